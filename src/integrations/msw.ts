@@ -1,5 +1,5 @@
 import type { HttpHandler } from "msw";
-import { createSandbox, requireSandbox, sandboxOn, stateOf } from "../library/create-sandbox.js";
+import { createSandbox, requireSandbox, sandboxApi, stateOf } from "../library/create-sandbox.js";
 import type { OrganizationRef, Sandbox, ScenarioKeyRef } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { discardBody, respondToWebRequest } from "../library/web-request.js";
@@ -39,23 +39,31 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
   requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
   const baseUrl = textOfUrl(options.baseUrl);
-  const response = (base: string) => resolverOf(() => stateOf(sandbox), base);
-  if (baseUrl === "*") return [handlerOf(anyHost, response(""))];
+  const state = () => stateOf(sandbox);
+  if (baseUrl === "*") return [handlerOf(anyHost, resolverOf(state, ""))];
+
   const isAbsolute = /^https?:\/\//i.test(baseUrl);
-  const hasPattern = baseUrl.includes("*") || (isAbsolute && /\/:/.test(baseUrl.slice("https://".length)));
-  if (hasPattern) throw unusable(baseUrl, "It has no patterns");
-  if (isAbsolute) {
-    if (!URL.canParse(baseUrl)) throw unusable(baseUrl, "It is not a URL");
-    const { origin, pathname } = new URL(baseUrl);
-    // A base URL may have a path, which the API does not expect.
-    const base = withoutSlash(pathname);
-    const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-    return [handlerOf(new RegExp(`^${escaped}(?:/|$)`, "i"), response(base))];
-  }
+  const hasParameter = isAbsolute && /\/:/.test(baseUrl.slice("https://".length));
+  if (hasParameter || baseUrl.includes("*")) throw unusable(baseUrl, "It has no patterns");
+  return isAbsolute ? absoluteHandlers(state, baseUrl) : relativeHandlers(state, baseUrl);
+}
+
+function absoluteHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHandler[] {
+  if (!URL.canParse(baseUrl)) throw unusable(baseUrl, "It is not a URL");
+  const { origin, pathname } = new URL(baseUrl);
+  // A base URL may have a path, which the API does not expect.
+  const base = withoutSlash(pathname);
+  const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const underBase = new RegExp(`^${escaped}(?:/|$)`, "i");
+  return [handlerOf(underBase, resolverOf(sandbox, base))];
+}
+
+function relativeHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHandler[] {
   // Without a page, no request would match, and all would go to the network, with their keys.
   if (!("location" in globalThis)) throw unusable(baseUrl, "Only pages and jsdom have relative ones");
   const base = withoutSlash(baseUrl);
-  return [handlerOf(base, response(base)), handlerOf(`${base}/*`, response(base))];
+  const resolver = resolverOf(sandbox, base);
+  return [handlerOf(base, resolver), handlerOf(`${base}/*`, resolver)];
 }
 
 /** A URL of another realm, as in jsdom, is not an instance of this one's. */
@@ -73,16 +81,18 @@ function unusable(baseUrl: unknown, why: string): SandboxError {
 /** What a server of msw 3 calls. In a workspace it gets handlers of the root's msw 2, which have only some of this. */
 const laterMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
 
-function handlerOf(path: string | RegExp, response: Resolver): HttpHandler {
-  const handler = http.all(path, response);
-  const missing = Object.entries(laterMembers).filter(([name]) => !(name in handler));
-  return Object.assign(handler, Object.fromEntries(missing));
+function handlerOf(path: string | RegExp, resolver: Resolver): HttpHandler {
+  const handler = http.all(path, resolver);
+  for (const [name, member] of Object.entries(laterMembers)) {
+    if (!(name in handler)) Object.assign(handler, { [name]: member });
+  }
+  return handler;
 }
 
 type Resolver = (call: { request: Request }) => Promise<Response>;
 
 function resolverOf(sandbox: () => SandboxState, base: string): Resolver {
-  return async ({ request }: { request: Request }) => {
+  return async ({ request }) => {
     discardBody(request);
     try {
       return await respondToWebRequest(sandbox, request, base);
@@ -102,13 +112,14 @@ function withoutSlash(path: string): string {
 }
 
 let ready: Sandbox | undefined;
-const readyState = () => {
+
+function readyState(): SandboxState {
   ready ??= createSandbox({ scenario: "key-states" });
   return stateOf(ready);
-};
+}
 
 /** A sandbox of `key-states`, ready to use with {@link handlers}. Its first use starts it. */
-export const sandbox = sandboxOn(readyState) as Sandbox<
+export const sandbox = sandboxApi(readyState) as Sandbox<
   ScenarioKeyRef<"key-states">,
   OrganizationRef<"key-states">
 >;

@@ -19,7 +19,9 @@ const vitest = await usersPackage(
   () => import("vitest"),
   () => {
     const version = installedVersion(wanted.name);
-    return version?.localeCompare(wanted.since, "en", { numeric: true }) === -1 ? version : undefined;
+    if (version === undefined) return undefined;
+    const isOlder = version.localeCompare(wanted.since, "en", { numeric: true }) < 0;
+    return isOlder ? version : undefined;
   },
 );
 
@@ -67,10 +69,16 @@ export interface SharedFixtures {
 type Use<Value> = (value: Value) => Promise<void>;
 
 async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
-  const { scenario, frozen = true } = options;
-  const isFile = typeof scenario === "string" && !isScenarioName(scenario);
-  const source = isFile ? (await loadScenario(scenario)).scenario : (scenario as ScenarioSource | undefined);
-  await use(createSandbox({ ...options, frozen, scenario: source } as SandboxOptions));
+  const { frozen = true } = options;
+  const scenario = await loadIfFile(options.scenario);
+  await use(createSandbox({ ...options, frozen, scenario } as SandboxOptions));
+}
+
+async function loadIfFile(source: FixtureSource | undefined): Promise<ScenarioSource | undefined> {
+  const isFile = typeof source === "string" && !isScenarioName(source);
+  if (!isFile) return source as ScenarioSource | undefined;
+  const { scenario } = await loadScenario(source);
+  return scenario;
 }
 
 /** Serves the sandbox while it is used. */

@@ -10,7 +10,7 @@ import { snakeCase } from "../rules/schema/json.js";
 import { quote } from "../rules/schema/words.js";
 import { type Instant, isoOf } from "../rules/time.js";
 import { instantOf } from "../rules/time-input.js";
-import { currentRun } from "../runs/run-writer.js";
+import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
@@ -96,10 +96,10 @@ export function createSandbox(
 ): Sandbox {
   requireKnownOptions("create the sandbox", options, sandboxOptions);
   const run = currentRun();
-  const { scenario: source = "key-states", ...startOptions } = options;
-  const ofRun = options.scenario === undefined ? run?.scenario : undefined;
-  const { scenario, name } = ofRun ?? resolveSource(source);
+  const { scenario: source, ...startOptions } = options;
+  const { scenario, name } = chosenScenario(source, run);
   const checked = checkedOptions(startOptions);
+
   const sandbox = startSandbox(scenario, {
     platform: webPlatform,
     run: run?.conditionedRun,
@@ -107,17 +107,24 @@ export function createSandbox(
     ...(run?.optionsFor(checked) ?? checked),
   });
   run?.follow(sandbox);
-  return sandboxOn(sandbox);
+  return sandboxApi(sandbox);
 }
 
-/** It may start with its first use; each call runs what is due first. */
-export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox {
+/** The scenario in the options. Default: the run's, or `key-states`. */
+function chosenScenario(source: ScenarioSource | LoadedScenario | undefined, run: SandboxRun | undefined) {
+  if (source !== undefined) return resolveSource(source);
+  return run?.scenario ?? resolveSource("key-states");
+}
+
+/** What users call. The sandbox may start with its first use; each call runs what is due first. */
+export function sandboxApi(running: SandboxState | (() => SandboxState)): Sandbox {
   const current = typeof running === "function" ? running : () => running;
   const state = () => {
     const sandbox = current();
     runDue(sandbox);
     return sandbox;
   };
+
   const sandbox: Sandbox = {
     get name() {
       return state().name;
@@ -134,38 +141,38 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
     },
     secret: (ref) => secretFor(state(), ref),
     fetch: (input, init) => fetchResponse(state, input, init),
-    clock: clockOn(state),
-    keys: keysOn(state),
-    organizations: organizationsOn(state),
-    farmers: farmersOn(state),
-    faults: faultMembers(state),
-    requests: requestsOn(state),
+    clock: clockApi(state),
+    keys: keysApi(state),
+    organizations: organizationsApi(state),
+    farmers: farmersApi(state),
+    faults: faultsApi(state),
+    requests: requestsApi(state),
     expect(expectation = {}) {
       requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
       return expectRequests(state(), input);
     },
-    report: bare(() => clientReport(current())),
-    snapshot: bare(() => snapshotSandbox(state())),
-    reset: bare(() => restartSandbox(current())),
+    report: takingNothing(() => clientReport(current())),
+    snapshot: takingNothing(() => snapshotSandbox(state())),
+    reset: takingNothing(() => restartSandbox(current())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: current });
 }
 
-function clockOn(sandbox: () => SandboxState): Sandbox["clock"] {
+function clockApi(sandbox: () => SandboxState): Sandbox["clock"] {
   return {
-    now: bare(() => viewClock(sandbox().clock).now),
-    isFrozen: bare(() => sandbox().clock.isFrozen()),
+    now: takingNothing(() => viewClock(sandbox().clock).now),
+    isFrozen: takingNothing(() => sandbox().clock.isFrozen()),
     advance: (by) => operations.advance(sandbox(), { by }).now,
     set: (to) => operations.clock(sandbox(), { now: instantOf(to) }).now,
-    freeze: bare(() => void operations.clock(sandbox(), { frozen: true })),
-    resume: bare(() => void operations.clock(sandbox(), { frozen: false })),
+    freeze: takingNothing(() => void operations.clock(sandbox(), { frozen: true })),
+    resume: takingNothing(() => void operations.clock(sandbox(), { frozen: false })),
   };
 }
 
-function organizationsOn(sandbox: () => SandboxState): Sandbox["organizations"] {
+function organizationsApi(sandbox: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: bare(() => viewOrganizations(sandbox())),
+    list: takingNothing(() => viewOrganizations(sandbox())),
     get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
@@ -175,9 +182,9 @@ function organizationsOn(sandbox: () => SandboxState): Sandbox["organizations"] 
   };
 }
 
-function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
+function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
   return {
-    list: bare(() => viewKeys(sandbox())),
+    list: takingNothing(() => viewKeys(sandbox())),
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create(creation, by) {
       const body = snakeCase(withWrittenEnd(creation));
@@ -191,17 +198,14 @@ function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
     },
     revoke: (key, by) => operations.revoke(sandbox(), { key }, actorOf(by)).key,
     expire(key, end, by) {
-      const input = checkInput(
-        inputShapes.key_expiry,
-        withWrittenEnd(end),
-        "Failed to set the end of the key",
-      );
+      const body = withWrittenEnd(end);
+      const input = checkInput(inputShapes.key_expiry, body, "Failed to set the end of the key");
       return operations.expire(sandbox(), { key, ...input }, actorOf(by)).key;
     },
   };
 }
 
-function farmersOn(sandbox: () => SandboxState): Sandbox["farmers"] {
+function farmersApi(sandbox: () => SandboxState): Sandbox["farmers"] {
   return {
     get count() {
       return sandbox().farmers.count;
@@ -217,8 +221,8 @@ function farmersOn(sandbox: () => SandboxState): Sandbox["farmers"] {
   };
 }
 
-function faultMembers(sandbox: () => SandboxState): Sandbox["faults"] {
-  const list = bare(() => writtenFaults(sandbox().faults));
+function faultsApi(sandbox: () => SandboxState): Sandbox["faults"] {
+  const list = takingNothing(() => writtenFaults(sandbox().faults));
   return {
     list,
     set(faults) {
@@ -230,20 +234,21 @@ function faultMembers(sandbox: () => SandboxState): Sandbox["faults"] {
   };
 }
 
-function requestsOn(sandbox: () => SandboxState): Sandbox["requests"] {
+function requestsApi(sandbox: () => SandboxState): Sandbox["requests"] {
   return {
     list(query = {}) {
       requireKnownOptions("list the requests", query, ["limit", "outcome", "key", "probes", "faults"]);
       const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
       return listRequests(sandbox(), input);
     },
-    total: bare(() => sandbox().journal.total()),
-    clear: bare(() => operations.clear_requests(sandbox())),
+    total: takingNothing(() => sandbox().journal.total()),
+    clear: takingNothing(() => operations.clear_requests(sandbox())),
   };
 }
 
 function countProblem(value: unknown): string | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
+  const isCount = Number.isSafeInteger(value) && (value as number) >= 0;
+  return isCount ? undefined : "must be a whole number from 0";
 }
 
 // Lists what `nodePlatform` has, too: a shared part would load the farmers, or this file, with each start.
@@ -271,36 +276,37 @@ export function stateOf(sandbox: Sandbox): SandboxState {
 
 /** Throws `usage` for anything else: a first request would only get a 500, which looks like the service's. Starts no sandbox. */
 export function requireSandbox(value: unknown): void {
+  if (stateKey in Object(value)) return;
+  throw new SandboxError("usage", `Expected a sandbox, found ${foundInstead(value)}.`);
+}
+
+/** Describes a value that is not a sandbox, and the fix. */
+function foundInstead(value: unknown): string {
   const members = Object(value);
-  if (stateKey in members) return;
-  const [what, fix] =
-    "then" in members
-      ? ["a promise", "await it"]
-      : "sandbox" in members
-        ? ["an object with a sandbox", "pass its sandbox"]
-        : [
-            typeof value === "function" ? "a function" : quote(value),
-            "pass what createSandbox returns, no copy",
-          ];
-  throw new SandboxError("usage", `Expected a sandbox, found ${what}: ${fix}.`);
+  if ("then" in members) return "a promise: await it";
+  if ("sandbox" in members) return "an object with a sandbox: pass its sandbox";
+  const found = typeof value === "function" ? "a function" : quote(value);
+  return `${found}: pass what createSandbox returns, no copy`;
 }
 
 /** A member that takes no value: one that is given would do nothing. */
-const bare =
-  <Result>(run: () => Result) =>
-  (...values: readonly unknown[]): Result => {
-    for (const value of values)
-      if (value !== undefined)
-        requireFields("run it", { value: `${quote(value)} does nothing: leave it out` });
+function takingNothing<Result>(run: () => Result): (...values: readonly unknown[]) => Result {
+  return (...values) => {
+    for (const value of values) {
+      if (value === undefined) continue;
+      requireFields("run it", { value: `${quote(value)} does nothing: leave it out` });
+    }
     return run();
   };
+}
 
-const actorOf = (by: ActingAs = {}) => checkInput(actingAs, by, "Failed to act");
+function actorOf(by: ActingAs = {}) {
+  return checkInput(actingAs, by, "Failed to act");
+}
 
 /** The fields of a key with their end as scenarios write it; a text, which may be a duration, is unchanged. */
 function withWrittenEnd(fields: { readonly expires?: string | Instant }): unknown {
   const { expires } = Object(fields) as typeof fields; // its check comes later
-  return expires === undefined || typeof expires === "string"
-    ? fields
-    : { ...fields, expires: isoOf(instantOf(expires)) };
+  if (expires === undefined || typeof expires === "string") return fields;
+  return { ...fields, expires: isoOf(instantOf(expires)) };
 }

@@ -9,13 +9,18 @@ export const { clearTimeout: endTimeout, setTimeout: startTimeout } = globalThis
 const stopwatch: () => number = performance.now.bind(performance);
 
 const { now } = Date;
-// Also follows a `Date` that is already fake.
-const realNow = /\[native code\]/.test(Function.prototype.toString.call(now)) ? now : undefined;
+// A `Date` that is already fake is followed from the start.
+const isNative = /\[native code\]/.test(Function.prototype.toString.call(now));
+const realNow = isNative ? now : undefined;
+/** Adding the stopwatch to it gives the time. */
 const origin = now() - stopwatch();
 
 export const realTime: Pick<Platform, "time" | "steadyTime" | "stopwatch"> = {
   time: () => Date.now(),
   // Does not follow corrections of the machine's clock, but `Date.now` while fake timers replace it.
-  steadyTime: () => (Date.now === realNow ? Math.floor(origin + stopwatch()) : Date.now()),
+  steadyTime() {
+    if (Date.now === realNow) return Math.floor(origin + stopwatch());
+    return Date.now();
+  },
   stopwatch,
 };

@@ -1,27 +1,31 @@
 import { SandboxError } from "../rules/errors.js";
 
-/** `package.json` has no range for it, because npm also applies ranges to projects that never use the entry point. */
+interface WantedPackage {
+  /** What needs it. */
+  readonly entry: string;
+  readonly name: string;
+  readonly since: string;
+}
+
+/**
+ * Loads a package of the user. `olderVersion` returns the version of one that is too old. `package.json` has no range for it,
+ * because npm also applies ranges to projects that never use the entry point.
+ */
 export function usersPackage<Loaded extends object>(
-  { entry, name, since }: { readonly entry: string; readonly name: string; readonly since: string },
+  wanted: WantedPackage,
   load: () => Promise<Loaded>,
   olderVersion: (loaded: Loaded) => string | undefined,
 ): Promise<Loaded> {
-  const unusable = (why: string) =>
-    new SandboxError(
-      "package_unusable",
-      `${entry} needs ${name} ${since} or later, ${why}: run \`npm install --save-dev ${name}\`.`,
-      { package: name, since },
-    );
   const checked = (loaded: Loaded) => {
     const older = olderVersion(loaded);
-    if (older === undefined) return loaded;
-    throw unusable(`and ${older} is installed`);
+    if (older !== undefined) throw unusablePackage(wanted, `and ${older} is installed`);
+    return loaded;
   };
   const explained = (error: Error): never => {
-    // The messages of Node, and of Yarn without `node_modules`.
-    const words = /^(?:Cannot find (?:package|module) ['"]|svc-sandbox tried to access )([^'" ]+)/;
-    throw words.exec(error.message)?.[1] === name ? unusable("which is not installed") : error;
+    if (missingPackage(error) !== wanted.name) throw error;
+    throw unusablePackage(wanted, "which is not installed");
   };
+
   try {
     // The builds for CommonJS and pages load it synchronously (`scripts/bundle.ts`).
     const loading: Promise<Loaded> | Loaded = load();
@@ -30,4 +34,18 @@ export function usersPackage<Loaded extends object>(
   } catch (error) {
     return explained(error as Error);
   }
+}
+
+/** The package that could not be found, by the messages of Node, and of Yarn without `node_modules`. */
+function missingPackage({ message }: Error): string | undefined {
+  const words = /^(?:Cannot find (?:package|module) ['"]|svc-sandbox tried to access )([^'" ]+)/;
+  return words.exec(message)?.[1];
+}
+
+function unusablePackage({ entry, name, since }: WantedPackage, why: string): SandboxError {
+  return new SandboxError(
+    "package_unusable",
+    `${entry} needs ${name} ${since} or later, ${why}: run \`npm install --save-dev ${name}\`.`,
+    { package: name, since },
+  );
 }

@@ -16,14 +16,18 @@ export function respondToWebRequest(
   const { pathname, search } = new URL(request.url);
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const apiRequest = receivedRequest(receivedWeb(request, path, search));
-  const { response: apiResponse, delivery, at, date = at } = handle(sandbox(), apiRequest);
-  // Clients compare a date in a header with `Date`, which a network always sends.
-  const isDated = apiResponse.headers.some((value) => value.endsWith(" GMT"));
-  const headers = [...apiResponse.headers, "Date", new Date(date).toUTCString()];
-  const response = isDated ? { ...apiResponse, headers } : apiResponse;
-  return delivery === undefined
-    ? toResponse(response, request.method)
-    : deliverOverWeb(delivery, response, request);
+
+  const exchange = handle(sandbox(), apiRequest);
+  const response = withDate(exchange.response, exchange.date ?? exchange.at);
+  if (exchange.delivery === undefined) return toResponse(response, request.method);
+  return deliverOverWeb(exchange.delivery, response, request);
+}
+
+/** Clients compare a date in a header with `Date`, which a network always sends. */
+function withDate(response: ApiResponse, date: number): ApiResponse {
+  const hasDate = response.headers.some((value) => value.endsWith(" GMT"));
+  if (!hasDate) return response;
+  return { ...response, headers: [...response.headers, "Date", new Date(date).toUTCString()] };
 }
 
 // A signal reaches a derived request only while that request is referenced, and awaiting does not reference it.
@@ -37,16 +41,17 @@ export async function fetchResponse(
   const request = requestOf(input, init);
   request.signal.throwIfAborted();
   const result = respondToWebRequest(sandbox, request);
-  if ("status" in result) return fetched(result, request);
-  const held = { input, request };
+  if ("status" in result) return withUrl(result, request);
+
+  const awaited = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;
-  if (canBeAborted) awaitedRequests.add(held);
+  if (canBeAborted) awaitedRequests.add(awaited);
   try {
     const response = await result;
     if (response.type === "error") throw new TypeError("fetch failed", { cause: connectionReset() });
-    return fetched(response, request);
+    return withUrl(response, request);
   } finally {
-    awaitedRequests.delete(held);
+    awaitedRequests.delete(awaited);
   }
 }
 
@@ -57,9 +62,9 @@ function requestOf(input: Request | URL | string, init: RequestInit | undefined)
 }
 
 // Sets the URL, which a response from the network has and a constructed one does not.
-function fetched(response: Response, request: Request): Response {
+function withUrl(response: Response, request: Request): Response {
   const [url] = request.url.split("#");
-  const clone = () => fetched(Response.prototype.clone.call(response), request);
+  const clone = () => withUrl(Response.prototype.clone.call(response), request);
   return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
 }
 
@@ -72,9 +77,9 @@ export function toResponse(
   method: string,
   body: string | ReadableStream<Uint8Array> = response.body,
 ): Response {
-  const headers = headerPairs(response.headers);
   const { status } = response;
   const statusText = statusTexts[status] ?? "";
+  const headers = headerPairs(response.headers);
   // The platform gives any text a media type, also an empty one.
   const isEmpty = method === "HEAD" || response.body === "";
   return new Response(isEmpty ? null : (body as BodyInit), { status, statusText, headers });
@@ -111,24 +116,29 @@ async function deliverOverWeb(
 }
 
 function sentOverWeb(delivery: Delivery, response: ApiResponse, request: Request): Response {
-  const { cutAfter, bytesPerSecond } = delivery;
-  const isWhole = cutAfter === undefined && bytesPerSecond === undefined;
-  if (isWhole || request.method === "HEAD") return toResponse(response, request.method);
-  if (cutAfter === undefined || !isInMiddleware(request)) {
-    return toResponse(response, request.method, bodyStream(response, delivery, request));
+  const { method } = request;
+  const isCut = delivery.cutAfter !== undefined;
+  const isWhole = !isCut && delivery.bytesPerSecond === undefined;
+  if (isWhole || method === "HEAD") return toResponse(response, method);
+
+  if (isCut && isInMiddleware(request)) {
+    const headers = [...response.headers, "Connection", "close"];
+    const body = bodyStream(response.body, delivery, request, false);
+    return toResponse({ ...response, headers }, method, body);
   }
-  const headers = [...response.headers, "Connection", "close"];
-  return toResponse({ ...response, headers }, request.method, bodyStream(response, delivery, request, false));
+  return toResponse(response, method, bodyStream(response.body, delivery, request, isCut));
 }
 
+/** Sends the parts of a body; `endsWithError` as a connection that breaks off. */
 function bodyStream(
-  { body }: ApiResponse,
+  body: string,
   delivery: Delivery,
   request: Request,
-  isCut = delivery.cutAfter !== undefined,
+  endsWithError: boolean,
 ): ReadableStream<Uint8Array> {
   const { parts, pauseMs } = bodyParts(body, delivery);
   let next = 0;
+
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -136,9 +146,9 @@ function bodyStream(
         if (pauseMs > 0) await pauseUnlessAborted(pauseMs, request.signal);
         const part = parts[next];
         if (part !== undefined) controller.enqueue(part);
-        else if (isCut) controller.error(new TypeError("terminated"));
+        else if (endsWithError) controller.error(new TypeError("terminated"));
         next += 1;
-        if (!isCut && next >= parts.length) controller.close();
+        if (!endsWithError && next >= parts.length) controller.close();
       },
     },
     // Starts only when read, so that an unread body leaves no timer.
@@ -148,7 +158,11 @@ function bodyStream(
 
 function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+
     const abort = () => {
       endTimeout(timer);
       reject(signal.reason);
@@ -157,6 +171,7 @@ function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", abort);
       resolve();
     };
+
     const timer = startTimeout(done, ms);
     signal.addEventListener("abort", abort, { once: true });
   });
@@ -170,7 +185,8 @@ const longestUnknown = 10_000;
 /** Keeps the process alive, like a waiting socket: clients' timers, such as `AbortSignal.timeout`, do not. */
 async function waitForAbort({ signal, headers }: Request): Promise<never> {
   // `fetch` sets no `Host`.
-  await pauseUnlessAborted(headers.has("host") ? longestUnknown : longestFetch, signal);
+  const longest = headers.has("host") ? longestUnknown : longestFetch;
+  await pauseUnlessAborted(longest, signal);
   return new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });

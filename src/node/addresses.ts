@@ -1,17 +1,23 @@
 import type { IncomingMessage } from "node:http";
 
+/** Whether a server at the address listens on all addresses of this machine. */
 export function isWildcard(address: string): boolean {
   return address === "0.0.0.0" || address === "::";
 }
 
+/** The host for URLs of an address that a server on this machine listens on. */
 export function hostToConnectTo(address: string): string {
-  return isWildcard(address) ? "127.0.0.1" : address.includes(":") ? `[${address}]` : address;
+  if (isWildcard(address)) return "127.0.0.1";
+  const isIPv6 = address.includes(":");
+  return isIPv6 ? `[${address}]` : address;
 }
 
+/** Whether only this machine reaches the address. */
 export function isLoopback(address: string): boolean {
   return address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
 }
 
+/** The same for a `Host` header, which may be a name and have a port. */
 export function isLoopbackHost(host: string): boolean {
   const name = nameIn(host);
   return (
@@ -24,6 +30,7 @@ export function isLoopbackHost(host: string): boolean {
   );
 }
 
+/** The name in a `Host` header: without its port, in lower case. */
 export function nameIn(host: string): string {
   return host.replace(/:\d*$/, "").toLowerCase();
 }
@@ -35,23 +42,32 @@ export function bareName(host: string): string {
   return nameIn(host).replace(/^\[(.*)\]$/, "$1");
 }
 
+/** Reads a host with or without a port, in lower case; `undefined` for anything else. */
 export function readHostName(text: string): string | undefined {
   return hostPattern.test(text) ? text.toLowerCase() : undefined;
 }
 
+/** Reads a URL without a user. */
 export function readHttpUrl(text: string): URL | undefined {
-  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
-  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
-  return isHttp && url.username === "" && url.password === "" ? url : undefined;
+  const trimmed = text.trim();
+  if (!URL.canParse(trimmed)) return undefined;
+  const url = new URL(trimmed);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
+  if (url.username !== "" || url.password !== "") return undefined;
+  return url;
 }
 
+/** Returns a base URL without a slash at its end. */
 export function readBaseUrl(text: string): string | undefined {
   const url = readHttpUrl(text);
-  return url?.search === "" && url.hash === "" ? url.href.replace(/\/+$/, "") : undefined;
+  if (url === undefined || url.search !== "" || url.hash !== "") return undefined;
+  return url.href.replace(/\/+$/, "");
 }
 
 /** The server's base URL as its sender wrote it; `ownUrl` if a request has none. A wrong one harms nobody else. */
 export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, ownUrl: string): string {
   const host = readHostName(headers.host ?? "");
-  return host === undefined ? ownUrl : `${new URL(ownUrl).protocol}//${host}`;
+  if (host === undefined) return ownUrl;
+  const { protocol } = new URL(ownUrl);
+  return `${protocol}//${host}`;
 }

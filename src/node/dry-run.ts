@@ -14,7 +14,8 @@ export function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   options: StartOptions = {},
 ): FieldProblem[] {
-  if (scenario.timeline === undefined && scenario.story === undefined) return [];
+  const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
+  if (!hasSteps) return [];
   const failed = dryRunScenario(() => startInNode(scenario, { name, ...options, frozen: true }));
   return failed.slice(0, maxProblems);
 }
@@ -26,32 +27,45 @@ export interface PlacedDifference extends Difference {
 
 /** Adds to the differences of a step where they are in its file. */
 export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces): PlacedDifference[] {
-  return differencesOf(result).map((one) => ({ ...one, place: placeOf(one.field) }));
+  return differencesOf(result).map((difference) => ({ ...difference, place: placeOf(difference.field) }));
 }
 
+/** The most requests of a dry run. */
 const maxRequests = 5_000;
 
-/** `open` starts the scenario with a frozen clock. */
-export function dryRunScenario(open: () => SandboxState): FieldProblem[] {
-  const sandbox = open();
-  const duringStory = timelineResults(sandbox);
-  const story = runWholeStory(sandbox);
-  const cameOut = duringStory.filter((result) => failureOf(result) === undefined);
-  const inStory = new Set(cameOut.map(({ index }) => index));
+/** `start` starts the scenario with a frozen clock. */
+export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
+  // With its story, which moves the clock.
+  const told = start();
+  const resultsInStory = followTimeline(told);
+  const storyProblems = runWholeStory(told);
+  const succeededInStory = new Set<number>();
+  for (const result of resultsInStory) {
+    if (failureOf(result) === undefined) succeededInStory.add(result.index);
+  }
 
-  const alone = open();
-  const results = timelineResults(alone);
+  // Without it, until the last step of the timeline.
+  const alone = start();
+  const resultsAlone = followTimeline(alone);
   const last = alone.timeline.steps.at(-1);
   // Skipped for snapshots: earlier changes may have left timeline steps that fail.
-  if (last !== undefined && alone.scenario.requests_responded === undefined) {
+  const isSnapshot = alone.scenario.requests_responded !== undefined;
+  if (last !== undefined && !isSnapshot) {
     advanceClock(alone, Math.max(0, last.at - alone.clock.now()));
   }
+
   // A timeline step may depend on the story, so it must succeed in only one of both runs.
-  const timeline = results.flatMap((result) => (inStory.has(result.index) ? [] : (failureOf(result) ?? [])));
-  return [...timeline, ...story];
+  const timelineProblems: FieldProblem[] = [];
+  for (const result of resultsAlone) {
+    if (succeededInStory.has(result.index)) continue;
+    const failure = failureOf(result);
+    if (failure !== undefined) timelineProblems.push(failure);
+  }
+  return [...timelineProblems, ...storyProblems];
 }
 
-function timelineResults(sandbox: SandboxState): readonly TimelineResult[] {
+/** The results of the timeline's steps: the list grows while the sandbox runs. */
+function followTimeline(sandbox: SandboxState): readonly TimelineResult[] {
   const results: TimelineResult[] = [];
   sandbox.journal.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
@@ -59,40 +73,50 @@ function timelineResults(sandbox: SandboxState): readonly TimelineResult[] {
   return results;
 }
 
+/** Runs a story to its end, and returns which of its steps fail. */
 function runWholeStory(sandbox: SandboxState): FieldProblem[] {
-  const failed: FieldProblem[] = [];
   let requests = 0;
-  const isShort = ({ request }: StoryStep) => {
-    requests += request === undefined ? 0 : (request.repeat ?? 1);
+  const hasRoomFor = ({ request }: StoryStep) => {
+    if (request !== undefined) requests += request.repeat ?? 1;
     return requests <= maxRequests;
   };
-  for (const result of runStory(sandbox, isShort)) {
-    const { response, performed } = result;
-    const rejected = actionErrorProblem(performed);
+
+  const problems: FieldProblem[] = [];
+  for (const result of runStory(sandbox, hasRoomFor)) {
+    const { response } = result;
+    const rejected = rejectionProblem(result.performed);
     const hint = response === null ? undefined : `the request results in ${response.outcome}`;
     for (const { at, field, message } of differencesOf(result)) {
+      // Those of the timeline are found by `failureOf`.
       if (at?.startsWith("timeline")) continue;
-      const step = rejected === undefined ? field : field.slice(0, 2);
-      failed.push({ code: "step_fails", field: step, message, hint, ...rejected });
+      if (rejected === undefined) {
+        problems.push({ code: "step_fails", field, message, hint });
+      } else {
+        // The whole step is rejected, not only what it expects.
+        problems.push({ code: "step_fails", field: field.slice(0, 2), ...rejected });
+      }
     }
   }
-  return failed;
+  return problems;
 }
 
-function failureOf({ index, step, performed, differences }: TimelineResult): FieldProblem | undefined {
-  const field = ["timeline", index];
-  const rejected = step.expect === undefined ? actionErrorProblem(performed) : undefined;
-  if (rejected !== undefined) return { code: "step_fails", field, ...rejected };
-  const [difference] = differences;
+/** What is wrong with the result of a timeline step, if anything. */
+function failureOf(result: TimelineResult): FieldProblem | undefined {
+  const field = ["timeline", result.index];
+  const rejected = rejectionProblem(result.performed);
+  const isExpected = result.step.expect !== undefined;
+  if (rejected !== undefined && !isExpected) return { code: "step_fails", field, ...rejected };
+
+  const [difference] = result.differences;
   if (difference === undefined) return undefined;
-  const { expected, found } = difference;
-  const message = `error: expected ${expected}, found ${found}`;
+  const message = `error: expected ${difference.expected}, found ${difference.found}`;
   return { code: "step_fails", field: [...field, "expect", "error"], message };
 }
 
-function actionErrorProblem(performed: Performed | null): Pick<FieldProblem, "message" | "hint"> | undefined {
+/** The problem of a step whose action is rejected. */
+function rejectionProblem(performed: Performed | null): Pick<FieldProblem, "message" | "hint"> | undefined {
   const error = performed?.error ?? null;
   if (error === null) return undefined;
-  const hint = `if this is intended, write expect: { error: ${error.code} }`;
-  return { message: `the step is rejected: ${error.message}`, hint };
+  const message = `the step is rejected: ${error.message}`;
+  return { message, hint: `if this is intended, write expect: { error: ${error.code} }` };
 }

@@ -23,18 +23,21 @@ export interface Logger {
 
 /** Requests have the journal's member names. Never writes a full key (R46). */
 export function createJsonLog(write: (line: string) => void): Logger {
-  // `time` is real, as in other logs; the `at` of events is the time of the sandbox's clock.
-  const line = (level: "info" | "warning" | "error", members: Readonly<Record<string, unknown>>) =>
-    write(`${JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members })}\n`);
+  const log = (level: "info" | "warning" | "error", members: Readonly<Record<string, unknown>>) => {
+    // The real time, as in other logs; the `at` of events is the time of the sandbox's clock.
+    const time = isoOf(nodePlatform.time());
+    write(`${JSON.stringify({ level, time, ...members })}\n`);
+  };
+
   return {
     event(event) {
       const data = event.type === "request" ? requestJson(event.exchange) : stepData(event);
-      line("info", { event: event.type, ...data });
+      log("info", { event: event.type, ...data });
     },
-    note: (message) => line("info", { event: "note", message: redactKeys(message) }),
-    warning: (message) => line("warning", { event: "warning", message: redactKeys(message) }),
-    controlCall: ({ call, result }) => line("info", { event: "control", call: redactKeys(call), result }),
-    problem: (message) => line("error", { event: "problem", message: redactKeys(message) }),
+    note: (message) => log("info", { event: "note", message: redactKeys(message) }),
+    warning: (message) => log("warning", { event: "warning", message: redactKeys(message) }),
+    controlCall: ({ call, result }) => log("info", { event: "control", call: redactKeys(call), result }),
+    problem: (message) => log("error", { event: "problem", message: redactKeys(message) }),
   };
 }
 
@@ -45,6 +48,7 @@ function stepData(event: StepEvent): Record<string, unknown> {
   return redactValue(snakeCase(data) as Record<string, unknown>);
 }
 
+/** A step of the timeline. */
 function timelineData({ at, step, performed }: TimelineResult) {
   return {
     at,
@@ -55,20 +59,24 @@ function timelineData({ at, step, performed }: TimelineResult) {
   };
 }
 
+/** A step of the story. */
 function storyData(result: PlayedStep) {
-  const { number, of, kind, say, step, request, response, performed, now, differences } = result;
+  const { step, request, response, performed } = result;
+  const ofRequest = { key: request?.key ?? null, replacement: null };
+  const keys = performed === null ? ofRequest : keyRefsOf(step, performed);
+
   return {
-    at: now,
-    step: number,
-    of,
-    kind,
-    say,
+    at: result.now,
+    step: result.number,
+    of: result.of,
+    kind: result.kind,
+    say: result.say,
     outcome: response?.outcome ?? null,
     asExpected: isAsExpected(result),
-    ...(performed === null ? { key: request?.key ?? null, replacement: null } : keyRefsOf(step, performed)),
+    ...keys,
     advance: step.advance ?? null,
     ...actionErrorOf(performed),
-    differences,
+    differences: result.differences,
   };
 }
 

@@ -21,8 +21,9 @@ let readFile: PackageReader = (path) => promises.readFile(new URL(`../../${path}
  * setPackageReader((path) => readFile(join("node_modules/svc-sandbox", path)));
  */
 export function setPackageReader(reader: PackageReader): void {
-  const problem = `is a function that reads a file, not ${quote(reader)}`;
-  requireFields("set the reader", { reader: typeof reader === "function" ? undefined : problem });
+  if (typeof reader !== "function") {
+    requireFields("set the reader", { reader: `is a function that reads a file, not ${quote(reader)}` });
+  }
   readFile = reader;
 }
 

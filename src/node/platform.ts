@@ -15,12 +15,13 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 /** `node:crypto`; an import of it would be slower. */
 export const nodeCrypto = process.getBuiltinModule("node:crypto");
 
-// The one-shot `hash`, in hex by default, is twice as fast as `createHash`; other runtimes may not have it.
 const { createHash, hash, randomBytes } = nodeCrypto;
-const sha256InNode: Platform["sha256"] =
-  typeof hash === "function"
-    ? (hash.bind(undefined, "sha256") as Platform["sha256"])
-    : (text) => createHash("sha256").update(text).digest("hex");
+
+function makeSha256(): Platform["sha256"] {
+  // The one-shot `hash`, in hex by default, is twice as fast as `createHash`; other runtimes may not have it.
+  if (typeof hash === "function") return hash.bind(undefined, "sha256") as Platform["sha256"];
+  return (text) => createHash("sha256").update(text).digest("hex");
+}
 
 const { clearInterval, clearTimeout, setInterval, setTimeout } = process.getBuiltinModule("node:timers");
 
@@ -29,7 +30,7 @@ export const timers = { clearInterval, clearTimeout, nextTick: process.nextTick,
 
 export const nodePlatform: Platform = {
   ...realTime,
-  sha256: sha256InNode,
+  sha256: makeSha256(),
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
   endpoints: endpointsIn,
@@ -38,6 +39,7 @@ export const nodePlatform: Platform = {
 
 export type NodeSandboxOptions = NamedStart & Omit<SandboxSettings, "platform">;
 
+/** Starts a sandbox on this machine's time, randomness and hashes. */
 export function startInNode(scenario: Scenario, options: NodeSandboxOptions = {}): SandboxState {
   return startSandbox(scenario, { ...options, platform: nodePlatform });
 }
@@ -52,6 +54,7 @@ export function startNamed(
   return startInNode(scenario, { name, text, ...startOptions, startOptions, run });
 }
 
+/** Whether this program is the single executable. */
 export function isExecutable(): boolean {
   return process.getBuiltinModule("node:sea")?.isSea() ?? false;
 }

@@ -10,8 +10,9 @@ export async function openSandbox(
   cwd = "",
 ): Promise<{ readonly sandbox: SandboxState; readonly stateFile: StateFile | undefined }> {
   const start = () => startNamed(options.startedScenario(), options.startOptions, options.run);
-  // Most servers keep nothing.
   if (name === undefined) return { sandbox: start(), stateFile: undefined };
+
+  // Most servers keep nothing, and do not load it.
   const { openStateFile } = await import("./state-file.js");
   const stateFile = await openStateFile({ file: resolve(cwd, name), name }, { ...options, start });
   return { sandbox: stateFile.sandbox, stateFile };

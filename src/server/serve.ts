@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { bareName, hostToConnectTo, isLoopback } from "../node/addresses.js";
 import { nodeCrypto, timers } from "../node/platform.js";
@@ -32,40 +33,49 @@ export interface RunningServer {
   readonly close: (grace?: number) => Promise<void>;
 }
 
+/** Milliseconds between two looks at what is due in the sandbox. */
 const pauseOfDue = 250;
 
 /** Resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
 export async function serve(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
-  const { port, host = "127.0.0.1", control: hasControl = true, program, stateFile } = options;
-  if (program !== undefined) sandbox.invocation = { ...sandbox.invocation, certify: `${program} certify` };
+  const { port, host = "127.0.0.1", control = true, program = "svc-sandbox", stateFile } = options;
+  if (options.program !== undefined) {
+    sandbox.invocation = { ...sandbox.invocation, certify: `${program} certify` };
+  }
   const state = createServerState(sandbox, { onStop: () => void close(), ...options });
   const certificate = await certificateOf(state, options);
-  if (hasControl) state.control = mountControl(state);
+  if (control) state.control = mountControl(state);
+
   const { server, open } = createHttpServer(state, certificate);
   const address = await listenOn(server, port, host, program);
   state.localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   state.loopback = isLoopback(address.address);
+  // Other machines can call its control plane.
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
+
   const due = timers.setInterval(() => tryToRunDue(sandbox), pauseOfDue).unref();
   const close = async (grace = 2000) => {
     state.stopping.abort();
     timers.clearInterval(due);
     await closeServer(server, open, grace);
   };
+
   try {
     stateFile?.begin();
   } catch (error) {
     await close(0);
     throw error;
   }
-  const { localUrl, publicUrl: url = localUrl, token } = state;
+
+  const { localUrl, token } = state;
+  const url = state.publicUrl ?? localUrl;
   return {
     url,
     localUrl,
     close,
     certificate: certificate?.cert,
-    controlUrl: hasControl ? url + controlPath : undefined,
-    controlToken: hasControl ? token : undefined,
+    controlUrl: control ? url + controlPath : undefined,
+    controlToken: control ? token : undefined,
   };
 }
 
@@ -77,11 +87,14 @@ function tryToRunDue(sandbox: SandboxState): void {
   }
 }
 
+/** The certificate to serve HTTPS with, if any. */
 async function certificateOf(
   { sandbox, allowedHosts }: ServerState,
-  { tls = false, host = "127.0.0.1" }: ServeOptions,
+  options: ServeOptions,
 ): Promise<CertificatePair | undefined> {
+  const { tls = false, host = "127.0.0.1" } = options;
   if (tls === false) return undefined;
+
   sandbox.invocation = { ...sandbox.invocation, curlOptions: "-k" };
   // Most servers speak HTTP, and the certificates take long to load.
   const { certificatePair } = await import("./sockets/tls.js");
@@ -91,26 +104,36 @@ async function certificateOf(
 /** Loaded by the first call: Express takes longer to load than everything else, and most runs do not need it. */
 function mountControl(state: ServerState): ControlHandler {
   let app: ControlHandler | undefined;
-  const load = async () => {
-    const { createControlApp } = await import("./control/app.js");
-    app ??= createControlApp(state);
-    return app;
-  };
-  return (request, response) => {
-    if (app !== undefined) return app(request, response);
+
+  const loadFor = async (request: IncomingMessage) => {
     // Pauses the connection while loading: otherwise all further data would be buffered.
     let isLoading = true;
-    timers.nextTick(() => isLoading && request.socket.pause());
-    load()
-      .finally(() => {
-        isLoading = false;
-        request.socket.resume();
-      })
-      .then((loaded) => loaded(request, response))
-      .catch((error) => {
-        state.onDefect(error);
-        sendServerError(response, 500);
-      });
+    timers.nextTick(() => {
+      if (isLoading) request.socket.pause();
+    });
+    try {
+      const { createControlApp } = await import("./control/app.js");
+      app ??= createControlApp(state);
+      return app;
+    } finally {
+      isLoading = false;
+      request.socket.resume();
+    }
+  };
+
+  const loadAndCall: ControlHandler = async (request, response) => {
+    try {
+      const loaded = await loadFor(request);
+      loaded(request, response);
+    } catch (error) {
+      state.onDefect(error);
+      sendServerError(response, 500);
+    }
+  };
+
+  return (request, response) => {
+    if (app === undefined) loadAndCall(request, response);
+    else app(request, response);
   };
 }
 
@@ -121,47 +144,50 @@ function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "https"): st
 /** Connections that wait to be accepted. One partner's burst would fill Node's 511, and others would wait for seconds. */
 const backlog = 4096;
 
-function listenOn(
+/** Listens, and returns the address. Throws `address_in_use` or `address_unavailable`. */
+async function listenOn(
   server: AnyServer,
   port: number,
   host: string,
-  program = "svc-sandbox",
+  program: string,
 ): Promise<AddressInfo> {
-  return new Promise((resolve) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const inUse = error.code === "EADDRINUSE";
-      resolve(inUse ? throwInUse(port, host, program) : Promise.reject(notListening(error, port, host)));
-    });
-    server.listen(port, host, backlog, () => resolve(server.address() as AddressInfo));
+  const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    server.once("error", resolve);
+    server.listen(port, host, backlog, () => resolve(undefined));
   });
+  if (failure === undefined) return server.address() as AddressInfo;
+  if (failure.code === "EADDRINUSE") throw await addressInUse(port, host, program);
+  throw addressUnavailable(failure, port, host);
 }
 
-async function throwInUse(port: number, host: string, program: string): Promise<never> {
+/** The error for a port in use, with the program that uses it, and how to stop that if it is a sandbox. */
+async function addressInUse(port: number, host: string, program: string): Promise<SandboxError> {
   // Most starts find their port free, so they do not load the client.
   const { findListener } = await import("../node/clients/control-client.js");
   const listener = await findListener(`${hostToConnectTo(host)}:${port}`);
-  const sandbox = listener.kind === "sandbox" ? listener.sandbox : undefined;
-  const { url, version, scenario, startedAt } = sandbox ?? {};
-  const what = scenario === undefined ? "" : `, with the scenario ${scenario} since ${startedAt}`;
-  const token = scenario === undefined ? " --control-token <token>" : "";
-  const [who, end] =
-    sandbox === undefined
-      ? ["another program", ""]
-      : [`svc-sandbox ${version}${what}`, ` To stop it: ${program} stop ${url}${token}`];
-  throw new SandboxError(
-    "address_in_use",
-    `Port ${port} on ${host} is in use by ${who}. Choose another port with --port, or any free one with --port 0.${end}`,
-    { port, host, ...(sandbox && { sandbox }) },
-  );
+
+  const inUse = `Port ${port} on ${host} is in use by`;
+  const fix = "Choose another port with --port, or any free one with --port 0.";
+  if (listener.kind !== "sandbox") {
+    return new SandboxError("address_in_use", `${inUse} another program. ${fix}`, { port, host });
+  }
+
+  const { sandbox } = listener;
+  let who = `svc-sandbox ${sandbox.version}`;
+  let stop = `${program} stop ${sandbox.url}`;
+  // A sandbox that requires a token does not show its scenario.
+  if (sandbox.scenario === undefined) stop += " --control-token <token>";
+  else who += `, with the scenario ${sandbox.scenario} since ${sandbox.startedAt}`;
+  const message = `${inUse} ${who}. ${fix} To stop it: ${stop}`;
+  return new SandboxError("address_in_use", message, { port, host, sandbox });
 }
 
-function notListening(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
-  const where = `port ${port} on ${host}`;
-  const reason =
-    error.code === "EACCES" ? "this user may not use that port" : `no such address here (${error.code})`;
+function addressUnavailable(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
+  const isForbidden = error.code === "EACCES";
+  const reason = isForbidden ? "this user may not use that port" : `no such address here (${error.code})`;
   return new SandboxError(
     "address_unavailable",
-    `Failed to listen on ${where}: ${reason}. Choose another with --port or --host.`,
+    `Failed to listen on port ${port} on ${host}: ${reason}. Choose another with --port or --host.`,
     { port, host },
   );
 }

@@ -1,4 +1,4 @@
-import { type SandboxOptions, sandboxOn, sandboxOptions } from "../library/create-sandbox.js";
+import { type SandboxOptions, sandboxApi, sandboxOptions } from "../library/create-sandbox.js";
 import type {
   OrganizationRef,
   Sandbox,
@@ -97,27 +97,27 @@ export async function startServer(
   requireOptions(options);
   const run = currentRun();
   const { scenario, state, ...rest } = options;
-  const { port = 0 } = rest;
   const file = state === undefined ? undefined : nameOfFile(state, "start the server", "state");
-  const named = await namedScenario(scenario, run);
+  const started = await scenarioOf(scenario, run);
+  const startedScenario = () => started;
   const checked = checkedOptions(rest);
-  const startedScenario = () => named;
-  const startOptions = run?.optionsFor(checked) ?? checked;
   const onProblem = rest.onDefect ?? (() => {});
+
   const { sandbox, stateFile } = await openSandbox(file, {
     startedScenario,
-    startOptions,
+    startOptions: run?.optionsFor(checked) ?? checked,
     run: run?.conditionedRun,
     onProblem,
   });
   run?.follow(sandbox);
+
   const close = async (grace?: number) => {
     await running.close(grace);
     stateFile?.close();
   };
   const running = await serve(sandbox, {
     ...rest,
-    port,
+    port: rest.port ?? 0,
     stateFile,
     startedScenario,
     // The process belongs to the caller and continues.
@@ -126,26 +126,31 @@ export async function startServer(
     stateFile?.close();
     throw error;
   });
-  return { ...running, close, sandbox: sandboxOn(sandbox), [Symbol.asyncDispose]: () => close() };
+  return { ...running, close, sandbox: sandboxApi(sandbox), [Symbol.asyncDispose]: () => close() };
 }
 
+/** Throws `validation_failed` for an option of the server that is not valid. */
 function requireOptions(options: Omit<ServerOptions, "scenario">): void {
   requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionShapes)]);
+
+  // The others are checked where the sandbox starts.
   const ofServer = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
   const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(ofServer));
   if (problems.length > 0) throw validationError("Failed to start the server", problems);
-  const { onDefect = () => {} } = options;
-  const problem = `is a function, not ${quote(onDefect)}`;
-  requireFields("start the server", { onDefect: typeof onDefect === "function" ? undefined : problem });
+
+  const { onDefect } = options;
+  if (onDefect !== undefined && typeof onDefect !== "function") {
+    requireFields("start the server", { onDefect: `is a function, not ${quote(onDefect)}` });
+  }
 }
 
-/** The scenario of the options, of the run without any, or the usual one. */
-async function namedScenario(
-  scenario: ServerSource,
+/** The scenario in the options. Default: the run's, or `key-states`. */
+async function scenarioOf(
+  source: ServerSource,
   run: SandboxRun | undefined,
 ): Promise<LoadedScenario | NamedScenario> {
-  if (scenario === undefined && run?.scenario !== undefined) return run.scenario;
-  if (scenario === undefined) return loadScenario("key-states");
-  const isFile = typeof scenario === "string" || s.tagOf(scenario) === "URL";
-  return isFile ? loadScenario(scenario as string | URL) : resolveSource(scenario as LoadedScenario); // it checks any other value
+  if (source === undefined) return run?.scenario ?? loadScenario("key-states");
+  const isFile = typeof source === "string" || s.tagOf(source) === "URL";
+  if (isFile) return loadScenario(source as string | URL);
+  return resolveSource(source as LoadedScenario); // it checks any other value
 }

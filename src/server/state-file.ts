@@ -76,20 +76,26 @@ export async function openStateFile(
     throw new SandboxError("state_in_use", message);
   }
   try {
+    const fileName = { file: target, name };
     const stamp = stampOf(target);
     const text = readText(target, name);
-    const saved = text === undefined ? undefined : parseState(text, options.startedScenario(), name);
-    const { run } = options;
-    const restore = () =>
-      saved && restoreSandbox(saved, nodePlatform, { startOptions: options.startOptions, run });
-    const sandbox = orUnreadable(name, restore, damagedState) ?? options.start();
-    return new StateFile({ file: target, name }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
+    if (text === undefined) {
+      const sandbox = options.start();
+      return new StateFile(fileName, options, { sandbox, savedAt: undefined, stamp, unlock });
+    }
+
+    const saved = parseState(text, options.startedScenario(), name);
+    const { startOptions, run } = options;
+    const restore = () => restoreSandbox(saved, nodePlatform, { startOptions, run });
+    const sandbox = orUnreadable(name, restore, damagedState);
+    return new StateFile(fileName, options, { sandbox, savedAt: saved.at, stamp, unlock });
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
+/** A sandbox to keep in a file that is locked. */
 interface OpenedState {
   readonly sandbox: SandboxState;
   /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
@@ -98,22 +104,30 @@ interface OpenedState {
   readonly unlock: () => void;
 }
 
+/** Keeps a sandbox in a file, from `begin` to `close`. */
 export class StateFile {
   readonly sandbox: SandboxState;
   readonly savedAt: number | undefined;
-  readonly #place: StateFileName;
+  readonly #fileName: StateFileName;
   readonly #options: StateOptions;
   readonly #unlock: () => void;
   /** What the file system showed after the last write: another program may change the file, such as in another container. */
   #stamp: string | undefined;
-  #position = "";
+  /** What of the sandbox the file has. */
+  #savedPosition = "";
+  /** Why the last save failed; `undefined` after a success. */
   #failure: unknown;
+  /** Saves from time to time, from `begin` to `close`. */
   #saving: NodeJS.Timeout | undefined;
   readonly #pace = new SavePace(nodePlatform.stopwatch);
 
-  constructor(place: StateFileName, options: StateOptions, { sandbox, savedAt, stamp, unlock }: OpenedState) {
-    [this.sandbox, this.savedAt, this.#stamp, this.#unlock] = [sandbox, savedAt, stamp, unlock];
-    [this.#place, this.#options] = [place, options];
+  constructor(fileName: StateFileName, options: StateOptions, opened: OpenedState) {
+    this.#fileName = fileName;
+    this.#options = options;
+    this.sandbox = opened.sandbox;
+    this.savedAt = opened.savedAt;
+    this.#stamp = opened.stamp;
+    this.#unlock = opened.unlock;
   }
 
   /** Starts to save. Throws `state_unwritable` if there was no file. */
@@ -121,12 +135,17 @@ export class StateFile {
     const isNew = this.savedAt === undefined;
     // One that cannot be written does not start, and is not tried again at its end.
     if (isNew) this.#makeFile();
+
     this.#saving = timers.setInterval(() => {
-      if (this.#pace.isDue() && this.#positionNow() !== this.#position) this.#tryToSave();
+      const hasMore = this.#position() !== this.#savedPosition;
+      if (hasMore && this.#pace.isDue()) this.#tryToSave();
     }, saveIntervalMs);
     this.#saving.unref();
+
     // The next start must not use the request ids of this one.
-    this.sandbox.journal.subscribe((event) => event.type === "sandbox.started" && this.save());
+    this.sandbox.journal.subscribe((event) => {
+      if (event.type === "sandbox.started") this.save();
+    });
     if (!isNew) this.#tryToSave();
   }
 
@@ -137,9 +156,8 @@ export class StateFile {
 
   /** Why the state cannot be saved, as a sentence; `undefined` if it can. */
   problem(): string | undefined {
-    return this.#failure === undefined
-      ? undefined
-      : `The state cannot be saved: ${fileFailure(this.#failure)}.`;
+    if (this.#failure === undefined) return undefined;
+    return `The state cannot be saved: ${fileFailure(this.#failure)}.`;
   }
 
   /** Writes the rest, and nothing after that. Throws `state_unwritable`. */
@@ -155,10 +173,10 @@ export class StateFile {
 
   #makeFile(): void {
     try {
-      makeFolder(dirname(this.#place.file), 0o700);
+      makeFolder(dirname(this.#fileName.file), 0o700);
       this.#pace.run(() => this.#writeNow(this.#reserved()));
     } catch (error) {
-      throw unwritableState(this.#place.name, error);
+      throw unwritableState(this.#fileName.name, error);
     }
   }
 
@@ -171,7 +189,8 @@ export class StateFile {
     return responded + reserve;
   }
 
-  #positionNow(): string {
+  /** What has happened in the sandbox until now. */
+  #position(): string {
     const { journal, counters } = this.sandbox;
     return `${journal.latest()} ${counters.unread()}`;
   }
@@ -188,38 +207,46 @@ export class StateFile {
     try {
       this.#writeNow(responded);
     } catch (error) {
-      const isNew = this.#failure === undefined;
+      const isFirst = this.#failure === undefined;
       this.#failure = error;
-      const unwritable = unwritableState(this.#place.name, error, "The file keeps its last saved state. ");
-      if (isNew) this.#options.onProblem(unwritable);
+      const unwritable = unwritableState(this.#fileName.name, error, "The file keeps its last saved state. ");
+      if (isFirst) this.#options.onProblem(unwritable);
       throw unwritable;
     }
   }
 
   #writeNow(responded: number): void {
-    const { file } = this.#place;
-    const position = this.#positionNow();
-    replaceFile(file, stateText(this.sandbox, this.#options.startedScenario(), responded), 0o600, () => {
+    const { file } = this.#fileName;
+    const position = this.#position();
+    const text = stateText(this.sandbox, this.#options.startedScenario(), responded);
+    replaceFile(file, text, 0o600, () => {
       const stamp = stampOf(file);
       if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
     });
-    [this.#stamp, this.#position, this.#failure] = [stampOf(file), position, undefined];
+
+    this.#stamp = stampOf(file);
+    this.#savedPosition = position;
+    this.#failure = undefined;
   }
 }
 
 const takenOver = new Error("another program has written it, such as a server in another container");
 
+/** What differs if another program writes the file. */
 function stampOf(file: string): string | undefined {
-  const { ino, size, mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? {};
-  return ino === undefined ? undefined : `${ino} ${size} ${mtimeMs}`;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  return `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
 }
 
+/** The text of a state file; `undefined` if there is none yet. */
 function readText(file: string, name: string): string | undefined {
   return orUnreadable(name, () => {
     const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
     // Reading a pipe would wait for a writer.
-    if (stats?.isFile() === false) throw new Error("it is not a regular file");
-    return stats && readFileSync(file, "utf8");
+    if (!stats.isFile()) throw new Error("it is not a regular file");
+    return readFileSync(file, "utf8");
   });
 }
 

@@ -23,6 +23,7 @@ interface ScenarioIdentity {
   readonly sha256: string;
 }
 
+/** What a state file contains, besides its format and its checksum. */
 interface SavedState {
   readonly started_with: ScenarioIdentity;
   readonly sandbox: SavedSandbox;
@@ -40,8 +41,9 @@ export function stateText(sandbox: SandboxState, startedWith: NamedScenario, res
     sandbox: saveSandbox(sandbox, responded),
   };
   const text = JSON.stringify(content);
+  const sum = JSON.stringify(checksumOf(text));
   // As a last member, without writing all others again: with 100,000 keys, they are 40 MB.
-  return `${text.slice(0, -1)},"sum":${JSON.stringify(checksumOf(text))}}\n`;
+  return `${text.slice(0, -1)},"sum":${sum}}\n`;
 }
 
 /**
@@ -52,23 +54,29 @@ export function parseState(text: string, startedWith: NamedScenario, file: strin
   const content = parsedJson(text);
   if (!isMapping(content) || content.svc_sandbox_state === undefined) {
     // A part of ours, or an empty file of a full disk.
-    if (/^\s*(?:\{"svc_sandbox_state"|$)/.test(text)) throw damagedState(file, "only a part of it is there");
+    const isPart = /^\s*(?:\{"svc_sandbox_state"|$)/.test(text);
+    if (isPart) throw damagedState(file, "only a part of it is there");
     throw unreadableState(file, "it is not a state of svc-sandbox");
   }
+
   const { svc_sandbox_state: format, version: by, sum, ...rest } = content;
   if (format !== stateFormat) {
     const why = `it has format ${quote(format)} of svc-sandbox ${quote(by)}, and svc-sandbox ${version} reads format ${stateFormat}. To continue it, start the version that wrote it`;
     throw damagedState(file, why);
   }
-  const isWhole = sum === checksumOf(JSON.stringify({ svc_sandbox_state: format, version: by, ...rest }));
-  if (!isWhole || !isMapping(rest.started_with) || !isMapping(rest.sandbox))
-    throw damagedState(file, "a part of it is missing or damaged");
-  const { started_with: saved, sandbox } = rest as unknown as SavedState; // what has its checksum is ours
-  requireSame(saved, identityOf(startedWith), file);
+
+  const summed = JSON.stringify({ svc_sandbox_state: format, version: by, ...rest });
+  const isWhole = sum === checksumOf(summed) && isMapping(rest.started_with) && isMapping(rest.sandbox);
+  if (!isWhole) throw damagedState(file, "a part of it is missing or damaged");
+
+  const saved = rest as unknown as SavedState; // what has its checksum is ours
+  requireSame(saved.started_with, identityOf(startedWith), file);
+  const { sandbox } = saved;
+  const isOfStart = sandbox.name === saved.started_with.name;
   return {
     ...sandbox,
     // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
-    name: sandbox.name === saved.name ? startedWith.name : sandbox.name,
+    name: isOfStart ? startedWith.name : sandbox.name,
     scenario: checked(sandbox.scenario, file),
     snapshot: checked(sandbox.snapshot, file),
   };
@@ -84,7 +92,9 @@ function checked(scenario: Scenario, file: string): Scenario {
   }
 }
 
-const checksumOf = (text: string) => nodePlatform.sha256(text).slice(0, 16);
+function checksumOf(text: string): string {
+  return nodePlatform.sha256(text).slice(0, 16);
+}
 
 const hashOf = cachedBy((scenario: Scenario) => nodePlatform.sha256(JSON.stringify(scenario)));
 
@@ -92,16 +102,21 @@ function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
   return { name, sha256: hashOf(scenario) };
 }
 
+/** Throws `state_mismatch` if another scenario started the state. */
 function requireSame(saved: ScenarioIdentity, current: ScenarioIdentity, file: string): void {
   if (saved.sha256 === current.sha256) return;
-  const inWords = ({ name, sha256 }: ScenarioIdentity) => `${name} (content ${sha256.slice(0, 12)})`;
   throw new SandboxError(
     "state_mismatch",
-    `The state ${quoteFile(file)} was started with the scenario ${inWords(saved)}, and this one has ${inWords(current)}. Start this one with the same, or name another file, or remove this one to start again.`,
+    `The state ${quoteFile(file)} was started with the scenario ${identityText(saved)}, and this one has ${identityText(current)}. Start this one with the same, or name another file, or remove this one to start again.`,
     { stored: saved, own: current },
   );
 }
 
+function identityText({ name, sha256 }: ScenarioIdentity): string {
+  return `${name} (content ${sha256.slice(0, 12)})`;
+}
+
+/** A file that svc-sandbox has written, and cannot continue. */
 export function damagedState(file: string, why: string): SandboxError {
   return unreadableState(file, why, "Name another file, or remove this one to start again.");
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox, SandboxError, type Scenario } from "../../src/index.js";
-import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
+import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { lastClockInstant } from "../../src/rules/api-key.js";
 import { isoOf } from "../../src/rules/time.js";
@@ -46,7 +46,7 @@ type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : ne
 
 /** A sandbox that continues a state of a minute ago. */
 const restored = (saved: SavedSandbox) =>
-  sandboxOn(restoreSandbox({ ...saved, at: saved.at - 60_000 }, nodePlatform, { startOptions: {} }));
+  sandboxApi(restoreSandbox({ ...saved, at: saved.at - 60_000 }, nodePlatform, { startOptions: {} }));
 
 test("the state of any sandbox can be read again and continues exactly like the sandbox", async () => {
   await fc.assert(

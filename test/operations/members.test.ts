@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
-import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
+import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
 import type { KeyRecord } from "../../src/rules/api-key.js";
 import { camelCase, snakeCase } from "../../src/rules/schema/json.js";
 import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../../src/rules/schema/shape.js";
@@ -45,7 +45,7 @@ const shownIn = ({ organizations, keys }: Sandbox) => [organizations.list(), key
 function continuationsOf(sandbox: Sandbox): Sandbox[] {
   const { platform } = stateOf(sandbox);
   const saved = JSON.parse(JSON.stringify(saveSandbox(stateOf(sandbox))));
-  const restored = sandboxOn(restoreSandbox(saved, platform, { startOptions: {} }));
+  const restored = sandboxApi(restoreSandbox(saved, platform, { startOptions: {} }));
   return [createSandbox({ scenario: sandbox.snapshot() }), restored];
 }
 

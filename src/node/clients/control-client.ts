@@ -18,6 +18,7 @@ import { readFailure, requireFile } from "../files/write-file.js";
 import { nodePlatform } from "../platform.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
+/** Where a control plane is, and how to ask it. */
 interface ControlAddress {
   /** The base URL of a sandbox, or the URL of its control plane. */
   readonly url: string;
@@ -62,10 +63,12 @@ const runningKeyShape = s.openMapping({
 const keysShape = s.list(runningKeyShape);
 type RunningKey = ValueOf<typeof runningKeyShape>;
 
+/** Bytes of a response. */
 const maxResponse = 16 * 1024 * 1024;
 
 const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
 const requestsShape = inJsonOfAnyVersion(s.list(requestShape));
+type RequestInJson = InJson<ValueOf<typeof requestShape>>;
 
 /** The control plane of a running sandbox, of this or another version. Each call throws a `SandboxError` if it gets something else. */
 export class ControlClient {
@@ -84,50 +87,57 @@ export class ControlClient {
 
   /** `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
   async request(id: string) {
-    const readList = (data: unknown) =>
-      readAs(requestsShape, data) as readonly InJson<ValueOf<typeof requestShape>>[] | undefined;
-    const requests = await this.#get("get the requests of", "/requests", "requests", readList);
-    const last = requests.findLast(
-      ({ status, source }) => (status < 200 || status > 299) && source === "client",
-    );
-    if (id === "last" && last === undefined)
-      throw new SandboxError(
-        "not_found",
-        `${this.url} has rejected no request. Its journal has ${requests.length}.`,
-      );
-    const wanted = id === "last" ? (last?.id ?? "") : id;
+    // Also for an id: a 404 for an unknown request looks like one from a server without a control plane.
+    const requests = await this.#requests();
+    let wanted = id;
+    if (id === "last") {
+      const last = requests.findLast(isClientRejection);
+      if (last === undefined) {
+        const message = `${this.url} has rejected no request. Its journal has ${requests.length}.`;
+        throw new SandboxError("not_found", message);
+      }
+      wanted = last.id;
+    }
+
     const reply = await this.#ask("get the request from", "GET", `/requests/${encodeURIComponent(wanted)}`);
     if (reply.status === 404) {
       const message = `The journal of ${this.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
       throw new SandboxError("not_found", message);
     }
-    const details = readAs(detailsShape, reply.data) as
-      | InJson<ValueOf<typeof requestDetailsShape>>
-      | undefined;
-    if (details === undefined) throw reply.failed(isNot(reply.status, "a request"));
-    return details;
+    const details = readAs(detailsShape, reply.data);
+    if (details === undefined) throw reply.failed(unexpectedReply(reply.status, "a request"));
+    return details as InJson<ValueOf<typeof requestDetailsShape>>;
+  }
+
+  async #requests(): Promise<readonly RequestInJson[]> {
+    const read = (data: unknown) => readAs(requestsShape, data);
+    const requests = await this.#get("get the requests of", "/requests", "requests", read);
+    return requests as readonly RequestInJson[];
   }
 
   /** Every key, with what its next request gets: a caller looks for one without sending it. */
   async keys() {
     const health = await this.#ask("get the keys of", "GET", "/health");
     const { scenario = "unnamed", now = "an unknown time" } = readAs(healthShape, health.bare) ?? {};
+
+    // Until there are no more.
     const keys: RunningKey[] = [];
-    for (let count = -1; count !== keys.length; ) {
-      count = keys.length;
-      const readPage = (data: unknown) => readAs(keysShape, data);
-      keys.push(...(await this.#get("get the keys of", `/keys?offset=${count}`, "keys", readPage)));
-    }
-    return { url: this.url, scenario: line(scenario), now, keys };
+    const readPage = (data: unknown) => readAs(keysShape, data);
+    let page: readonly RunningKey[];
+    do {
+      page = await this.#get("get the keys of", `/keys?offset=${keys.length}`, "keys", readPage);
+      keys.push(...page);
+    } while (page.length > 0);
+    return { url: this.url, scenario: printableText(scenario), now, keys };
   }
 
   /** A key, or a reserved ref, with what its next request to an endpoint gets. Default: to `/me`. */
   async key(ref: string, endpoint?: string): Promise<RunningKey> {
-    const query = endpoint === undefined ? "" : `?endpoint=${encodeURIComponent(endpoint)}`;
-    const path = `/keys/${encodeURIComponent(ref)}${query}`;
-    const { status, data, failed } = await this.#ask("get the key from", "GET", path);
-    const key = readAs(runningKeyShape, data);
-    if (key === undefined) throw failed(isNot(status, "the key"));
+    let path = `/keys/${encodeURIComponent(ref)}`;
+    if (endpoint !== undefined) path += `?endpoint=${encodeURIComponent(endpoint)}`;
+    const reply = await this.#ask("get the key from", "GET", path);
+    const key = readAs(runningKeyShape, reply.data);
+    if (key === undefined) throw reply.failed(unexpectedReply(reply.status, "the key"));
     return key;
   }
 
@@ -143,9 +153,11 @@ export class ControlClient {
     if (status !== 200 || stopping === undefined) {
       throw failed(`it returned ${status}, unlike a sandbox of this version.`);
     }
+
     // It responds before it stops, and then accepts no connections.
-    const deadline = AbortSignal.timeout(this.#address.timeout);
-    while (isUp(await listenerAt(this.url, this.#address.timeout))) {
+    const { timeout } = this.#address;
+    const deadline = AbortSignal.timeout(timeout);
+    while (isUp(await listenerAt(this.url, timeout))) {
       if (deadline.aborted) throw failed("it has not stopped yet.");
       await wait(20);
     }
@@ -159,63 +171,69 @@ export class ControlClient {
     read: (data: unknown) => Value | undefined,
   ): Promise<Value> {
     const { status, data, failed } = await this.#ask(what, "GET", path);
+    if (status === 404) throw failed(noControlPlane);
     const value = status === 200 ? read(data) : undefined;
-    if (value !== undefined) return value;
-    throw failed(status === 404 ? noControlPlane : isNot(status, noun));
+    if (value === undefined) throw failed(unexpectedReply(status, noun));
+    return value;
   }
 
   async #ask(what: string, method: "GET" | "POST", path: string): Promise<ControlReply> {
     const { token, tokenFrom, timeout, ca } = this.#address;
     const url = new URL(this.url + controlPath + path);
-    // A server may state it, and outputs end up in logs.
-    const hide = (text: string) => (token === undefined ? text : text.replaceAll(token, "…"));
-    const failed = (why: string) =>
-      new SandboxError(
-        "usage",
-        `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : this.url)}: ${hide(why)}`,
-      );
-    const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+    // A server may state the token, and outputs end up in logs.
+    const hideToken = (text: string) => (token === undefined ? text : text.replaceAll(token, "…"));
+    const failed = (why: string) => {
+      const asked = redactEncoded(method === "GET" ? url.href : this.url);
+      return new SandboxError("usage", `Failed to ${what} ${asked}: ${hideToken(why)}`);
+    };
+
     const response = await send(url, {
       method,
-      headers,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       timeout,
       maxBody: maxResponse,
       ca: ca === undefined ? undefined : authorityIn(ca),
     });
     if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
-    const { data, ...rest } = redactValue(replyJson(response), hide) as { data?: unknown; error?: unknown };
-    const errorOfReply = readAs(controlErrorShape, rest.error);
-    const error = errorOfReply && { ...errorOfReply, message: line(errorOfReply.message) };
+
+    const body = redactValue(replyJson(response), hideToken) as { data?: unknown; error?: unknown };
+    const error = readAs(controlErrorShape, body.error);
     if (error?.code === "control_token_required") {
-      throw failed(
-        token === undefined
-          ? "it requires its token: give it with --control-token."
-          : `it rejects the token from ${tokenFrom}. Give its own with --control-token.`,
-      );
+      if (token === undefined) throw failed("it requires its token: give it with --control-token.");
+      throw failed(`it rejects the token from ${tokenFrom}. Give its own with --control-token.`);
     }
-    return { status: response.status, data, bare: rest, failed };
+    const { data, ...bare } = body;
+    return { status: response.status, data, bare, failed };
   }
 }
 
-function isNot(status: number, wanted: string): string {
+/** Whether a request of a client ended without a 2xx. */
+function isClientRejection({ status, source }: RequestInJson): boolean {
+  const isSuccess = status >= 200 && status <= 299;
+  return source === "client" && !isSuccess;
+}
+
+/** Why a call failed whose response is not what it asked for. */
+function unexpectedReply(status: number, wanted: string): string {
   return `it returned ${status}, without ${wanted}. Is it a sandbox of this version?`;
 }
 
 const noControlPlane =
   "there is no control plane at this URL: the server runs with --no-control, or it is not a sandbox.";
 
+/** A value of another program, if it has the shape. */
 function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
   return mistakesIn(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
 }
 
-function startOf({
-  scenario,
-  started_at: startedAt,
-}: Omit<ValueOf<typeof healthShape>, "status" | "version">) {
-  return scenario === undefined ? {} : { scenario: line(scenario), startedAt };
+/** The start of a sandbox; empty if it requires a control token. */
+function startOf(shown: Omit<ValueOf<typeof healthShape>, "status" | "version">) {
+  if (shown.scenario === undefined) return {};
+  return { scenario: printableText(shown.scenario), startedAt: shown.started_at };
 }
 
-function line(text: string): string {
+/** A text of another program, as the terminal may show it. */
+function printableText(text: string): string {
   return escapeControls(text.slice(0, 500));
 }
 
@@ -237,15 +255,18 @@ export const longestSearch = 3000;
 
 /** Looks for a svc-sandbox at an address, over HTTP and HTTPS. */
 export async function findListener(authority: string, timeout = longestSearch): Promise<PortListener> {
-  const started = nodePlatform.stopwatch();
+  const startedAt = nodePlatform.stopwatch();
   const plain = await listenerAt(`http://${authority}`, timeout);
   if (isUp(plain)) return plain;
-  const left = Math.ceil(timeout - (nodePlatform.stopwatch() - started));
+
+  const left = Math.ceil(timeout - (nodePlatform.stopwatch() - startedAt));
   const secure = await listenerAt(`https://${authority}`, Math.max(1, left));
   // A server of HTTP may wait for the rest of what it cannot read.
-  return plain.kind === "other" && secure.kind === "silent" ? plain : secure;
+  const isOfHttp = plain.kind === "other" && secure.kind === "silent";
+  return isOfHttp ? plain : secure;
 }
 
+/** Asks for the health of a sandbox, which any version has. */
 async function listenerAt(url: string, timeout: number): Promise<PortListener> {
   const response = await send(new URL(`${url}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
   if (isNoResponse(response)) return { kind: response.isLate ? "silent" : "nothing" };
@@ -281,6 +302,7 @@ function authorityIn(file: string): string {
   }
 }
 
+/** The base URL of a sandbox, also from the URL of its control plane. */
 function baseUrlIn(text: string): string {
   const url = readHttpUrl(text);
   if (url === undefined) {
@@ -290,11 +312,15 @@ function baseUrlIn(text: string): string {
       "Invalid sandbox URL. Use its base URL or its control plane's URL, such as http://127.0.0.1:4747.",
     );
   }
-  const [front = ""] = `${url.pathname.replace(/\/+$/, "")}/`.split(`${controlPath}/`);
+  // With a slash at its end, `/__sandbox` is found as a whole part, also as the last one.
+  const pathname = `${url.pathname.replace(/\/+$/, "")}/`;
+  const [front = ""] = pathname.split(`${controlPath}/`);
   return url.origin + front.replace(/\/+$/, "");
 }
 
+/** The body of a response as an object, which is empty if it is anything else. */
 function replyJson({ body }: RawResponse): object {
   const json = parsedJson(new TextDecoder().decode(body));
-  return typeof json === "object" && json !== null && !isTooDeep(json) ? json : {};
+  const isReadable = typeof json === "object" && json !== null && !isTooDeep(json);
+  return isReadable ? json : {};
 }

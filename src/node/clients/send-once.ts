@@ -43,72 +43,86 @@ export interface SendOptions {
 const longestTimer = 2 ** 31 - 1;
 
 /** Never throws. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
-export async function sendOnce(
-  url: URL,
-  { method = "GET", body = "{}", headers = {}, timeout, stop, maxBody, anyCertificate, ca }: SendOptions,
-): Promise<RawResponse | NoResponse> {
-  const { request } = url.protocol === "https:" ? https : http;
+export async function sendOnce(url: URL, options: SendOptions): Promise<RawResponse | NoResponse> {
+  const { timeout, stop } = options;
   const timeUp = AbortSignal.timeout(Math.min(timeout, longestTimer));
   const signal = stop === undefined ? timeUp : AbortSignal.any([timeUp, stop]);
+  const outgoing = startRequest(url, options, signal);
+
+  try {
+    const [response] = (await once(outgoing, "response")) as [http.IncomingMessage];
+    const reply = await readReply(response, options.maxBody);
+    return signal.aborted ? lateResponse("the response did not end", timeout) : reply;
+  } catch (error) {
+    if (signal.aborted) return lateResponse("no response came", timeout);
+    return describeConnectionError(error as NodeJS.ErrnoException);
+  } finally {
+    outgoing.destroy();
+  }
+}
+
+/** Starts a request on its own connection. */
+function startRequest(url: URL, options: SendOptions, signal: AbortSignal): http.ClientRequest {
+  const { method = "GET", body = "{}", headers = {}, ca } = options;
   const hasBody = method !== "GET";
+  const { request } = url.protocol === "https:" ? https : http;
   const outgoing = request(url, {
     agent: false,
     method,
     headers: hasBody ? { "content-type": "application/json", ...headers } : headers,
     maxHeaderSize: 16 * 1024,
-    rejectUnauthorized: !anyCertificate,
+    rejectUnauthorized: !options.anyCertificate,
     signal,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
   });
+
   // A 101 starts another protocol.
   outgoing.on("upgrade", (_response, socket) => {
     socket.destroy();
     outgoing.emit("error", new Error());
   });
   // The connection can also fail after the response.
-  outgoing.on("error", () => {}).end(hasBody ? body : undefined);
-  const late = (what: string): NoResponse => ({
-    found: `${what} within ${timeout / 1000} s`,
-    hint: "--timeout waits longer.",
-    isLate: true,
-  });
-  try {
-    const [response] = (await once(outgoing, "response")) as [http.IncomingMessage];
-    const reply = await readReply(response, maxBody);
-    return signal.aborted ? late("the response did not end") : reply;
-  } catch (error) {
-    return signal.aborted
-      ? late("no response came")
-      : describeConnectionError(error as NodeJS.ErrnoException);
-  } finally {
-    outgoing.destroy();
-  }
+  outgoing.on("error", () => {});
+  outgoing.end(hasBody ? body : undefined);
+  return outgoing;
+}
+
+function lateResponse(what: string, timeout: number): NoResponse {
+  return { found: `${what} within ${timeout / 1000} s`, hint: "--timeout waits longer.", isLate: true };
 }
 
 async function readReply(response: http.IncomingMessage, maxBody: number): Promise<RawResponse | NoResponse> {
-  const { statusCode: status = 0, statusMessage: reason = "", rawHeaders, headers } = response;
   const chunks: Buffer[] = [];
   let length = 0;
   try {
     for await (const chunk of response) {
       length += chunk.length;
       chunks.push(chunk);
-      if (length <= maxBody) continue;
-      return {
-        found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
-        hint: "Is it a sandbox, or the API, that responds there?",
-      };
+      if (length > maxBody) {
+        return {
+          found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
+          hint: "Is it a sandbox, or the API, that responds there?",
+        };
+      }
     }
   } catch {
-    const announced = headers["content-length"] === undefined ? "" : ` of ${headers["content-length"]}`;
+    const announced = response.headers["content-length"];
+    const whole = announced === undefined ? "" : ` of ${announced}`;
     return {
-      found: `a body that was cut off after ${length}${announced} bytes`,
+      found: `a body that was cut off after ${length}${whole} bytes`,
       hint: "The server, or something between, is broken.",
     };
   }
-  return { status, reason, headers: headerPairs(rawHeaders), body: Buffer.concat(chunks) };
+
+  return {
+    status: response.statusCode ?? 0,
+    reason: response.statusMessage ?? "",
+    headers: headerPairs(response.rawHeaders),
+    body: Buffer.concat(chunks),
+  };
 }
 
+/** What a connection's error means, by its code. The first row that matches counts. */
 const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: string])[] = [
   [
     /^(?:ENOTFOUND|EAI_\w+|ENODATA)$/,
@@ -157,10 +171,12 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
   ],
 ];
 
+/** Describes why a connection failed, with a hint. */
 export function describeConnectionError(error: NodeJS.ErrnoException): NoResponse {
   // If several addresses were tried, the first error is used for all.
   const [first] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
   const code = error.code ?? first?.code ?? "";
   const [, found = "", hint = ""] = connectionErrors.find(([codes]) => codes.test(code)) ?? [];
-  return { found: found + (code === "" ? "" : ` (${code})`), hint };
+  if (code === "") return { found, hint };
+  return { found: `${found} (${code})`, hint };
 }

@@ -43,24 +43,25 @@ export async function loadScenario(
 ): Promise<LoadedScenario> {
   requireKnownOptions("load the scenario", options, ["cwd"]);
   const cwd = options.cwd === undefined ? undefined : nameOfFile(options.cwd, "load the scenario", "cwd");
-  return (await openScenario(nameOfFile(nameOrFile, "load the scenario", "file"), { cwd })).loaded;
+  const name = nameOfFile(nameOrFile, "load the scenario", "file");
+  const { loaded } = await openScenario(name, { cwd });
+  return loaded;
 }
 
 /** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */
 export function nameOfFile(file: unknown, doing: string, field: string): string {
   if (typeof file === "string") return file;
   const isOfFile = tagOf(file) === "URL" && String(file).startsWith("file:");
-  requireFields(doing, { [field]: isOfFile ? undefined : `is a name or a file: URL, not ${quote(file)}` });
+  if (!isOfFile) requireFields(doing, { [field]: `is a name or a file: URL, not ${quote(file)}` });
   return fileURLToPath(file as URL); // its protocol is that of files
 }
 
 /** The same with the places of its fields. */
-export async function openScenario(
-  nameOrFile: string,
-  { cwd = process.cwd(), signal, stdin }: LoadOptions,
-): Promise<OpenedScenario> {
-  if (nameOrFile === "")
+export async function openScenario(nameOrFile: string, options: LoadOptions): Promise<OpenedScenario> {
+  const { cwd = process.cwd(), signal, stdin } = options;
+  if (nameOrFile === "") {
     throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
+  }
   if (isScenarioName(nameOrFile)) return openBundled(nameOrFile);
   if (escapeControls(nameOrFile) !== nameOrFile) {
     const why = "its name has a control character, or starts like a command of a CI log. Rename it";
@@ -69,23 +70,24 @@ export async function openScenario(
       `Failed to read the scenario ${quoteFile(nameOrFile)}: ${why}.`,
     );
   }
+
   const isStdin = nameOrFile === stdinName && stdin !== undefined;
   // The types of this package must not need Node's.
-  const reading = isStdin ? readStdin(stdin as Readable, signal) : undefined;
-  const piped = await reading?.catch((error: NodeJS.ErrnoException) => {
-    throw unreadable(error, nameOrFile, cwd);
-  });
+  const piped = isStdin ? await readStdin(stdin as Readable, signal, cwd) : undefined;
+
   const { text, load, files } = scenarioFiles(nameOrFile, cwd, piped);
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
   const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
-  const whole = files.length === 1 && { text };
   const ofStdin = isStdin && { files: files.slice(1), piped: text };
+  // With another file, its own text is not the whole scenario.
+  const whole = files.length === 1 && { text };
   return {
     loaded: { scenario, name: nameOrFile, files, ...ofStdin, ...whole },
     places: async () => places,
   };
 }
 
+/** A bundled scenario is in the program; only its places need its text. */
 function openBundled(name: ScenarioName): OpenedScenario {
   return {
     loaded: { scenario: withStory(name), name, files: [] },
@@ -104,17 +106,21 @@ export function scenarioFiles(nameOrFile: string, cwd: string, text?: string) {
   const files = [file];
   const load = (name: string, from = nameOrFile) => {
     // As in the files and on the command line, because messages show it.
-    const base = isAbsolute(name) ? name : join(dirname(from), name);
-    const path = resolve(cwd, base);
-    files.push(path);
-    return { text: readScenarioFile(path, name, dirname(file)), file: base };
+    const shown = isAbsolute(name) ? name : join(dirname(from), name);
+    const extended = resolve(cwd, shown);
+    files.push(extended);
+    return { text: readScenarioFile(extended, name, dirname(file)), file: shown };
   };
   return { text: text ?? readScenarioFile(file, nameOrFile, cwd), load, files };
 }
 
-async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Promise<string> {
-  if (signal !== undefined) addAbortSignal(signal, stdin);
-  return textOfBytes(await buffer(stdin));
+async function readStdin(stdin: Readable, signal: AbortSignal | undefined, cwd: string): Promise<string> {
+  try {
+    if (signal !== undefined) addAbortSignal(signal, stdin);
+    return textOfBytes(await buffer(stdin));
+  } catch (error) {
+    throw unreadable(error as NodeJS.ErrnoException, stdinName, cwd);
+  }
 }
 
 // The parser rejects anything but text, and a file that is too large.
@@ -122,27 +128,34 @@ function readScenarioFile(file: string, name: string, folder: string): string {
   try {
     const stats = statSync(file);
     requireFile(stats, "; use - for a scenario from stdin");
+    // The size of some files is 0.
     const max = scenarioLimits.bytes + 1;
-    return textOfBytes(readStart(file, Math.min(max, stats.size || max)));
+    const length = Math.min(max, stats.size || max);
+    return textOfBytes(readStart(file, length));
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, name, folder);
   }
 }
 
-// A file system may return a part at each read, and the size of some files is 0.
+/** Reads the first bytes of a file, or all if it is shorter. */
 function readStart(file: string, max: number): Uint8Array {
   const bytes = new Uint8Array(max);
   const descriptor = openSync(file, "r");
   try {
+    // A file system may return a part at each read, and nothing at the end.
     let length = 0;
-    for (let bytesRead = -1; bytesRead !== 0; length += bytesRead)
+    let bytesRead: number;
+    do {
       bytesRead = readSync(descriptor, bytes, length, max - length, null);
+      length += bytesRead;
+    } while (bytesRead > 0);
     return bytes.subarray(0, length);
   } finally {
     closeSync(descriptor);
   }
 }
 
+/** The error of a scenario that cannot be read. */
 function unreadable(error: NodeJS.ErrnoException, name: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
     const message = `Failed to read the scenario ${quoteFile(name)}: ${fileFailure(error)}.`;
@@ -160,10 +173,17 @@ const endOfYaml = /\.ya?ml$/i;
 export function similarFile(name: string, cwd: string): string | undefined {
   const { dir, base } = parse(name);
   const files = namesIn(resolve(cwd, dir)).filter((file) => endOfYaml.test(file));
-  const stemOf = (file: string) => file.replace(endOfYaml, "");
-  const stem = nearest(stemOf(base), files.map(stemOf));
-  const meant = files.find((file) => stemOf(file) === stem);
-  return meant && name.slice(0, name.length - base.length) + meant;
+
+  const stems = files.map(withoutYamlEnd);
+  const nearestStem = nearest(withoutYamlEnd(base), stems);
+  if (nearestStem === undefined) return undefined;
+  const meant = files[stems.indexOf(nearestStem)];
+  // The folder stays as it was written.
+  return name.slice(0, name.length - base.length) + meant;
+}
+
+function withoutYamlEnd(file: string): string {
+  return file.replace(endOfYaml, "");
 }
 
 function namesIn(folder: string): string[] {

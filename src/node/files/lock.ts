@@ -13,11 +13,16 @@ const net = process.getBuiltinModule("node:net");
 export async function lock(file: string): Promise<(() => void) | undefined> {
   const address = addressOf(nodePlatform.sha256(file).slice(0, 32));
   let server = await listenAt(address);
-  if (server === undefined && address.endsWith(".sock") && !(await hasResponse(address))) {
+
+  const mayBeLeft = server === undefined && address.endsWith(".sock");
+  if (mayBeLeft && !(await hasListener(address))) {
     rmSync(address, { force: true });
     server = await listenAt(address);
   }
-  return server && (() => void server.close());
+
+  if (server === undefined) return undefined;
+  const listening = server;
+  return () => void listening.close();
 }
 
 // On Linux and Windows, the address is not a file that could remain.
@@ -27,21 +32,21 @@ function addressOf(name: string): string {
   return join(tmpdir(), `svc-sandbox-${name}.sock`);
 }
 
-function listenAt(path: string): Promise<Server | undefined> {
+function listenAt(address: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = net.createServer((socket) => void socket.destroy()).unref();
     server.once("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EADDRINUSE") resolve(undefined);
       else reject(error);
     });
-    server.listen({ path, exclusive: true }, () => resolve(server));
+    server.listen({ path: address, exclusive: true }, () => resolve(server));
   });
 }
 
 /** Whether a process listens on the socket. After `kill -9`, the file remains without a listener. */
-function hasResponse(path: string): Promise<boolean> {
+function hasListener(address: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = net.connect(path);
+    const socket = net.connect(address);
     const end = (responded: boolean) => {
       socket.destroy();
       resolve(responded);

@@ -26,11 +26,11 @@ const draftSuffix = ".svc-sandbox-draft";
 /** Keeps links, and writes into devices, pipes and files with several links. A failure leaves nothing behind. */
 export function writeFileAtomically(file: string, text: string | Uint8Array, mode: number): void {
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats !== undefined && (!stats.isFile() || stats.nlink > 1)) {
-    writeInto(file, text, stats.isFile() ? O_TRUNC : 0);
-    return;
-  }
-  replaceFile(targetOf(file), text, mode);
+  const isSpecial = stats !== undefined && !stats.isFile();
+  const hasMoreLinks = stats !== undefined && stats.nlink > 1;
+  if (isSpecial) writeInto(file, text, 0);
+  else if (hasMoreLinks) writeInto(file, text, O_TRUNC);
+  else replaceFile(targetOf(file), text, mode);
 }
 
 /** Replaces a whole file through a draft in its folder. `confirm` may throw until then; a failure leaves nothing behind. */
@@ -41,13 +41,7 @@ export function replaceFile(
   confirm: () => void = () => {},
 ): void {
   const draft = `${target}${draftSuffix}`;
-  try {
-    // `rmSync` takes a file that it may not remove for a folder.
-    unlinkSync(draft);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-      throw new Error(`its draft ${quote(draft)} cannot be removed: ${fileFailure(error)}`);
-  }
+  removeDraft(draft);
   try {
     // `wx` rejects an existing file, which is not ours.
     writeFileSync(draft, text, { mode, flag: "wx" });
@@ -59,6 +53,17 @@ export function replaceFile(
   }
 }
 
+/** Removes what a killed process has left. */
+function removeDraft(draft: string): void {
+  try {
+    // `rmSync` takes a file that it may not remove for a folder.
+    unlinkSync(draft);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw new Error(`its draft ${quote(draft)} cannot be removed: ${fileFailure(error)}`);
+  }
+}
+
 function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
@@ -67,45 +72,55 @@ function removeIfPossible(file: string): void {
   }
 }
 
-function writeInto(path: string, text: string | Uint8Array, how = 0): void {
-  const file = openSync(path, O_WRONLY | O_NONBLOCK | how, 0o666);
+/** Writes into a device, a pipe or a file without replacing it. */
+function writeInto(file: string, text: string | Uint8Array, flags: number): void {
+  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | flags, 0o666);
   try {
-    writeFileSync(file, text);
+    writeFileSync(descriptor, text);
   } finally {
-    closeSync(file);
+    closeSync(descriptor);
   }
 }
 
+/** The file that a name means, also through links; the file need not exist. */
 export function targetOf(file: string): string {
-  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return realpathSync(file);
-  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    throw new Error("it is a symbolic link to a file that does not exist");
-  }
+  const exists = statSync(file, { throwIfNoEntry: false }) !== undefined;
+  if (exists) return realpathSync(file);
+
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink();
+  if (isLink) throw new Error("it is a symbolic link to a file that does not exist");
+
   const folder = dirname(file);
-  return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
+  if (!existsSync(folder)) return file;
+  return join(realpathSync(folder), basename(file));
 }
 
-export async function writeReportFile(path: string, text: string, isAppended = false): Promise<void> {
-  makeFolder(dirname(path));
+/** Writes a report where the user wants it; makes its folder. */
+export async function writeReportFile(file: string, text: string, isAppended = false): Promise<void> {
+  makeFolder(dirname(file));
   // Not through a draft, because the file may be a pipe, or standard output with earlier lines.
-  const isStream = /^\/(?:dev|proc)\//.test(path);
-  writeInto(path, text, isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
+  const isStream = /^\/(?:dev|proc)\//.test(file);
+  if (isStream) writeInto(file, text, O_APPEND);
+  else writeInto(file, text, O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
 }
 
 /** Throws what the write of a report to this file would, as far as it can be known before. */
-export function requireWritable(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
+export function requireWritable(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
   if (stats?.isDirectory()) throw new Error("it is a directory");
-  accessSync(stats === undefined ? dirname(path) : path, constants.W_OK);
+  const written = stats === undefined ? dirname(file) : file;
+  accessSync(written, constants.W_OK);
 }
 
 /** One level at a time: Node's own recursion never ends where a folder rejects it as missing, as in /proc. */
-export function makeFolder(path: string, mode = 0o777): void {
-  if (existsSync(path)) return;
-  if (path !== dirname(path)) makeFolder(dirname(path), mode);
-  mkdirSync(path, { mode });
+export function makeFolder(folder: string, mode = 0o777): void {
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolder(parent, mode);
+  mkdirSync(folder, { mode });
 }
 
+/** Describes why a call of the file system failed. */
 export function fileFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return fileErrorWords[code ?? ""] ?? code ?? message;

@@ -1,5 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
+import express, {
+  type Express,
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from "express";
 import { isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { textOfBytes } from "../../node/files/load-scenario.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -19,7 +25,7 @@ import { routes } from "./routes/routes.js";
 import { sentScenario } from "./routes/scenario.js";
 
 /** Headers of each response of the control plane. */
-const ofControl = {
+const controlHeaders = {
   "Cache-Control": "no-store",
   "X-Frame-Options": "DENY",
   "X-Content-Type-Options": "nosniff",
@@ -35,22 +41,10 @@ export function createControlApp(server: ServerState): ControlHandler {
   app.disable("etag");
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
+
   app.use(logCalls(server), keepForeignOut(server), admitCallers(server));
   app.use(servePageFiles);
-  for (const path of new Set(routes.map((row) => row.path))) {
-    const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
-    const rows = routes.filter((row) => row.path === path);
-    for (const row of rows) {
-      const run = (request: Request, response: Response) => runRoute(row, server, request, response);
-      const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
-      const body = express.raw({ limit: maxBodyBytes, type: () => true });
-      mounted[method](...(method === "get" ? [] : [requireType(row), body]), run);
-    }
-    // A wrong method must never look like a success.
-    mounted.all(
-      methodNotAllowed(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))),
-    );
-  }
+  mountRoutes(app, server);
   app.use(({ path }: Request) => {
     throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
   });
@@ -60,27 +54,65 @@ export function createControlApp(server: ServerState): ControlHandler {
   return app;
 }
 
-async function runRoute(row: Route, server: ServerState, request: Request, response: Response) {
-  const { sandbox, stateFile } = server;
-  const runYaml = isYamlIn(request) ? row.runYaml : undefined;
-  const body = runYaml === undefined ? inputOf(row, request) : sentScenario(bodyText(request));
+/** Mounts each path with all its methods. */
+function mountRoutes(app: Express, server: ServerState): void {
+  const readBody = express.raw({ limit: maxBodyBytes, type: () => true });
+
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
+    const allowed: string[] = [];
+
+    for (const route of routes) {
+      if (route.path !== path) continue;
+      const run: RequestHandler = (request, response) => runRoute(route, server, request, response);
+      if (route.method === "GET") {
+        mounted.get(run);
+        allowed.push("GET", "HEAD");
+      } else {
+        const method = route.method.toLowerCase() as "post" | "put" | "patch" | "delete";
+        mounted[method](requireType(route), readBody, run);
+        allowed.push(route.method);
+      }
+    }
+
+    // A wrong method must never look like a success.
+    mounted.all(methodNotAllowed(allowed));
+  }
+}
+
+/** A control call: checks it, runs its route, saves its change and sends its result. */
+async function runRoute(route: Route, server: ServerState, request: Request, response: Response) {
+  // What a call has is checked before anything happens.
+  const { sandbox } = server;
+  const runYaml = isYamlIn(request) ? route.runYaml : undefined;
+  const body = runYaml === undefined ? inputOf(route, request) : sentScenario(bodyText(request));
   admitActor(request);
-  const input = {
+  const context = {
     sandbox,
-    params: request.params as Record<string, string>,
-    query: checkedQuery(row, request),
+    params: request.params as never, // Express reads them from the path of the route
+    query: checkedQuery(route, request),
     body: body as never, // its shapes have checked it
   };
+
+  // The sandbox must be as of now.
   server.beforeControlCall();
   runDue(sandbox);
-  const result = await (runYaml ?? row.run)(input, { server, request, response });
+
+  const run = runYaml ?? route.run;
+  const result = await run(context, { server, request, response });
   const json = isTextResponse(result) ? undefined : snakeCase(result);
-  if (row.changes) saveChange(json, stateFile);
+  if (route.changes) saveChange(json, server.stateFile);
+
+  // The routes of pages send their own response.
   if (response.headersSent) return;
-  if (result === undefined) return void response.status(204).end();
-  const { type, text } = isTextResponse(result) ? result : jsonResponse(row.isBare ? json : { data: json });
-  response.status(row.status ?? 200);
-  await sendCompressed(request, response.type(type), Buffer.from(text));
+  if (result === undefined) {
+    response.status(204).end();
+    return;
+  }
+  const shown = route.isBare ? json : { data: json };
+  const { type, text } = isTextResponse(result) ? result : jsonResponse(shown);
+  response.status(route.status ?? 200).type(type);
+  await sendCompressed(request, response, Buffer.from(text));
 }
 
 /** A change that cannot be saved is an error with its result: a new secret exists nowhere else. */
@@ -93,16 +125,27 @@ function saveChange(data: unknown, stateFile: ServerState["stateFile"]): void {
   }
 }
 
-function checkedQuery({ query }: Route, request: Request): Readonly<Record<string, unknown>> {
+/** The parameters of a query as values, checked by the route's shape. */
+function checkedQuery(route: Route, request: Request): Readonly<Record<string, unknown>> {
+  const { query } = route;
   if (query === undefined) return {};
-  const { fields } = query;
-  const parsed = (name: string, value: unknown) => {
-    const field = fields[name];
-    if (typeof value !== "string" || (field !== undefined && shapeOf(field).kind === "text")) return value;
-    return /^\d+$/.test(value) ? Number(value) : value === "true" || (value === "false" ? false : value);
-  };
-  const values = Object.entries(request.query).map(([name, value]) => [name, parsed(name, value)]);
+
+  const values: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(request.query)) {
+    const field = query.fields[name];
+    const isText = field !== undefined && shapeOf(field).kind === "text";
+    values.push([name, isText ? value : numberOrFlag(value)]);
+  }
   return checkValue(query, Object.fromEntries(values), "The query is not valid");
+}
+
+/** The number or the flag in a parameter. Anything else is unchanged: the shape of its field rejects it. */
+function numberOrFlag(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (/^\d+$/.test(value)) return Number(value);
+  if (value === "true") return true;
+  if (value === "false") return false;
+  return value;
 }
 
 /** Only an administrator changes a sandbox over HTTP (R33): the routes need not ask again. */
@@ -114,50 +157,67 @@ function admitActor(request: Request): void {
       fields: { "X-Sandbox-Actor": problem },
     });
   }
-  if (request.method !== "GET" && request.method !== "HEAD") requireAdministrator({ actor });
+  if (!isRead(request)) requireAdministrator({ actor });
+}
+
+function isRead({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
-function typeOf(request: Request): string {
-  return request.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+/** The media type of a body, without its parameters; empty if there is none. */
+function contentTypeOf(request: Request): string {
+  const [type = ""] = (request.get("content-type") ?? "").split(";", 1);
+  return type.trim().toLowerCase();
 }
 
 // Not decided by the body: a JSON body may also be a string.
 function isYamlIn(request: Request): boolean {
-  return yamlTypes.includes(typeOf(request));
+  return yamlTypes.includes(contentTypeOf(request));
 }
 
 // Rejects other types, because pages of other origins can send forms and plain text without a preflight request.
-function requireType({ runYaml }: Route) {
-  return (request: Request, _response: Response, next: NextFunction): void => {
-    const type = typeOf(request);
-    const charset = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "")?.[1] ?? "utf-8";
-    const isTaken = type === "application/json" || (runYaml !== undefined && isYamlIn(request));
-    // No page can send a DELETE without a preflight request.
-    const isBare =
-      request.method === "DELETE" &&
-      request.get("transfer-encoding") === undefined &&
-      Number(request.get("content-length") ?? 0) === 0;
-    const isReadable = isTaken ? charset.trim().toLowerCase() === "utf-8" : type === "" && isBare;
-    if (isReadable) {
+function requireType(route: Route): RequestHandler {
+  return (request, _response, next) => {
+    if (hasReadableType(route, request)) {
       next();
       return;
     }
+    const orYaml = route.runYaml === undefined ? "" : " or application/yaml";
     throw new SandboxError(
       "unsupported_media_type",
-      `The body must be application/json${runYaml === undefined ? "" : " or application/yaml"} in UTF-8; send it with that Content-Type.`,
+      `The body must be application/json${orYaml} in UTF-8; send it with that Content-Type.`,
     );
   };
 }
 
-// Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
-function inputOf({ method, body = "nothing" }: Route, request: Request): unknown {
-  if (method === "GET") return {};
-  const text = bodyText(request);
-  return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));
+/** Whether a route takes bodies of the type that a call has, in UTF-8. */
+function hasReadableType(route: Route, request: Request): boolean {
+  const type = contentTypeOf(request);
+  // No page can send a DELETE without a preflight request.
+  if (type === "" && request.method === "DELETE") return !announcesBody(request);
+
+  const isTaken = type === "application/json" || (route.runYaml !== undefined && isYamlIn(request));
+  if (!isTaken) return false;
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "") ?? [];
+  return charset.trim().toLowerCase() === "utf-8";
 }
 
+function announcesBody(request: Request): boolean {
+  if (request.get("transfer-encoding") !== undefined) return true;
+  return Number(request.get("content-length") ?? 0) !== 0;
+}
+
+// Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
+function inputOf(route: Route, request: Request): unknown {
+  if (route.method === "GET") return {};
+  const text = bodyText(request);
+  const sent = text === "" ? {} : parseJson(text);
+  return checkInput(controlBodies[route.body ?? "nothing"], sent);
+}
+
+/** Rejects a method that the path does not have. */
 function methodNotAllowed(allowed: readonly string[]) {
   return ({ path }: Request, response: Response): void => {
     response.set("Allow", allowed.join(", "));
@@ -170,7 +230,9 @@ function methodNotAllowed(allowed: readonly string[]) {
 
 const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
 
-const isPagePath = (path: string) => pagePath.test(path);
+function isPagePath(path: string): boolean {
+  return pagePath.test(path);
+}
 
 // Probes of containers and load balancers have no token.
 const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
@@ -178,43 +240,40 @@ const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
 /** Logs each change and each rejected token, once its response is known. */
 function logCalls({ onControlCall }: ServerState): RequestHandler {
   return (request, response, next) => {
-    const isRead = request.method === "GET" || request.method === "HEAD";
     response.once("close", () => {
-      const { locals, statusCode, writableFinished } = response;
+      const { statusCode } = response;
       const isRejected = statusCode === 401 && request.headers.authorization !== undefined;
-      if (isRead && !isRejected) return;
-      const result = [writableFinished ? statusCode : "no response", locals.code].filter(Boolean).join(" ");
+      if (isRead(request) && !isRejected) return;
+
+      let result = response.writableFinished ? `${statusCode}` : "no response";
+      if (response.locals.code) result += ` ${response.locals.code}`;
       onControlCall({ call: `${request.method} ${redactPath(request.path)}`, result });
     });
     next();
   };
 }
 
+/** Rejects calls that another origin's page makes in a browser on this machine. */
 function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler {
   const allowedNames = allowedHosts.map(nameIn);
-  return ({ headers, method, path }, response, next) => {
+
+  return (request, response, next) => {
     // The page shows state: other pages must not frame it, and caches must not keep it.
-    response.set(ofControl);
-    const { host = "", origin, "sec-fetch-site": site } = headers;
+    response.set(controlHeaders);
+
+    // A page of another origin may give its own name this machine's address.
+    const { host = "", origin } = request.headers;
     if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(nameIn(host))) {
       throw new HttpError(
         "foreign_host",
         "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
       );
     }
-    // A proxy may replace the Host.
-    const isForeign =
-      origin !== undefined &&
-      ![host.toLowerCase(), ...allowedHosts].some(
-        (name) => origin === `http://${name}` || origin === `https://${name}`,
-      );
-    const isCrossSite = site === "cross-site" || site === "same-site";
-    const opensPage =
-      method === "GET" &&
-      headers["sec-fetch-mode"] === "navigate" &&
-      headers["sec-fetch-dest"] === "document" &&
-      isPagePath(path);
-    if (isForeign || (isCrossSite && !opensPage)) {
+
+    // A proxy may replace the Host, so that the allowed names are origins, too.
+    const ownNames = [host.toLowerCase(), ...allowedHosts];
+    const isForeign = origin !== undefined && !isOriginOf(ownNames, origin);
+    if (isForeign || (isCrossSite(request) && !opensPage(request))) {
       const message = "The control plane does not respond to pages of other origins.";
       throw new HttpError("foreign_origin", message);
     }
@@ -222,12 +281,39 @@ function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler
   };
 }
 
+/** Whether an origin has one of the names, with any scheme of HTTP. */
+function isOriginOf(names: readonly string[], origin: string): boolean {
+  for (const name of names) {
+    if (origin === `http://${name}` || origin === `https://${name}`) return true;
+  }
+  return false;
+}
+
+function isCrossSite({ headers }: Request): boolean {
+  const site = headers["sec-fetch-site"];
+  return site === "cross-site" || site === "same-site";
+}
+
+/** Whether a link opens a page. A page shows state only with its own calls. */
+function opensPage({ headers, method, path }: Request): boolean {
+  return (
+    method === "GET" &&
+    headers["sec-fetch-mode"] === "navigate" &&
+    headers["sec-fetch-dest"] === "document" &&
+    isPagePath(path)
+  );
+}
+
 /** Rejects calls without the token, except of probes, which get only the status, and of the page. */
 function admitCallers(server: ServerState): RequestHandler {
   return (request, response, next) => {
-    response.locals.mayKnowAll = isAdmitted(server, request);
-    if (response.locals.mayKnowAll || probePaths.includes(request.path) || isPagePath(request.path))
-      return next();
+    const isAdmitted = hasToken(server, request);
+    response.locals.mayKnowAll = isAdmitted;
+    if (isAdmitted || probePaths.includes(request.path) || isPagePath(request.path)) {
+      next();
+      return;
+    }
+
     response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
     throw new HttpError(
       "control_token_required",
@@ -237,12 +323,14 @@ function admitCallers(server: ServerState): RequestHandler {
 }
 
 /** Whether a call may do everything: it has the server's token, or the server needs none. */
-function isAdmitted({ token }: ServerState, { headers }: Request): boolean {
-  return token === undefined || isSame(/^Bearer (.+)$/i.exec(headers.authorization ?? "")?.[1] ?? "", token);
+function hasToken({ token }: ServerState, { headers }: Request): boolean {
+  if (token === undefined) return true;
+  const [, sent = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
+  return isSameToken(sent, token);
 }
 
 // Hashes have the same length, so that the comparison takes the same time for every wrong text.
-function isSame(sent: string, right: string): boolean {
+function isSameToken(sent: string, right: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(sent), digest(right));
 }
@@ -254,6 +342,8 @@ function bodyText({ body }: Request): string {
 function parseJson(text: string): unknown {
   const body = parsedJson(text);
   if (body === undefined) throw new HttpError("bad_request", "The body is not valid JSON.");
-  if (!isTooDeep(body)) return body;
-  throw new HttpError("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
+  if (isTooDeep(body)) {
+    throw new HttpError("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
+  }
+  return body;
 }

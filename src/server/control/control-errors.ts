@@ -59,11 +59,6 @@ export const codeOverHttp: Readonly<Record<string, string>> = {
   scenario_invalid: "validation_failed",
 };
 
-const bodyProblems: Readonly<Record<string, (limit: number) => string>> = {
-  "entity.too.large": (limit) => `The body is longer than ${limit / 1000} kB, the limit of each call.`,
-  "encoding.unsupported": () => "The body can be compressed only with gzip, deflate or br.",
-};
-
 /** Returns the code of the error; `undefined` if a response is already on its way, which then ends. */
 export function sendControlError(
   response: Response,
@@ -74,37 +69,45 @@ export function sendControlError(
     response.destroy();
     return undefined;
   }
-  const { status, code, message, details = {} } = shownErrorOf(error, onDefect);
-  // They may quote a key that the client sent (R46); the secret of a change that was not saved exists nowhere else.
-  const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
-  const shownDetails = Object.keys(details).length === 0 ? undefined : clean;
-  const { text } = errorBody(code, redactEncoded(message), shownDetails as typeof details);
+  const { status, code, message, details } = shownErrorOf(error, onDefect);
+  const { text } = errorBody(code, redactEncoded(message), shownDetails(code, details));
   response.status(status).type("application/json").send(text);
   return code;
 }
 
+type Details = SandboxError["details"];
+
+/** Details may quote a key that the client sent (R46). */
+function shownDetails(code: string, details: Details = {}): Details | undefined {
+  if (Object.keys(details).length === 0) return undefined;
+  // The secret of a change that was not saved exists nowhere else.
+  if (code === "state_unwritable") return details;
+  return redactValue(details, redactEncoded);
+}
+
 type ShownError = Pick<HttpError, "status" | "message"> & {
   code: string;
-  details?: SandboxError["details"];
+  details?: Details;
 };
 
+/** The response to an error: ours, one of Express, one of the machine, or a defect. */
 function shownErrorOf(error: unknown, onDefect: (error: unknown) => void): ShownError {
   if (error instanceof HttpError) return error;
-  if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
-    const { message, code } = error;
+
+  if (error instanceof SandboxError) {
+    const status = statusOfCode[error.code];
+    const code = codeOverHttp[error.code] ?? error.code;
     const details =
       error instanceof ScenarioError ? { fields: scenarioFields(error.problems) } : error.details;
-    return { status: statusOfCode[code] as number, code: codeOverHttp[code] ?? code, message, details };
+    if (status !== undefined) return { status, code, message: error.message, details };
   }
-  const {
-    status = 500,
-    type = "",
-    limit = 0,
-  } = error as Partial<{ status: number; type: string; limit: number }>;
-  if (status >= 400 && status < 500) {
+
+  if (isOfExpress(error)) {
+    const { status } = error;
     const code = status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status, code, message: bodyProblems[type]?.(limit) ?? serverErrors.bad_request };
+    return { status, code, message: bodyProblem(error) };
   }
+
   onDefect(error);
   if (isOfMachine(error)) {
     const message = `The machine has reached a limit: ${fileFailure(error)}. Try again later.`;
@@ -113,14 +116,46 @@ function shownErrorOf(error: unknown, onDefect: (error: unknown) => void): Shown
   return { status: 500, code: "internal_error", message: serverErrors.internal_error };
 }
 
+/** A call that Express cannot read. */
+interface UnreadableCall {
+  readonly status: number;
+  readonly type?: string;
+  /** The most bytes of a body. */
+  readonly limit?: number;
+}
+
+function isOfExpress(error: unknown): error is UnreadableCall {
+  const { status = 500 } = error as Partial<UnreadableCall>;
+  return status >= 400 && status < 500;
+}
+
+function bodyProblem({ type, limit = 0 }: UnreadableCall): string {
+  switch (type) {
+    case "entity.too.large":
+      return `The body is longer than ${limit / 1000} kB, the limit of each call.`;
+    case "encoding.unsupported":
+      return "The body can be compressed only with gzip, deflate or br.";
+    default:
+      return serverErrors.bad_request;
+  }
+}
+
+/** The problems of each field as one text. */
 export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {
   const fields = new Map<string, string>();
-  for (const { field: name, line, column, message, hint } of problems) {
-    const place = line === undefined ? "" : `line ${line}, column ${column}: `;
-    const text = place + message + (hint === undefined ? "" : `: ${hint}`);
-    const field = name || "scenario";
+  for (const problem of problems) {
+    const field = problem.field || "scenario";
+    const text = placedMessage(problem);
     const earlier = fields.get(field);
     fields.set(field, earlier === undefined ? text : `${earlier}; ${text}`);
   }
   return Object.fromEntries(fields);
+}
+
+/** A problem as a text with its place and its hint. */
+function placedMessage({ line, column, message, hint }: ScenarioProblem): string {
+  let text = message;
+  if (line !== undefined) text = `line ${line}, column ${column}: ${text}`;
+  if (hint !== undefined) text += `: ${hint}`;
+  return text;
 }

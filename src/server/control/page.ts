@@ -15,7 +15,10 @@ const assetPattern = new RegExp(`^${controlPath}/assets/(\\w[\\w-]*(?:\\.[\\w-]+
 // Allows only files and requests of the same server, and no framing.
 const policy = [
   "default-src 'none'",
-  ...["script-src", "style-src", "img-src", "connect-src"].map((kind) => `${kind} 'self'`),
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -25,68 +28,96 @@ export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   async run(_context, { request, response }) {
     // A proxy may add a prefix, so the address is relative.
-    if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
+    if (!request.path.endsWith("/")) {
+      response.redirect(308, `.${controlPath}/`);
+      return;
+    }
     const file = "index.html";
     const content = await orNotFound(packageFile(pages + file), file);
-    return sendCompressed(request, withFileHeaders(response, file), content);
+    setFileHeaders(response, file);
+    await sendCompressed(request, response, content);
   },
 });
 
 export const docsRoute: Route = controlRoute("GET /docs/{page}", {
   summary: "The documentation, as pages for browsers: `README` lists them",
-  async run({ params: { page = "" } }, { request, response }) {
-    const file = page.includes(".") ? page : `${page}.html`;
-    if (/^\w+\.webp$/.test(page)) {
+  async run({ params }, { request, response }) {
+    const { page } = params;
+    const isPicture = /^\w+\.webp$/.test(page);
+    if (isPicture) {
       const picture = await orNotFound(packageFile(`docs/images/${page}`), page);
-      return withFileHeaders(response, file).send(picture);
+      setFileHeaders(response, page);
+      response.send(picture);
+      return;
     }
-    const text = (await docs()).get(page);
+
+    const pagesByName = await madeOnce("docs", readDocs);
+    const text = pagesByName.get(page);
     if (text === undefined) throw unknownFile(page);
-    return sendCompressed(request, withFileHeaders(response, file), Buffer.from(text));
+    // Only the style sheet has an extension in its name.
+    setFileHeaders(response, page.includes(".") ? page : `${page}.html`);
+    await sendCompressed(request, response, Buffer.from(text));
   },
 });
 
 /** The pages by name, with their style sheet. The build has made them. */
-const docs = () =>
-  madeOnce("docs", async () => {
-    const packed = await packageFile("dist/docs.json.br");
-    return new Map<string, string>(Object.entries(JSON.parse(String(await decompressed(packed)))));
-  });
+async function readDocs(): Promise<ReadonlyMap<string, string>> {
+  const packed = await packageFile("dist/docs.json.br");
+  const json = String(await decompressed(packed));
+  return new Map<string, string>(Object.entries(JSON.parse(json)));
+}
 
 const docsStart = new RegExp(`^${controlPath}/docs(/?)$`);
 
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
+  if (method !== "GET" && method !== "HEAD") {
+    next();
+    return;
+  }
+
   const [, file] = assetPattern.exec(path) ?? [];
+  if (file !== undefined) {
+    sendAsset(request, response, file).catch(next);
+    return;
+  }
+
+  // Relative, as a proxy may add a prefix.
   const [, slash] = docsStart.exec(path) ?? [];
-  if (method !== "GET" && method !== "HEAD") next();
-  else if (file !== undefined) sendAsset(request, response, file).catch(next);
-  else if (slash !== undefined) response.redirect(308, slash === "" ? "./docs/README" : "./README");
+  if (slash === "") response.redirect(308, "./docs/README");
+  else if (slash === "/") response.redirect(308, "./README");
   else next();
 };
 
+/** Sends a file of the page as the build has compressed it, if the browser accepts that. */
 async function sendAsset(request: Request, response: Response, file: string): Promise<void> {
   // Browsers accept Brotli only on this machine or with TLS.
   const encoding = (["br", "gzip"] as const).find((one) => request.acceptsEncodings(one));
-  const content = await orNotFound(assetIn(encoding, file), file);
+  const content = await orNotFound(readAsset(file, encoding), file);
   if (encoding) response.set("Content-Encoding", encoding);
+  setFileHeaders(response, file);
   // Other content has another name.
-  withFileHeaders(response, file).set("Cache-Control", "max-age=31536000, immutable").send(content);
+  response.set("Cache-Control", "max-age=31536000, immutable").send(content);
 }
 
-function withFileHeaders(response: Response, file: string): Response {
+function setFileHeaders(response: Response, file: string): void {
   response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
-  return response.type(extname(file)).vary("Accept-Encoding");
+  response.type(extname(file)).vary("Accept-Encoding");
 }
 
-function orNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
-  return read.catch((error) => {
-    throw isOfMachine(error) ? error : unknownFile(file);
-  });
+/** A file that cannot be read is unknown, unless the machine is to blame. */
+async function orNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isOfMachine(error)) throw error;
+    throw unknownFile(file);
+  }
 }
 
-const unknownFile = (file: string) =>
-  new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
+function unknownFile(file: string): SandboxError {
+  return new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
+}
 
 const gzipped = promisify(gzip);
 const decompressed = promisify(brotliDecompress);
@@ -94,15 +125,19 @@ const decompressed = promisify(brotliDecompress);
 /** What is made of files, by name: many requests share one copy. Not `cachedByName`: a failure leaves it. */
 const made = new Map<string, Promise<unknown>>();
 
+/** Makes a content, or returns the one that is made already. */
 function madeOnce<Content>(name: string, make: () => Promise<Content>): Promise<Content> {
-  const content = (made.get(name) ?? make()) as Promise<Content>; // each name has one type
+  const earlier = made.get(name) as Promise<Content> | undefined; // each name has one type
+  if (earlier !== undefined) return earlier;
+
+  const content = make();
   made.set(name, content);
   // An unknown file must not use memory, and one that could not be read is tried again.
   content.catch(() => made.delete(name));
   return content;
 }
 
-function assetIn(encoding: "br" | "gzip" | undefined, file: string): Promise<Buffer> {
+function readAsset(file: string, encoding: "br" | "gzip" | undefined): Promise<Buffer> {
   return madeOnce(`${encoding} ${file}`, async () => {
     const packed = await packageFile(`${assets}${file}.br`);
     if (encoding === "br") return packed;
@@ -117,6 +152,9 @@ const fewestBytes = 1400;
 /** Sends a body whose type is set. Compresses it if it is long, the client accepts that, and it cannot contain a secret. */
 export async function sendCompressed(request: Request, response: Response, body: Buffer): Promise<void> {
   const isWorthIt = request.method === "GET" && body.length >= fewestBytes;
-  if (!isWorthIt || !request.acceptsEncodings("gzip")) return void response.send(body);
+  if (!isWorthIt || !request.acceptsEncodings("gzip")) {
+    response.send(body);
+    return;
+  }
   response.set("Content-Encoding", "gzip").send(await gzipped(body));
 }

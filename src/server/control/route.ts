@@ -7,11 +7,20 @@ import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
 import type { ServerState } from "../sockets/server-state.js";
 
+/** The named parts of a call's path: `ref` of `GET /keys/{ref}`. */
+type PathParts<Call extends string> = Call extends `${string}{${infer Part}}${infer Rest}`
+  ? Readonly<Record<Part, string>> & PathParts<Rest>
+  : unknown;
+
 /** The sandbox, and what a client sent, checked by the shapes of its route. */
-interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
+interface RouteContext<
+  Body = unknown,
+  Parameters = Readonly<Record<string, unknown>>,
+  Call extends string = string,
+> {
   readonly sandbox: SandboxState;
   /** The named parts of the path, decoded. */
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: PathParts<Call>;
   readonly query: Parameters;
   /** The parsed body, or the scenario of a YAML body. */
   readonly body: Body;
@@ -26,7 +35,11 @@ interface LocalContext {
 
 type Query = s.MappingKind & s.Shape<Readonly<Record<string, unknown>>>;
 
-export interface Route<Name extends ControlBodyName = ControlBodyName, Parameters extends Query = Query> {
+export interface Route<
+  Name extends ControlBodyName = ControlBodyName,
+  Parameters extends Query = Query,
+  Call extends string = string,
+> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Has named parts in braces: `/keys/{ref}`. */
   readonly path: string;
@@ -41,7 +54,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly changes: boolean;
   /** Returns the response: plain data, whose members get their JSON names, or a `textResponse`. */
   readonly run: (
-    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
+    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>, Call>,
     local: LocalContext,
   ) => unknown;
   /** Runs it with a YAML body; left out if it accepts only JSON. */
@@ -62,6 +75,7 @@ interface TextResponse {
   readonly text: string;
 }
 
+/** The whole response as a text, in place of data. */
 export function textResponse(type: string, text: string): TextResponse {
   return { [isText]: true, type, text };
 }
@@ -75,12 +89,17 @@ export function isTextResponse(response: unknown): response is TextResponse {
   return typeof response === "object" && response !== null && isText in response;
 }
 
-export function controlRoute<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
-  call: `${Route["method"]} /${string}`,
-  row: Omit<Route<Name, Parameters>, "method" | "path" | "changes"> & { readonly changes?: false },
+/** A row of the routes. Its `run` gets the parts of its path, and the body and the query that its shapes have checked. */
+export function controlRoute<
+  const Call extends `${Route["method"]} /${string}`,
+  Name extends ControlBodyName = "nothing",
+  Parameters extends Query = Query,
+>(
+  call: Call,
+  row: Omit<Route<Name, Parameters, Call>, "method" | "path" | "changes"> & { readonly changes?: false },
 ): Route {
   const [method, path] = call.split(" ") as [Route["method"], string];
-  return { changes: method !== "GET", ...row, method, path } as unknown as Route; // its shapes check its body and query
+  return { changes: method !== "GET", ...row, method, path } as unknown as Route;
 }
 
 /** An unknown ref is not found in a path, but invalid in a body. */

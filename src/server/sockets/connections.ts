@@ -9,7 +9,7 @@ const lastResponse = Symbol("last response");
 
 const waitingRequests = Symbol("waiting requests");
 
-/** A connection. The data is in members, because a map would slow down every request. */
+/** A connection with its state between requests, in members, because a map would slow down every request. */
 interface Connection extends Duplex {
   /** The response to its latest request; those before it are sent first. */
   [lastResponse]?: ServerResponse;
@@ -19,7 +19,10 @@ interface Connection extends Duplex {
   parser?: { onIncoming: () => number } | null;
 }
 
-/** Node resumes reading when a request ends, and parses all requests of one chunk, so that some more can wait. */
+/**
+ * The waiting requests of a connection that pause it. A few more can wait: Node parses all requests of one chunk, and resumes
+ * reading when a request ends.
+ */
 const maxWaiting = 100;
 
 // Each takes 3 kB. A client that reads has one chunk of 64 kB that waits: at most 2,427 requests.
@@ -27,39 +30,48 @@ const maxWaitingInAll = 2500;
 /** A connection with no more of them is not ended for the others. */
 const alwaysWaiting = 10;
 
-/** Starts each request of a connection after the response before it; the others would wait in memory. */
-export class Turns {
-  #waiting = 0;
+/** Starts each request of a connection after the response before it: the responses would wait in memory. */
+export class PipelinedRequests {
+  /** The waiting requests of all open connections. */
+  #waitingInAll = 0;
 
-  start(response: ServerResponse, start: () => void): void {
+  start(response: ServerResponse, respond: () => void): void {
     const connection: Connection & Socket = response.req.socket;
-    const { [lastResponse]: before } = connection;
+    const responseBefore = connection[lastResponse];
     connection[lastResponse] = response;
-    if (response.socket !== null || before === undefined) {
-      start();
+
+    // Node gives the socket to one response at a time.
+    const isItsTurn = response.socket !== null || responseBefore === undefined;
+    if (isItsTurn) {
+      respond();
       return;
     }
     if (connection.destroyed) return;
-    const waiting = this.#count(connection, 1);
-    if (this.#waiting > maxWaitingInAll && waiting > alwaysWaiting) endInChunk(connection);
+
+    const waiting = this.#countWaiting(connection, 1);
+    if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysWaiting) endInChunk(connection);
     else if (waiting >= maxWaiting) timers.nextTick(() => connection.pause());
-    before.once("finish", () => {
-      if (this.#count(connection, -1) === maxWaiting - 1) connection.resume();
-      start();
+
+    responseBefore.once("finish", () => {
+      const left = this.#countWaiting(connection, -1);
+      if (left === maxWaiting - 1) connection.resume();
+      respond();
     });
   }
 
   /** Counts a request that starts or stops to wait; returns how many of its connection do. */
-  #count(connection: Connection, change: 1 | -1): number {
-    const { [waitingRequests]: before } = connection;
-    if (before === undefined) {
+  #countWaiting(connection: Connection, change: 1 | -1): number {
+    const waitingBefore = connection[waitingRequests];
+    if (waitingBefore === undefined) {
+      // The requests of a closed connection no longer wait.
       connection.once("close", () => {
-        this.#waiting -= connection[waitingRequests] ?? 0;
+        this.#waitingInAll -= connection[waitingRequests] ?? 0;
       });
     }
-    const waiting = (before ?? 0) + change;
+
+    const waiting = (waitingBefore ?? 0) + change;
     connection[waitingRequests] = waiting;
-    this.#waiting += change;
+    this.#waitingInAll += change;
     return waiting;
   }
 }
@@ -79,14 +91,18 @@ export const longestHalfOpen = 10_000;
 /** Returns the open connections of a server; with HTTPS, both the bare and the encrypted ones. Node leaves some that their clients have ended open forever. */
 export function followConnections(server: AnyServer): ReadonlySet<Socket> {
   const open = new Set<Socket>();
+
   const follow = (socket: Socket) => {
     open.add(socket);
     socket.once("close", () => {
       open.delete(socket);
       bareOf(socket)?.destroy();
     });
-    socket.once("end", () => socket.setTimeout(longestHalfOpen, () => socket.destroy()));
+    socket.once("end", () => {
+      socket.setTimeout(longestHalfOpen, () => socket.destroy());
+    });
   };
+
   server.on("connection", follow).on("secureConnection", follow);
   return open;
 }
@@ -95,20 +111,23 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
 export function endUnreadable(connection: Connection, code?: string): void {
   // Also sees the end of a client that Node no longer listens to.
   connection.resume();
-  const end = () => endWithError(connection, code);
+
   const last = connection[lastResponse];
-  if (last === undefined) end();
-  else if (!last.req.complete) endBrokenOff(connection, last, end);
-  else if (last.writableFinished) end();
-  else last.once("finish", end);
+  if (last === undefined || (last.req.complete && last.writableFinished)) {
+    endWithError(connection, code);
+  } else if (last.req.complete) {
+    last.once("finish", () => endWithError(connection, code));
+  } else {
+    endBrokenOff(connection, last, code);
+  }
 }
 
 /** Ends a connection whose last request breaks off after its response was asked for. */
-function endBrokenOff(connection: Connection, response: ServerResponse, endWithResponse: () => void): void {
-  const isFirst = response.socket !== null; // the others wait without a socket
+function endBrokenOff(connection: Connection, response: ServerResponse, code: string | undefined): void {
+  const isWaiting = response.socket === null;
   if (response.writableEnded) endSocket(connection);
-  else if (isFirst && !response.headersSent) endWithResponse();
-  else connection.destroy();
+  else if (isWaiting || response.headersSent) connection.destroy();
+  else endWithError(connection, code);
 }
 
 /** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */
@@ -121,15 +140,20 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
       timers.clearTimeout(deadline);
       resolve();
     });
-    // A bare connection does not know the responses of its encrypted one.
+
+    // The connections that still have to send a response.
     const owing = new Set<Socket | undefined>();
     for (const connection of open) {
-      const { [lastResponse]: owed } = connection as Connection;
+      const owed = (connection as Connection)[lastResponse];
       if (owed === undefined || owed.writableFinished) continue;
+      // A bare connection does not know the responses of its encrypted one.
       owing.add(connection).add(bareOf(connection));
       owed.once("finish", () => connection.destroySoon());
     }
-    for (const connection of open) if (!owing.has(connection)) connection.destroy();
+
+    for (const connection of open) {
+      if (!owing.has(connection)) connection.destroy();
+    }
   });
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
@@ -6,7 +6,13 @@ import { type Received, receivedRequest } from "../../rules/request.js";
 import { controlPath } from "../../rules/request-path.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { type AnyServer, endUnreadable, followConnections, longestHalfOpen, Turns } from "./connections.js";
+import {
+  type AnyServer,
+  endUnreadable,
+  followConnections,
+  longestHalfOpen,
+  PipelinedRequests,
+} from "./connections.js";
 import { keepAliveTimeout, sendFaulty, sendResponse, sendServerError } from "./send-response.js";
 import type { ServerState } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
@@ -16,27 +22,32 @@ const http = process.getBuiltinModule("node:http");
 
 /** Every request gets a response, and none ends the process. */
 export function createHttpServer(state: ServerState, certificate?: CertificatePair) {
-  const turns = new Turns();
-  const listener = (_request: IncomingMessage, response: ServerResponse) => receive(state, turns, response);
-  const server: AnyServer =
-    certificate === undefined
-      ? http.createServer(serverOptions, listener)
-      : process
-          .getBuiltinModule("node:https")
-          .createServer({ ...serverOptions, ...tlsOptions, ...certificate }, listener);
+  const pipelined = new PipelinedRequests();
+  const listener = (_request: IncomingMessage, response: ServerResponse) => {
+    if (state.stopping.signal.aborted) response.shouldKeepAlive = false;
+    pipelined.start(response, () => tryToRespond(state, response));
+  };
+  const server = makeServer(listener, certificate);
+
   // Node would drop all headers after the first 1,000, among them a key or the second of two keys.
   server.maxHeadersCount = 0;
   // An unknown expectation is not a reason to reject a valid request.
   server.on("checkExpectation", listener);
+
   server.on("connect", (_request, socket) => {
     // Node removes its own listeners. Without this one, a client that resets the connection would end the process.
     socket.on("error", () => socket.destroy());
     endUnreadable(socket);
   });
+
   const broken = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
     // A client that does not speak TLS, or rejects the certificate, could not read a response.
-    if (code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code)) return socket.destroy();
+    const cannotRead = code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code);
+    if (cannotRead) {
+      socket.destroy();
+      return;
+    }
     // Each further chunk after an invalid request causes another error.
     if (broken.has(socket)) return;
     broken.add(socket);
@@ -45,42 +56,63 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
   return { server, open: followConnections(server) };
 }
 
-function receive(state: ServerState, turns: Turns, response: ServerResponse) {
-  if (state.stopping.signal.aborted) response.shouldKeepAlive = false;
-  turns.start(response, () => attempt(state, response, () => respond(state, response)));
+/** An HTTPS server with a certificate, an HTTP server without. */
+function makeServer(listener: RequestListener, certificate: CertificatePair | undefined): AnyServer {
+  if (certificate === undefined) return http.createServer(serverOptions, listener);
+  const https = process.getBuiltinModule("node:https");
+  return https.createServer({ ...serverOptions, ...tlsOptions, ...certificate }, listener);
 }
 
-function attempt(state: ServerState, response: ServerResponse, act: () => void) {
+/** A defect is a 500, and ends nothing else. */
+function tryToRespond(state: ServerState, response: ServerResponse): void {
   try {
-    act();
+    respond(state, response);
   } catch (error) {
     state.onDefect(error);
     sendServerError(response, 500);
   }
 }
 
-function respond(state: ServerState, response: ServerResponse) {
-  const { control, sandbox } = state;
+/** Responds as the control plane under its path, and as the API everywhere else. */
+function respond(state: ServerState, response: ServerResponse): void {
+  const { control } = state;
   const { req: request } = response;
-  const received = readRequest(request, response);
-  if (received === undefined) return sendServerError(response, 400);
-  if (control !== undefined && isControlPath(received.path)) return control(request, response);
-  const toDashboard = () => ({ ...received, dashboard: `${state.baseUrlFor(request) + controlPath}/` });
-  const isPage = control !== undefined && isFirstPage(received, response);
-  sendExchange(state, handle(sandbox, receivedRequest(isPage ? toDashboard() : received)), response);
+  let received = readRequest(request, response);
+  if (received === undefined) {
+    sendServerError(response, 400);
+    return;
+  }
+
+  if (control !== undefined && isControlPath(received.path)) {
+    control(request, response);
+    return;
+  }
+
+  // People open the server's address, and get the dashboard's.
+  if (control !== undefined && isFirstPage(received, request)) {
+    received = { ...received, dashboard: `${state.baseUrlFor(request) + controlPath}/` };
+  }
+  const exchange = handle(state.sandbox, receivedRequest(received));
+  sendExchange(state, exchange, response);
 }
 
-function sendExchange(state: ServerState, exchange: Exchange, response: ServerResponse) {
-  const { explain, sandbox } = state;
-  const { outcome, delivery, at, date = at, response: message } = exchange;
+/** Sends a response of the API, with the fault of its delivery. */
+function sendExchange(state: ServerState, exchange: Exchange, response: ServerResponse): void {
+  const { delivery, at, date = at, response: message } = exchange;
   const dated = dateOf(date);
-  const more = explain ? [...dated, "X-Sandbox-Outcome", outcome] : dated;
-  if (delivery === undefined) return sendResponse(message, more, response);
+  const added = state.explain ? [...dated, "X-Sandbox-Outcome", exchange.outcome] : dated;
+  if (delivery === undefined) {
+    sendResponse(message, added, response);
+    return;
+  }
+
   // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
   if (delivery.isWhole) {
-    response.once("close", () => response.writableFinished || markUnread(sandbox, exchange));
+    response.once("close", () => {
+      if (!response.writableFinished) markUnread(state.sandbox, exchange);
+    });
   }
-  sendFaulty(delivery, { ...message, headers: [...message.headers, ...more] }, response);
+  sendFaulty(delivery, { ...message, headers: [...message.headers, ...added] }, response);
 }
 
 function markUnread({ counters }: SandboxState, exchange: Exchange): void {
@@ -113,23 +145,31 @@ const serverOptions: ServerOptions = {
 const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: longestHalfOpen };
 
 // People open the printed base URL; clients of the API do not request HTML.
-function isFirstPage({ path, method }: Received, { req }: ServerResponse): boolean {
-  return path === "/" && method === "GET" && req.headers.accept?.includes("text/html") === true;
+function isFirstPage({ path, method }: Received, { headers }: IncomingMessage): boolean {
+  if (path !== "/" || method !== "GET") return false;
+  const { accept = "" } = headers;
+  return accept.includes("text/html");
 }
 
 const insideControl = `${controlPath}/`;
 
-const isControlPath = (path: string) => path === controlPath || path.startsWith(insideControl);
+function isControlPath(path: string): boolean {
+  return path === controlPath || path.startsWith(insideControl);
+}
 
 // Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
 function authorityOf(target: string): string {
-  return target.startsWith("/") ? "" : (/^https?:\/\/[^/?]*/i.exec(target)?.[0] ?? "");
+  if (target.startsWith("/")) return "";
+  const [authority = ""] = /^https?:\/\/[^/?]*/i.exec(target) ?? [];
+  return authority;
 }
 
+/** The path of a request's target; `start` is the end of its authority. */
 function pathOf(target: string, start: number): string {
-  const end = target.indexOf("?", start);
-  if (start === 0) return end === -1 ? target : target.slice(0, end);
-  return target.slice(start, end === -1 ? undefined : end) || "/";
+  const query = target.indexOf("?", start);
+  const end = query === -1 ? target.length : query;
+  if (start === 0) return target.slice(0, end);
+  return target.slice(start, end) || "/";
 }
 
 function queryOf(target: string): string {
@@ -137,20 +177,21 @@ function queryOf(target: string): string {
   return start === -1 ? "" : target.slice(start);
 }
 
+/** Reads a request; `undefined` if it is invalid. */
 function readRequest(request: IncomingMessage, response: ServerResponse): Received | undefined {
-  let hosts = 0;
-  const target = request.url ?? "/";
   // Raw headers, because Node's header object costs as much as the rest of the response.
   const headers = request.rawHeaders;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = (headers[i] as string).toLowerCase();
+  let hosts = 0;
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = (headers[index] as string).toLowerCase();
     if (name === "host") hosts += 1;
     // Node drops requests pipelined after an upgrade. Java's client offers h2c with every request, but pipelines nothing.
-    else if (name === "upgrade" && headers[i + 1] !== "h2c") response.shouldKeepAlive = false;
+    else if (name === "upgrade" && headers[index + 1] !== "h2c") response.shouldKeepAlive = false;
   }
   // HTTP/1.1 requires exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
-  const { method = "GET" } = request;
+
+  const { method = "GET", url: target = "/" } = request;
   const authority = authorityOf(target);
   return { method, authority, path: pathOf(target, authority.length), query: queryOf(target), headers };
 }

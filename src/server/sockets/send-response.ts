@@ -13,19 +13,23 @@ export const serverErrors = {
   internal_error: "The sandbox failed to respond. This is a defect of the sandbox.",
 } as const;
 
-export function sendResponse(message: ApiResponse, more: readonly string[], response: ServerResponse): void {
+/** Sends a response with the headers that the server adds. */
+export function sendResponse(message: ApiResponse, added: readonly string[], response: ServerResponse): void {
   if (hasLength(message.headers) && canSendAtOnce(message.body, response)) {
-    sendAtOnce(message, more, response);
+    sendAtOnce(message, added, response);
     return;
   }
-  response.writeHead(message.status, [...message.headers, ...more]);
+  response.writeHead(message.status, [...message.headers, ...added]);
   response.end(message.body);
 }
 
 // Without a length, Node sends chunks. The length is nearly always the last header.
 function hasLength(headers: readonly string[]): boolean {
   if (headers.at(-2) === "Content-Length") return true;
-  return headers.some((name, i) => i % 2 === 0 && name.toLowerCase() === "content-length");
+  for (let index = 0; index < headers.length; index += 2) {
+    if (headers[index]?.toLowerCase() === "content-length") return true;
+  }
+  return false;
 }
 
 // True for nearly every response: the first pending one, on an open connection without TLS.
@@ -41,23 +45,22 @@ function canSendAtOnce(body: string, { socket, shouldKeepAlive, headersSent }: S
 }
 
 // The same bytes in one write: Node's functions check the sandbox's own headers again, and take 1.24 times the processor time.
-function sendAtOnce(
-  { status, headers, body }: ApiResponse,
-  more: readonly string[],
-  response: ServerResponse,
-) {
+function sendAtOnce(message: ApiResponse, added: readonly string[], response: ServerResponse): void {
+  const { status, headers, body } = message;
   let text = statusLine(status);
+  // A body of one byte a character is written faster.
   let isAscii = false;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i];
-    const value = headers[i + 1];
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index];
+    const value = headers[index + 1];
     if (name === "Content-Length") isAscii = Number(value) === body.length;
     text += `${name}: ${value}\r\n`;
   }
+
   response.statusCode = status;
   // As after `end`: the connection continues with its next request at the event `finish`.
   response.finished = true;
-  response.socket?.write(text + endOfHead(more) + body, isAscii ? "latin1" : "utf8", (error) => {
+  response.socket?.write(text + endOfHead(added) + body, isAscii ? "latin1" : "utf8", (error) => {
     if (!error) response.emit("finish");
   });
 }
@@ -66,12 +69,18 @@ function sendAtOnce(
 const statusLine = cachedByName((status: number) =>
   ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" "),
 );
-let latestEnd: { readonly more: readonly string[]; readonly text: string } = { more: [], text: "" };
 
-function endOfHead(more: readonly string[]): string {
-  if (latestEnd.more !== more) {
-    const lines = more.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`));
-    latestEnd = { more, text: [...lines, keepsOpen].join("") };
+/** The end of a head, with the headers that the server adds: the same for a second. */
+let latestEnd: { readonly added: readonly string[]; readonly text: string } = { added: [], text: "" };
+
+function endOfHead(added: readonly string[]): string {
+  if (latestEnd.added !== added) {
+    const parts: string[] = [];
+    for (let index = 0; index < added.length; index += 2) {
+      parts.push(`${added[index]}: `, `${added[index + 1]}\r\n`);
+    }
+    parts.push(keepsOpen);
+    latestEnd = { added, text: parts.join("") };
   }
   return latestEnd.text;
 }
@@ -89,9 +98,11 @@ export function sendFaulty(delivery: Delivery, message: ApiResponse, response: S
       // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
       response.req.resume();
       return;
-    case "reset":
-      timersOf(response)(delayMs, () => resetConnection(response));
+    case "reset": {
+      const later = timersOf(response);
+      later(delayMs, () => resetConnection(response));
       return;
+    }
     case "send": {
       const later = timersOf(response);
       later(delayMs, () => sendParts(delivery, message, response, later));
@@ -102,24 +113,29 @@ export function sendFaulty(delivery: Delivery, message: ApiResponse, response: S
   }
 }
 
+/** Sends the parts of a body with pauses between them. */
 function sendParts(delivery: Delivery, message: ApiResponse, response: ServerResponse, later: Later): void {
   response.writeHead(message.status, message.headers as string[]);
   response.flushHeaders();
+
   const { parts, pauseMs } = bodyParts(message.body, delivery);
   if (parts.length === 0) {
-    finish(delivery, response);
+    endBody(delivery, response);
     return;
   }
-  const sendFrom = (index: number) =>
+
+  const sendFrom = (index: number) => {
     later(pauseMs, () => {
-      const isLast = index === parts.length - 1;
       response.write(parts[index]);
-      if (isLast) finish(delivery, response);
+      const isLast = index === parts.length - 1;
+      if (isLast) endBody(delivery, response);
       else sendFrom(index + 1);
     });
+  };
   sendFrom(0);
 }
 
+/** Runs an act after a time, unless the connection is closed by then. */
 type Later = (ms: number, act: () => void) => void;
 
 // One listener for all pauses of a response: a slow one has hundreds.
@@ -132,7 +148,8 @@ function timersOf(response: ServerResponse): Later {
   };
 }
 
-function finish({ cutAfter }: Delivery, response: ServerResponse): void {
+/** Ends a response, or cuts its connection where the delivery cuts the body. */
+function endBody({ cutAfter }: Delivery, response: ServerResponse): void {
   if (cutAfter === undefined) {
     response.end();
     return;
@@ -141,12 +158,14 @@ function finish({ cutAfter }: Delivery, response: ServerResponse): void {
   response.write("", () => response.req.socket.destroySoon());
 }
 
+/** Ends a connection so that the client sees a reset. */
 function resetConnection({ req: { socket } }: ServerResponse): void {
   // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
   if ("encrypted" in socket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
+/** Sends an error that is not of the specification, and ends the connection after it. */
 export function sendServerError(response: ServerResponse, status: 400 | 500): void {
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
@@ -167,8 +186,10 @@ const statusOfParserError: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
+/** Milliseconds until an ended connection is closed whose client does not close it. */
 const lingering = 1000;
 
+/** Responds to an unreadable request; `code` is an error code of Node's parser. */
 export function endWithError(socket: Duplex, code = ""): void {
   const status = statusOfParserError[code] ?? 400;
   const { text, bytes } = errorBody("bad_request", serverErrors.bad_request);
@@ -179,6 +200,7 @@ export function endWithError(socket: Duplex, code = ""): void {
   );
 }
 
+/** Ends a connection after a text. */
 export function endSocket(socket: Duplex, text = ""): void {
   if (!socket.writable) {
     socket.destroy();

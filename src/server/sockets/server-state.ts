@@ -33,6 +33,7 @@ export interface ServeOptions {
   readonly onDefect?: (error: unknown) => void;
 }
 
+/** What the program around the server gives it. */
 export interface Hosting {
   readonly onStop?: () => void;
   readonly startedScenario?: () => NamedScenario;
@@ -50,16 +51,22 @@ export type ControlHandler = (request: IncomingMessage, response: ServerResponse
 
 export type ServerState = ReturnType<typeof createServerState>; // an interface would list the members again
 
+/** What the parts of a server share. Throws `usage` for a public URL or an allowed host that is none. */
 export function createServerState(sandbox: SandboxState, options: Partial<ServeOptions> & Hosting = {}) {
-  const { explain = false, controlToken, stateFile } = options;
   runDue(sandbox);
   const { name, scenario, text } = sandbox;
-  const names = allowedHosts(options);
+  const publicUrl = readPublicUrl(options.publicUrl);
+  const allowedHosts = (options.allowHosts ?? []).map(readAllowedHost);
+  if (publicUrl !== undefined) allowedHosts.unshift(new URL(publicUrl).host);
+
   const state = {
     sandbox,
-    stateFile,
-    explain,
-    ...names,
+    stateFile: options.stateFile,
+    explain: options.explain ?? false,
+    /** The base URL for clients anywhere, if given. */
+    publicUrl,
+    /** The server's names besides this machine's own, in lower case, some with a port. */
+    allowedHosts,
     startedAt: nodePlatform.time(),
     /** Tells this start of the server from others. */
     startId: nodePlatform.random(),
@@ -69,11 +76,11 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
     localUrl: "",
     loopback: false,
     /** The bearer token that calls to the control plane require; `undefined` for none. */
-    token: controlToken || undefined,
+    token: options.controlToken || undefined,
     control: undefined as ControlHandler | undefined,
     /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
-    baseUrlFor: (request: IncomingMessage): string => names.publicUrl ?? baseUrlFor(request, state.localUrl),
+    baseUrlFor: (request: IncomingMessage): string => publicUrl ?? baseUrlFor(request, state.localUrl),
     startedScenario: options.startedScenario ?? (() => ({ name, scenario, text })),
     /** Reports a defect of the sandbox; the client got a 500. */
     onDefect: options.onDefect ?? (() => {}),
@@ -83,17 +90,15 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
   return state;
 }
 
-/** The base URL for clients anywhere, if given; and the server's names besides this machine's own, in lower case, some with a port. */
-function allowedHosts({ publicUrl: text, allowHosts = [] }: Partial<ServeOptions>) {
-  const publicUrl = text === undefined ? undefined : readBaseUrl(String(text));
-  if (text !== undefined && publicUrl === undefined) {
-    throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
-  }
-  const allowedHosts = allowHosts.map((host) => {
-    const name = readHostName(host);
-    if (name !== undefined) return name;
-    throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
-  });
-  const publicHosts = publicUrl === undefined ? [] : [new URL(publicUrl).host];
-  return { publicUrl, allowedHosts: [...publicHosts, ...allowedHosts] };
+function readPublicUrl(text: string | URL | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = readBaseUrl(String(text));
+  if (url !== undefined) return url;
+  throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
+}
+
+function readAllowedHost(text: string): string {
+  const host = readHostName(text);
+  if (host !== undefined) return host;
+  throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
 }

@@ -22,11 +22,14 @@ export async function certificatePair(
   tls: true | CertificatePair,
   names: readonly string[],
 ): Promise<CertificatePair> {
-  return tls === true ? makeSelfSigned(...names) : checkPair(tls, { cert: "tls.cert", key: "tls.key" });
+  if (tls === true) return makeSelfSigned(...names);
+  return checkPair(tls, { cert: "tls.cert", key: "tls.key" });
 }
 
+/** Reads a certificate and its key from files. Throws `file_unreadable` or `certificate_unusable`. */
 export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
   const names = { cert: `--cert ${quoteFile(files.cert)}`, key: `--key ${quoteFile(files.key)}` };
+
   const readPart = async (which: keyof CertificatePair) => {
     try {
       const file = resolve(cwd, files[which]);
@@ -37,33 +40,47 @@ export async function readPair(files: CertificatePair, cwd: string): Promise<Cer
       throw new SandboxError("file_unreadable", message);
     }
   };
+
   const [cert, key] = await Promise.all([readPart("cert"), readPart("key")]);
   return checkPair({ cert, key }, names);
 }
 
 /** Messages contain the names, never the key. */
-function checkPair({ cert, key }: CertificatePair, names: CertificatePair): CertificatePair {
-  let code = "they do not match";
+function checkPair(pair: CertificatePair, names: CertificatePair): CertificatePair {
+  const { cert, key } = pair;
+  let problem = "they do not match";
   try {
     createSecureContext({ cert, key });
     // Node also accepts a key of another kind.
-    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
+    const isMatch = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+    if (isMatch) return { cert, key };
   } catch (error) {
-    code = `${(error as NodeJS.ErrnoException).code}`;
+    problem = `${(error as NodeJS.ErrnoException).code}`;
   }
+
   throw new SandboxError(
     "certificate_unusable",
-    `Failed to serve HTTPS: ${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${code}).`,
+    `Failed to serve HTTPS: ${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${problem}).`,
   );
 }
 
 /** A wildcard address adds all addresses of this machine and its host name. */
 export async function makeSelfSigned(...hosts: readonly string[]): Promise<CertificatePair> {
-  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
-  const inNetwork = [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
-  const reachableNames = hosts.flatMap((name) => (isWildcard(name) ? inNetwork : [name]));
-  const names = new Set(["localhost", "127.0.0.1", "::1", ...reachableNames]);
+  const names = new Set(["localhost", "127.0.0.1", "::1"]);
+  for (const host of hosts) {
+    const added = isWildcard(host) ? namesInNetwork() : [host];
+    for (const name of added) names.add(name);
+  }
   return makeCertificate([...names]);
+}
+
+/** The names and addresses that may lead other machines here. */
+function namesInNetwork(): string[] {
+  const names = [hostname()];
+  for (const addresses of Object.values(networkInterfaces())) {
+    for (const { address } of addresses ?? []) names.push(address);
+  }
+  return names.filter((name) => name !== "");
 }
 
 async function makeCertificate(names: readonly string[]): Promise<CertificatePair> {
@@ -71,9 +88,19 @@ async function makeCertificate(names: readonly string[]): Promise<CertificatePai
   await import("reflect-metadata");
   const x509 = await import("@peculiar/x509");
   const webCrypto = nodeCrypto.webcrypto as Crypto;
+  const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
+  const extensions = [
+    new x509.BasicConstraintsExtension(false, undefined, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+    new x509.SubjectAlternativeNameExtension(names.map(altName)),
+    // Python 3.13 and later require both.
+    await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
+    await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
+  ];
+
   // An hour earlier, it is valid for clients whose clock is slow.
   const start = nodePlatform.time() - day / 24;
-  const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
       name: [{ CN: ["svc-sandbox"] }],
@@ -81,15 +108,7 @@ async function makeCertificate(names: readonly string[]): Promise<CertificatePai
       notAfter: new Date(start + 365 * day),
       keys,
       signingAlgorithm: ecdsa,
-      extensions: [
-        new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-        new x509.SubjectAlternativeNameExtension(names.map(altName)),
-        // Python 3.13 and later require both.
-        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
-        await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
-      ],
+      extensions,
     },
     webCrypto,
   );
@@ -99,6 +118,7 @@ async function makeCertificate(names: readonly string[]): Promise<CertificatePai
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
+/** A name or an address as a certificate has it. */
 function altName(name: string) {
   if (isIP(name) === 0) return { type: "dns", value: name } as const;
   // Certificates have no zones of link-local addresses.

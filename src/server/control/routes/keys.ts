@@ -3,7 +3,6 @@ import { nextRequest } from "../../../api/predict.js";
 import { type Environment, fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { cachedBy } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
-import type { Organization } from "../../../rules/organization.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
 import { quote } from "../../../rules/schema/words.js";
@@ -41,25 +40,27 @@ export const keyRoutes: readonly Route[] = [
   }),
   controlRoute("GET /organizations/{ref}", {
     summary: "One organization",
-    run: ({ sandbox, params: { ref = "" } }) =>
-      viewOrganization(sandbox.registry.organization(ref).organization),
+    run: ({ sandbox, params }) => viewOrganization(sandbox.registry.organization(params.ref).organization),
   }),
   controlRoute("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
-    run: ({ sandbox, params: { ref = "" }, body }) =>
-      operations.organization(sandbox, { ...body, ref }).organization,
+    run: ({ sandbox, params, body }) =>
+      operations.organization(sandbox, { ...body, ref: params.ref }).organization,
   }),
   controlRoute("GET /keys", {
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
     query: s.mapping(pageFields(keysOnAPage)),
     isBare: true,
-    run({ sandbox, query: { offset, limit = keysOnAPage } }) {
+    run({ sandbox, query }) {
+      const { offset, limit = keysOnAPage } = query;
+      const page = viewKeys(sandbox, { offset, limit });
+      const total = sandbox.registry.keys.size;
       return {
-        data: viewKeys(sandbox, { offset, limit }).map((key) => withNextRequest(key, sandbox)),
-        total: sandbox.registry.keys.size,
-        created: sandbox.registry.keys.size - describedCount(sandbox.scenario),
+        data: page.map((key) => withNextRequest(key, sandbox)),
+        total,
+        created: total - describedCount(sandbox.scenario),
       };
     },
   }),
@@ -82,10 +83,9 @@ export const keyRoutes: readonly Route[] = [
         s.described(s.text(), "The operation id of that request's endpoint. Default: that of `/me`."),
       ),
     }),
-    run({ sandbox, params: { ref = "" }, query }) {
-      const key = isReserved(ref)
-        ? { ref, fingerprint: fingerprintFor(sandbox, ref) }
-        : viewKey(sandbox.registry.key(ref), sandbox);
+    run({ sandbox, params, query }) {
+      const { ref } = params;
+      const key = isReserved(ref) ? viewReserved(ref, sandbox) : viewKey(sandbox.registry.key(ref), sandbox);
       return withNextRequest(key, sandbox, endpointNamed(sandbox, query.endpoint));
     },
   }),
@@ -93,39 +93,49 @@ export const keyRoutes: readonly Route[] = [
     summary: "Replaces an active key; the old one works until its overlap ends",
     status: 201,
     body: "key_rotation",
-    run({ sandbox, params: { ref: key = "" }, body }) {
-      const { replacement, secret } = operations.rotate(sandbox, { ...body, key });
+    run({ sandbox, params, body }) {
+      const { replacement, secret } = operations.rotate(sandbox, { ...body, key: params.ref });
       return { key: replacement, secret };
     },
   }),
   controlRoute("POST /keys/{ref}/revoke", {
     summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
-    run: ({ sandbox, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }),
+    run: ({ sandbox, params }) => operations.revoke(sandbox, { key: params.ref }),
   }),
   controlRoute("POST /keys/{ref}/secret", {
     summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
     changes: false,
-    run: ({ sandbox, params: { ref = "" } }) => ({ secret: seededSecret(sandbox, ref) }),
+    run: ({ sandbox, params }) => ({ secret: seededSecret(sandbox, params.ref) }),
   }),
   controlRoute("POST /keys/{ref}/expire", {
     summary: "Sets when a key expires: an active one, or a replaced one in its overlap",
     body: "key_expiry",
-    run: ({ sandbox, params: { ref: key = "" }, body }) => operations.expire(sandbox, { ...body, key }),
+    run: ({ sandbox, params, body }) => operations.expire(sandbox, { ...body, key: params.ref }),
   }),
 ];
+
+/** A reserved ref, such as `none`: the sandbox has no key with it. */
+function viewReserved(ref: string, sandbox: SandboxState) {
+  return { ref, fingerprint: fingerprintFor(sandbox, ref) };
+}
 
 /** Everybody who has the seed can compute it. A pinned secret is the user's own, and stays hidden. */
 function seededSecret(sandbox: SandboxState, ref: string): string {
   const secret = secretFor(sandbox, ref);
-  const pinned = Object.values(sandbox.scenario.organizations ?? {}).map(({ keys }) => keys?.[ref]?.secret);
-  if (!pinned.includes(secret)) return secret;
-  const message = `The secret of ${quote(ref)} is in its scenario, and not shown here.`;
-  throw new SandboxError("secret_not_kept", message, { ref });
+
+  for (const { keys } of Object.values(sandbox.scenario.organizations ?? {})) {
+    const isPinned = keys?.[ref]?.secret === secret;
+    if (!isPinned) continue;
+    const message = `The secret of ${quote(ref)} is in its scenario, and not shown here.`;
+    throw new SandboxError("secret_not_kept", message, { ref });
+  }
+  return secret;
 }
 
 // The dashboard asks each second.
 const describedCount = cachedBy((scenario: Scenario) => [...describedKeys(scenario)].length);
 
+/** Adds the result of a key's next request. */
 function withNextRequest<Key extends { readonly ref: string }>(
   key: Key,
   sandbox: SandboxState,
@@ -135,36 +145,64 @@ function withNextRequest<Key extends { readonly ref: string }>(
 }
 
 /** Lists organizations with their keys, up to a number of keys, and organizations that have none. */
-function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueOf<typeof directoryQuery>) {
+function directoryOf(sandbox: SandboxState, query: ValueOf<typeof directoryQuery>) {
+  const { filter = "", limit = 200 } = query;
   const now = sandbox.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = (text: string) => words.every((word) => text.toLowerCase().includes(word));
-  const activeIn = (owner: OrganizationEntry, environment: Environment) =>
-    activeKeysIn(owner, environment, sandbox.assumptions, now);
+
   const sections = [];
   let matching = 0;
   for (const owner of sandbox.registry.organizations.values()) {
-    const { organization, keys } = owner;
-    // Without a filter, no key is looked at that is not listed.
-    const chosen = words.length === 0 ? keys : keys.filter((entry) => matches(searchText(entry, now)));
+    const found = keysWith(words, owner, now);
     const room = Math.max(0, limit - matching);
-    matching += chosen.length;
-    const isEmpty = keys.length === 0 && matches(searchWords(organization));
-    const isListed = isEmpty ? sections.length < limit : chosen.length > 0 && room > 0;
-    if (!isListed) continue;
-    sections.push({
-      organization: viewOrganization(organization),
-      active: { test: activeIn(owner, "test"), live: activeIn(owner, "live") },
-      keys: chosen.slice(0, room).map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
-    });
+    matching += found.length;
+
+    if (owner.keys.length === 0) {
+      const isListed = sections.length < limit && hasAll(words, organizationText(owner));
+      if (isListed) sections.push(directorySection(sandbox, owner, [], now));
+    } else if (found.length > 0 && room > 0) {
+      sections.push(directorySection(sandbox, owner, found.slice(0, room), now));
+    }
   }
   return { sections, matching, total: sandbox.registry.keys.size };
 }
 
-const searchWords = ({ ref, name }: Organization) => `${ref} ${name}`;
+/** The keys of an organization that have all words. */
+function keysWith(words: readonly string[], owner: OrganizationEntry, now: number): readonly KeyEntry[] {
+  // Without a filter, no key is looked at that is not listed.
+  if (words.length === 0) return owner.keys;
+  return owner.keys.filter((entry) => hasAll(words, searchText(entry, now)));
+}
 
+/** An organization with the keys to list. */
+function directorySection(
+  sandbox: SandboxState,
+  owner: OrganizationEntry,
+  keys: readonly KeyEntry[],
+  now: number,
+) {
+  const activeIn = (environment: Environment) => activeKeysIn(owner, environment, sandbox.assumptions, now);
+  return {
+    organization: viewOrganization(owner.organization),
+    active: { test: activeIn("test"), live: activeIn("live") },
+    keys: keys.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
+  };
+}
+
+/** Whether a text has all words, in any letter case. The words are in lower case. */
+function hasAll(words: readonly string[], text: string): boolean {
+  const inLowerCase = text.toLowerCase();
+  return words.every((word) => inLowerCase.includes(word));
+}
+
+/** What a filter finds a key by. */
 function searchText({ key, owner }: KeyEntry, now: number): string {
-  const { ref, name, environment, scopes, sha256 } = key;
-  const ofKey = [ref, name, fingerprintOf(sha256), environment, ...scopes, keyStateAt(key, now)];
-  return [searchWords(owner.organization), ...ofKey].join(" ");
+  const fingerprint = fingerprintOf(key.sha256);
+  const state = keyStateAt(key, now);
+  const ofKey = [key.ref, key.name, fingerprint, key.environment, ...key.scopes, state];
+  return `${organizationText(owner)} ${ofKey.join(" ")}`;
+}
+
+function organizationText({ organization }: OrganizationEntry): string {
+  return `${organization.ref} ${organization.name}`;
 }

@@ -4,7 +4,7 @@ import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-layout.js";
 import { explainRequest } from "../../../report/request-text.js";
-import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
+import { type FaultKind, faultEffects, faultKinds } from "../../../rules/fault-effects.js";
 import { faultOutcomes } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
 import { successOutcomesOf } from "../../../sandbox/endpoint.js";
@@ -43,10 +43,12 @@ export const requestRoutes: readonly Route[] = [
       ),
     }),
     isBare: true,
-    run({ sandbox, query: { format = "json", story } }) {
+    run({ sandbox, query }) {
+      const { format = "json" } = query;
       const report = clientReport(sandbox);
       if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));
-      return { data: { ...report, ...(story && storyAndJournal(sandbox)) } };
+      if (!query.story) return { data: report };
+      return { data: { ...report, ...storyAndJournal(sandbox) } };
     },
   }),
   controlRoute("GET /request-checks", {
@@ -55,41 +57,50 @@ export const requestRoutes: readonly Route[] = [
       checks: requestChecks,
       successes: sandbox.endpoints.flatMap(successOutcomesOf),
       faults: faultOutcomes,
-      effects: faultKinds.map((effect) => {
-        const { value, label, example, onlyDelays, ends, does } = faultEffects[effect];
-        return { effect, value, label, example, onlyDelays, ends, does };
-      }),
+      effects: faultKinds.map(describedEffect),
     }),
   }),
   controlRoute("GET /requests/{id}", {
     summary:
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
-    run: ({ sandbox, params: { id = "" } }) => explainRequest(sandbox, id),
+    run: ({ sandbox, params }) => explainRequest(sandbox, params.id),
   }),
   controlRoute("POST /send", {
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
     run({ sandbox, body }) {
-      const { status, headers, body: text } = refInBody("key", () => sendByRef(sandbox, body));
+      const response = refInBody("key", () => sendByRef(sandbox, body));
       const [exchange] = sandbox.journal.requests({ limit: 1 });
-      return {
-        request: viewRequest(exchange as Exchange),
-        response: status === 0 ? null : { status, headers, body: text },
-      };
+      const request = viewRequest(exchange as Exchange); // just sent
+
+      // A fault may leave it without a response.
+      if (response.status === 0) return { request, response: null };
+      const { status, headers, body: text } = response;
+      return { request, response: { status, headers, body: text } };
     },
   }),
 ];
 
-function countsOf(ids: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const id of ids) counts[id] = (counts[id] ?? 0) + 1;
-  return counts;
+/** What the page needs to offer an effect of a fault. */
+function describedEffect(effect: FaultKind) {
+  const { value, label, example, onlyDelays, ends, does } = faultEffects[effect];
+  return { effect, value, label, example, onlyDelays, ends, does };
 }
 
+/** How many requests of the story ended on each outcome, and how many of the journal had each outcome, fault and advice. */
 function storyAndJournal({ journal }: SandboxState) {
-  const fromStory = journal.requests({ source: "story" }).map(({ outcome }) => outcome);
-  const inJournal = journal
-    .requests()
-    .flatMap(({ outcome, fault, advice }) => [...new Set([outcome, fault ?? outcome, ...advice])]);
-  return { fromStory: countsOf(fromStory), inJournal: countsOf(inJournal) };
+  const fromStory: Record<string, number> = {};
+  for (const { outcome } of journal.requests({ source: "story" })) countUp(fromStory, outcome);
+
+  const inJournal: Record<string, number> = {};
+  for (const { outcome, fault, advice } of journal.requests()) {
+    // A request counts once, also if its fault is its outcome.
+    const ids = new Set<string>([outcome, fault ?? outcome, ...advice]);
+    for (const id of ids) countUp(inJournal, id);
+  }
+  return { fromStory, inJournal };
+}
+
+function countUp(counts: Record<string, number>, id: string): void {
+  counts[id] = (counts[id] ?? 0) + 1;
 }

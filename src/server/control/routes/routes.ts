@@ -19,14 +19,14 @@ export const routes: readonly Route[] = [
     summary: "The synthetic farmers",
     query: s.mapping(pageFields(defaultFarmerPage, s.count({ max: 1000 }))),
     isBare: true,
-    run: ({ sandbox: { farmers }, query: { offset = 0, limit = defaultFarmerPage } }) => ({
-      data: farmers.list({ offset, limit }),
-      total: farmers.count,
-    }),
+    run({ sandbox, query }) {
+      const { offset = 0, limit = defaultFarmerPage } = query;
+      return { data: sandbox.farmers.list({ offset, limit }), total: sandbox.farmers.count };
+    },
   }),
   controlRoute("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
-    run: ({ sandbox, params }) => sandbox.farmers.get(params.farmer_id as string),
+    run: ({ sandbox, params }) => sandbox.farmers.get(params.farmer_id),
   }),
   ...storyRoutes,
   controlRoute("POST /stop", {

@@ -22,19 +22,18 @@ export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /health", {
     summary: "Status and version; with any required control token, also the scenario",
     isBare: true,
-    run: ({ sandbox }, { server, response }) => ({
-      status: "ok" as const,
-      version,
-      ...savedState(server),
-      ...(response.locals.mayKnowAll && { ...summaryOf(sandbox), startedAt: isoOf(server.startedAt) }),
-    }),
+    run({ sandbox }, { server, response }) {
+      const health = { status: "ok", version, ...savedState(server) };
+      if (!response.locals.mayKnowAll) return health;
+      return { ...health, ...scenarioSummary(sandbox), startedAt: isoOf(server.startedAt) };
+    },
   }),
   controlRoute("GET /ready", {
     summary: "Whether to send requests here; 503 not_ready while the server stops",
     isBare: true,
     run(_context, { server }) {
       requireReady(server);
-      return { status: "ready" as const, version, ...savedState(server) };
+      return { status: "ready", version, ...savedState(server) };
     },
   }),
   controlRoute("GET /revision", {
@@ -90,10 +89,10 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /profiles", {
     summary: "What each profile is, and each assumption: its values, and its value in each profile",
-    run: () =>
-      jsonResponse({
-        data: { profiles: profileWords, assumptions: Object.entries(assumptionTable).map(profileRow) },
-      }),
+    run() {
+      const assumptions = Object.entries(assumptionTable).map(profileRow);
+      return jsonResponse({ data: { profiles: profileWords, assumptions } });
+    },
   }),
   controlRoute("GET /faults", {
     summary: "The active faults; times in them are instants",
@@ -109,6 +108,7 @@ export const sandboxRoutes: readonly Route[] = [
   }),
 ];
 
+/** Throws `not_ready` once the server stops. */
 function requireReady({ stopping }: ServerState): void {
   if (stopping.signal.aborted) throw new HttpError("not_ready", "The sandbox is stopping.");
 }
@@ -119,33 +119,38 @@ function savedState({ stateFile }: ServerState): { readonly state?: "saved" | "u
   return { state: stateFile.problem() === undefined ? "saved" : "unwritable" };
 }
 
-/** Positions of events start again with the process; `startId` tells them apart. */
+/** A text that differs once a view differs. */
 function revisionOf(sandbox: SandboxState, { startId, stateFile }: ServerState): string {
-  return [
+  const isUnwritable = stateFile?.problem() !== undefined;
+  const parts = [
+    // The positions of events start again with the process.
     startId,
     sandbox.journal.latest(),
     nextChangeAt(sandbox),
     sandbox.counters.unread(),
-    stateFile?.problem() && "unwritable",
-  ].join(" ");
+    isUnwritable ? "unwritable" : "",
+  ];
+  return parts.join(" ");
 }
 
 const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
   readonly properties: Readonly<Record<string, { readonly description?: string }>>;
 };
 
-function profileRow([name, { minimal, typical = minimal }]: [string, AssumptionDefinition<unknown>]) {
-  const { description: _, ...schema } = assumptionSchemas[name] ?? {};
+/** An assumption with its value in each profile. */
+function profileRow([name, definition]: [string, AssumptionDefinition<unknown>]) {
+  const { minimal, typical = minimal } = definition;
   const { meaning, gap } = words[name as keyof Assumptions];
-  const varied = variationTable.some(({ assumption }) => assumption === name);
+  const { description: _, ...schema } = assumptionSchemas[name] ?? {};
+  const varied = variationTable.some((row) => row.assumption === name);
   return { assumption: name, meaning, gap, schema, minimal, typical, varied };
 }
 
-function summaryOf({ name, seed, clock }: SandboxState) {
+function scenarioSummary({ name, seed, clock }: SandboxState) {
   return { scenario: name, seed, now: viewClock(clock).now };
 }
 
 /** Shows the running scenario. Only a sent scenario has warnings, one for each step with an unexpected result. */
-export function running(sandbox: SandboxState) {
-  return { ...summaryOf(sandbox), warnings: [] };
+export function runningSummary(sandbox: SandboxState) {
+  return { ...scenarioSummary(sandbox), warnings: [] };
 }

@@ -4,7 +4,6 @@ import { readBundledScenario } from "../../../node/package-files.js";
 import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
-import type { Members } from "../../../rules/schema/problem.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { parseTime } from "../../../rules/time.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
@@ -30,24 +29,27 @@ import { placeIn, type WrittenScenario } from "../../../scenario/written-scenari
 import { readYaml, yamlText } from "../../../scenario/yaml.js";
 import { scenarioFields } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
-import { running } from "./sandbox.js";
+import { runningSummary } from "./sandbox.js";
 
-const file = "request body";
+/** The name of a sent scenario in messages, where others have the name of their file. */
+const sentFile = "request body";
 
+/** Reads the scenario in a body; its check comes later. */
 export function sentScenario(text: string): WrittenScenario {
-  return readYaml(text, file);
+  return readYaml(text, sentFile);
 }
 
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
     summary: "The scenario that the sandbox was started with, and the bundled ones",
     run({ sandbox }, { server }) {
-      const first = server.startedScenario();
-      const bundledNames = scenarioNames.filter((name) => name !== first.name);
-      return [
-        listedScenario(first, sandbox, true),
-        ...bundledNames.map((name) => listedScenario({ name, scenario: bundledScenarios[name] }, sandbox)),
-      ];
+      const started = server.startedScenario();
+      const listed = [listedScenario(started, sandbox, true)];
+      for (const name of scenarioNames) {
+        if (name === started.name) continue;
+        listed.push(listedScenario({ name, scenario: bundledScenarios[name] }, sandbox, false));
+      }
+      return listed;
     },
   }),
   controlRoute("GET /scenario", {
@@ -58,35 +60,40 @@ export const scenarioRoutes: readonly Route[] = [
     summary:
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
-    run({ sandbox, body: { name } }, { server }) {
-      restartSandbox(sandbox, {}, scenarioToStart(name, server.startedScenario()));
-      return running(sandbox);
+    run({ sandbox, body }, { server }) {
+      restartSandbox(sandbox, {}, scenarioToStart(body.name, server.startedScenario()));
+      return runningSummary(sandbox);
     },
     runYaml({ sandbox, body }) {
-      const { text } = body;
       const { scenario, placeOf, spelling } = checkSent(body);
-      restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text });
-      const started = running(sandbox);
-      const failing = dryRunProblems({ scenario, name: file }, sandbox.startOptions);
-      const warnings = [...failing, ...unheldScopes(scenario), ...shortenedDecimals(scenario, spelling)];
-      return { ...started, warnings: Object.values(scenarioFields(problemsAt(warnings, placeOf, file))) };
+      restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text: body.text });
+      const summary = runningSummary(sandbox);
+
+      const failing = dryRunProblems({ scenario, name: sentFile }, sandbox.startOptions);
+      const found = [...failing, ...unheldScopes(scenario), ...shortenedDecimals(scenario, spelling)];
+      const warnings = scenarioFields(problemsAt(found, placeOf, sentFile));
+      return { ...summary, warnings: Object.values(warnings) };
     },
   }),
   controlRoute("POST /reset", {
     summary:
       "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
     body: "sandbox_options",
-    run({ sandbox, body: { scenario, now, ...body } }, { server }) {
-      const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
-      if (scenario !== undefined) {
+    run({ sandbox, body }, { server }) {
+      const { scenario, now, ...unchanged } = body;
+      const options = { ...unchanged, ...(now !== undefined && { now: parseTime(now) }) };
+
+      if (scenario === undefined) {
+        restartSandbox(sandbox, options);
+      } else {
         const source = scenarioToStart(scenario, server.startedScenario());
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
         restartSandbox(sandbox, options, source);
-      } else {
-        restartSandbox(sandbox, options);
       }
+
+      const summary = runningSummary(sandbox);
       const hasOtherKeys = scenario !== undefined || options.seed !== undefined;
-      return { ...running(sandbox), ...(hasOtherKeys && { keys: secretsForClients(sandbox) }) };
+      return hasOtherKeys ? { ...summary, keys: secretsForClients(sandbox) } : summary;
     },
   }),
   controlRoute("POST /scenario/validate", {
@@ -102,32 +109,34 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
+/** Checks a sent scenario, which may extend only bundled ones. */
 function checkSent(sent: WrittenScenario) {
-  requireFewKeys(populationIn(sent.scenario?.fields));
+  // Before the check, as checking a large population takes long.
+  const population = sent.scenario?.fields.population;
+  if (isMapping(population)) requireFewKeys({ version: 1, population: population as object });
+
   const checked = interpretScenario(sent, bundledOnly);
   requireFewKeys(checked.scenario);
   return checked;
 }
 
-/** The population in unchecked fields: checking a large one takes long. */
-function populationIn(fields: Members | undefined): Scenario {
-  const { population } = fields ?? {};
-  return { version: 1, ...(isMapping(population) && { population: population as object }) };
-}
-
 /** Throws `validation_failed` for a scenario whose start would block the server: a few bytes can create 100,000 keys. */
 export function requireFewKeys(scenario: Scenario): void {
   const amount = keysIn(scenario);
-  // Before its check, a population may have anything.
-  if (!(amount > scenarioLimits.keysSent)) return;
+  // Before its check, a population may have anything, so that the amount may be no number.
+  const isTooMany = amount > scenarioLimits.keysSent;
+  if (!isTooMany) return;
   const message = `the scenario has ${amount} keys, and a sent one at most ${scenarioLimits.keysSent}. For more, start the server with this scenario.`;
   throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
 }
 
-function listedScenario({ name, scenario, text }: NamedScenario, sandbox: SandboxState, startedWith = false) {
-  const { name: title = name, description = "" } = scenario;
+/** A row of the list of scenarios. */
+function listedScenario(named: NamedScenario, sandbox: SandboxState, startedWith: boolean) {
+  const { name, scenario, text } = named;
+  const title = scenario.name ?? name;
+  const description = scenario.description ?? "";
   const running = sandbox.name === name && sandbox.text === text;
   return { name, title, description, startedWith, running };
 }
@@ -135,60 +144,82 @@ function listedScenario({ name, scenario, text }: NamedScenario, sandbox: Sandbo
 /** A bundled scenario, the one that the sandbox was started with, or a sent one. */
 function scenarioToStart(
   sent: string | Readonly<Record<string, unknown>>,
-  first: NamedScenario,
+  started: NamedScenario,
 ): NamedScenario {
-  if (sent === first.name) return first;
+  if (sent === started.name) return started;
   if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario); // it checks a value
-  if (!isScenarioName(sent))
+  if (!isScenarioName(sent)) {
     throw scenarioNotFound(sent, "it is not a bundled one", { list: "`GET /scenarios`" });
+  }
   return { scenario: withStory(sent), name: sent };
 }
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
+/** The errors of a sent scenario, or its warnings if it has none. */
 function problemsInSent(sent: WrittenScenario, startOptions: StartOptions) {
   try {
-    const { scenario, placeOf, spelling } = checkSent(sent);
-    const warnings = [
-      ...dryRunProblems({ scenario, name: file }, startOptions),
-      ...unmarkedSecrets(scenario),
-      ...unheldScopes(scenario),
-      ...shortenedDecimals(scenario, spelling),
-    ];
-    return problemsAt(warnings, placeOf, file).map((problem) => shownProblem(problem, "warning"));
+    const warnings = warningsOfSent(sent, startOptions);
+    return warnings.map((problem) => shownProblem(problem, "warning"));
   } catch (error) {
-    if (error instanceof ScenarioError)
+    if (error instanceof ScenarioError) {
       return error.problems.map((problem) => shownProblem(problem, "error"));
+    }
     if (!(error instanceof SandboxError)) throw error;
+    // It has too many keys.
     const place = sent.scenario && placeIn(sent.scenario, ["population"]);
     return [shownProblem({ message: error.message, ...place }, "error")];
   }
 }
 
+function warningsOfSent(sent: WrittenScenario, startOptions: StartOptions): ScenarioProblem[] {
+  const { scenario, placeOf, spelling } = checkSent(sent);
+  const warnings = [
+    ...dryRunProblems({ scenario, name: sentFile }, startOptions),
+    ...unmarkedSecrets(scenario),
+    ...unheldScopes(scenario),
+    ...shortenedDecimals(scenario, spelling),
+  ];
+  return problemsAt(warnings, placeOf, sentFile);
+}
+
 /** An error keeps the scenario from starting. The place is counted from 1, and `null` for the whole scenario. */
-function shownProblem({ message, hint, file: found = file, ...place }: Found, level: "error" | "warning") {
+function shownProblem(problem: Found, level: "error" | "warning") {
+  const { message, hint = null, file = sentFile } = problem;
   // A problem in an extended scenario has no place here.
-  const { line = null, column = null } = found === file ? place : {};
-  return { line, column, level, message, hint: hint ?? null };
+  if (file !== sentFile) return { line: null, column: null, level, message, hint };
+  const { line = null, column = null } = problem;
+  return { line, column, level, message, hint };
 }
 
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
 async function runningText(sandbox: SandboxState): Promise<string> {
   const text = sandbox.text ?? (await bundledText(sandbox));
-  const pinned = [...writtenKeys(sandbox.scenario)].flatMap(({ fields: { secret = [] } }) => secret);
-  // YAML can escape a key so that the text does not contain it.
-  const isPlain = text !== undefined && pinned.every((secret) => text.includes(secret));
-  return redactKeys(isPlain ? text : yamlText(sandbox.scenario));
+  if (text !== undefined && showsPinnedSecrets(text, sandbox.scenario)) return redactKeys(text);
+  return redactKeys(yamlText(sandbox.scenario));
 }
 
-// The user's own scenario may have the name of a bundled one.
-async function bundledText({ name, scenario, startOptions }: SandboxState) {
+/** YAML can escape a key so that the text does not contain it, and nothing would cut it. */
+function showsPinnedSecrets(text: string, scenario: Scenario): boolean {
+  for (const { fields } of writtenKeys(scenario)) {
+    if (fields.secret !== undefined && !text.includes(fields.secret)) return false;
+  }
+  return true;
+}
+
+/** The text of a bundled scenario that runs unchanged: the user's own scenario may have its name. */
+async function bundledText({ name, scenario, startOptions }: SandboxState): Promise<string | undefined> {
   if (!isScenarioName(name)) return undefined;
-  const { story: _, ...bundled } = startInNode(withStory(name), { name, ...startOptions }).scenario;
-  const { story: __, ...running } = scenario;
-  return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
+  const unchanged = startInNode(withStory(name), { name, ...startOptions }).scenario;
+  const isUnchanged = isDeepStrictEqual(withoutStory(scenario), withoutStory(unchanged));
+  return isUnchanged ? readBundledScenario(name) : undefined;
 }
 
+function withoutStory({ story: _, ...scenario }: Scenario): Omit<Scenario, "story"> {
+  return scenario;
+}
+
+/** How many keys a scenario creates. */
 function keysIn(scenario: Scenario): number {
   const { organizations, keysEach } = populationOf(scenario);
   return [...writtenKeys(scenario)].length + organizations * Math.max(1, keysEach);

@@ -6,20 +6,20 @@ import { kindOf } from "../../../rules/actions.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { quoteFile } from "../../../rules/schema/words.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
-import type { PlayedStep, StoryStep } from "../../../sandbox/step-results.js";
+import type { StoryStep } from "../../../sandbox/step-results.js";
 import { controlRoute, type Route } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [
   controlRoute("GET /story", {
     summary: "The story: its steps, the next one, and the result of the last one",
     run({ sandbox }) {
-      const { last } = sandbox.story;
+      const { name = null, description = null } = sandbox.scenario;
       return {
-        ...storyView(sandbox),
-        name: sandbox.scenario.name ?? null,
-        description: sandbox.scenario.description ?? null,
+        ...storyProgress(sandbox),
+        name,
+        description,
         outline: outlineOf(sandbox),
-        last: last === undefined ? null : { ...stepView(last), checks: checksOf(last) },
+        last: viewLastStep(sandbox),
       };
     },
   }),
@@ -30,40 +30,54 @@ export const storyRoutes: readonly Route[] = [
         const message = `The scenario ${quoteFile(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
         throw new SandboxError("not_found", message);
       }
-      const step = presentNextStep(sandbox);
-      const { next: _, ...progress } = storyView(sandbox);
-      return { step: step === undefined ? null : stepView(step), ...progress };
+      const played = presentNextStep(sandbox);
+      const step = played === undefined ? null : stepView(played);
+      const { steps, done, over } = storyProgress(sandbox);
+      return { step, steps, done, over };
     },
   }),
 ];
 
-function checksOf({ response }: PlayedStep) {
-  return response && checkResults(response.outcome);
+/** How far the story is, and its next step. The members have the names of `verify --json`. */
+function storyProgress({ story }: SandboxState) {
+  const steps = story.steps.length;
+  const done = story.next;
+  const step = story.steps[done];
+  if (step === undefined) return { steps, done, over: true, next: null };
+
+  const next = { number: done + 1, kind: kindOf(step), say: step.say ?? null };
+  return { steps, done, over: false, next };
 }
 
-// Its members have the names of `verify --json`.
-function storyView({ story: { steps, next } }: SandboxState) {
-  const step = steps[next];
-  return {
-    steps: steps.length,
-    done: next,
-    over: step === undefined,
-    next: step === undefined ? null : { number: next + 1, kind: kindOf(step), say: step.say ?? null },
-  };
+/** The step that ran last, with the checks of its request. */
+function viewLastStep({ story }: SandboxState) {
+  const { last } = story;
+  if (last === undefined) return null;
+  // Only a request has checks.
+  const checks = last.response === null ? null : checkResults(last.response.outcome);
+  return { ...stepView(last), checks };
 }
 
-function outlineOf({ story: { steps, next, results } }: SandboxState) {
-  return steps.map((step, index) => ({
-    number: index + 1,
-    kind: kindOf(step),
-    say: step.say ?? null,
-    text: step.say === undefined ? stepIntent(step) : null,
-    done: index < next,
-    asExpected: asExpected(step, results.get(index)),
-  }));
+/** All steps of the story, in few words. */
+function outlineOf({ story }: SandboxState) {
+  const outline = [];
+  for (const [index, step] of story.steps.entries()) {
+    outline.push({
+      number: index + 1,
+      kind: kindOf(step),
+      say: step.say ?? null,
+      // A step with narration is listed by that.
+      text: step.say === undefined ? stepIntent(step) : null,
+      done: index < story.next,
+      asExpected: shownResult(step, story.results.get(index)),
+    });
+  }
+  return outline;
 }
 
-// Of a step that expects nothing, only a failure is shown.
-function asExpected({ expect }: StoryStep, wasExpected: boolean | undefined): boolean | null {
-  return wasExpected === undefined || (wasExpected && expect === undefined) ? null : wasExpected;
+/** Whether a step was as expected; `null` if it has not run, and for a success of a step that expects nothing. */
+function shownResult(step: StoryStep, wasExpected: boolean | undefined): boolean | null {
+  if (wasExpected === undefined) return null;
+  if (wasExpected && step.expect === undefined) return null;
+  return wasExpected;
 }
