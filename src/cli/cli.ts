@@ -46,35 +46,48 @@ export async function cli(argv: readonly string[], hostIo: GivenIo): Promise<num
 }
 
 async function run(argv: readonly string[], io: Io): Promise<number> {
-  const [before, behind] = splitAtDashes(argv);
-  const isCommand = (word: string | undefined) => word !== undefined && Object.hasOwn(commands, word);
-  const word = before[0] === "help" ? before[1] : before[0];
-  const name = word !== undefined && isCommand(word) ? word : (Object.keys(commands)[0] as string);
-  if (!isCommand(word) && !word?.startsWith("-")) throwUnknownWord(word, io);
+  const [ownWords, rest] = splitAtDashes(argv);
+  // `help exec` needs the command exec, too.
+  const word = ownWords[0] === "help" ? ownWords[1] : ownWords[0];
+  const names = Object.keys(commands);
+  const namesCommand = word !== undefined && names.includes(word);
+  if (!namesCommand && !word?.startsWith("-")) requireScenario(word, io);
+
+  // Without the name of a command, it is a call of the first one.
+  const name = namesCommand ? word : (names[0] as string);
   const command = await load(name);
-  const listsAll = !isCommand(word) && before.some((one) => ["help", "-h", "--help"].includes(one));
-  const program = await programOf(name, listsAll, before, io);
+  // The help of the program shows the summary of each command.
+  const listsAll = !namesCommand && ownWords.some((one) => ["help", "-h", "--help"].includes(one));
+  const program = await programOf(name, listsAll, ownWords, io);
+  const commander = program.commands.find((one) => one.name() === name) as Commander;
   let code: number = exitCode.fine;
-  program.commands
-    .find((one) => one.name() === name)
-    ?.action(async (...parts: unknown[]) => {
-      const commander = parts.at(-1) as Commander;
-      const { args: words } = commander;
-      if (!isCommand(word)) throwUnknownWord(words[0], io);
-      const hasExcess = command.rest !== undefined && words.length > Object.keys(command.words ?? {}).length;
-      if (hasExcess) throw lacksDashes(name, words, io);
-      if (command.rest !== undefined && behind.length === 0) throw lacksCommand(name, words, argv, io);
-      await warnOfVariables(command, io);
-      const line = isCommand(word) ? argv : [name, ...argv];
-      const flags = flagValues(commander, command, io.env);
-      code = (await command.run({ words, flags, line, rest: behind, io })) ?? exitCode.fine;
-    });
+  commander.action(async () => {
+    const { args: words } = commander;
+    if (!namesCommand) requireScenario(words[0], io);
+    if (command.rest !== undefined) {
+      const expected = Object.keys(command.words ?? {}).length;
+      if (words.length > expected) throw lacksDashes(name, words, io);
+      if (rest.length === 0) throw lacksCommand(name, words, argv, io);
+    }
+    await warnOfVariables(command, io);
+
+    // A background start repeats the line, with the name of the command.
+    const line = namesCommand ? argv : [name, ...argv];
+    const flags = flagValues(commander, command, io.env);
+    const result = await command.run({ words, flags, line, rest, io });
+    code = result ?? exitCode.fine;
+  });
+
+  // What follows `--` is not for Commander, if the command takes a command line.
+  const readWords = command.rest === undefined ? argv : ownWords;
   try {
-    await program.parseAsync([...(command.rest === undefined ? argv : before)], { from: "user" });
+    await program.parseAsync([...readWords], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
+    // It has printed the help or the version.
     if (error.exitCode === 0) return code;
-    throw misread(name, unknownFlag(error, command, argv) ?? commanderSentence(error), io);
+    const sentence = unknownFlag(error, command, argv) ?? commanderSentence(error);
+    throw misread(name, sentence, io);
   }
   return code;
 }
@@ -87,60 +100,75 @@ async function programOf(
   io: Io,
 ): Promise<Commander> {
   const program = rootOf(io);
+  const showsAllFlags = argv.includes("--all");
   for (const [index, commandName] of Object.keys(commands).entries()) {
-    const declared = commandName === name || listsAll ? await load(commandName) : undefined;
-    const commander = declared
-      ? commanderOf(commandName, declared, io, argv.includes("--all"))
-      : new Commander(commandName);
+    let commander = new Commander(commandName);
+    if (commandName === name || listsAll) {
+      commander = commanderOf(commandName, await load(commandName), io, showsAllFlags);
+    }
     program.addCommand(commander, { isDefault: index === 0 });
   }
   return program;
 }
 
 /** Commander's message as a sentence, with its suggestion in the same line. */
-function commanderSentence({ message }: CommanderError): string {
-  const text = message.replace(/^error: /, "").replace(/\n\((.*)\)$/, ". $1");
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? "" : "."}`;
+function commanderSentence(error: CommanderError): string {
+  const text = error.message.replace(/^error: /, "").replace(/\n\((.*)\)$/, ". $1");
+  const sentence = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return /[.?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 /** The sentence about an unknown flag, if more can be said than Commander does: it also calls one with a needless value unknown. */
 function unknownFlag(
-  { message }: CommanderError,
+  error: CommanderError,
   command: CliCommand,
   argv: readonly string[],
 ): string | undefined {
-  const [, long, end] = /^error: unknown option '--([a-z-]+)(['=])/.exec(message) ?? [];
+  const [, long, end] = /^error: unknown option '--([a-z-]+)(['=])/.exec(error.message) ?? [];
   if (long === undefined) return undefined;
-  const flags = Object.values(allFlagsOf(command)).map(({ spec }) => flag.longForm(spec).slice(2));
-  const names = ["help", "version", ...flags];
-  if (end === "=" && names.includes(long))
+
+  const names = ["help", "version"];
+  for (const { spec } of Object.values(allFlagsOf(command))) names.push(flag.longForm(spec).slice(2));
+  if (end === "=" && names.includes(long)) {
     return `--${long} accepts no value. Write --${long}, or leave it out.`;
+  }
   // Without `--`, it may be a flag of the user's command.
   if (command.rest !== undefined && !argv.includes("--")) return undefined;
+
   // People leave out words, as in --coverage.
-  const longer = names.filter((name) => long.split("-").every((word) => name.split("-").includes(word)));
-  const meant = longer.map((name) => `--${name}`);
-  return meant.length === 0 ? undefined : `Unknown option '--${long}'. Did you mean ${listed(meant, "or")}?`;
+  const meant: string[] = [];
+  for (const name of names) {
+    const words = name.split("-");
+    if (long.split("-").every((word) => words.includes(word))) meant.push(`--${name}`);
+  }
+  if (meant.length === 0) return undefined;
+  return `Unknown option '--${long}'. Did you mean ${listed(meant, "or")}?`;
 }
+
+const variablePrefix = "SVC_SANDBOX_";
 
 // Ignores variables of other programs or other versions.
 async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
-  const { env, stderr } = io;
-  const prefix = "SVC_SANDBOX_";
-  const variablesOf = (command: CliCommand) =>
-    Object.values(allFlagsOf(command)).flatMap((one) => one.variables);
-  const unknownTo = (known: readonly string[], names: readonly string[]) =>
-    names.filter((name) => name.startsWith(prefix) && !known.includes(name));
-  const names = unknownTo(variablesOf(command), Object.keys(env));
+  const names = Object.keys(io.env).filter((name) => name.startsWith(variablePrefix));
+  const ownVariables = variablesOfFlags(command);
+  const others = names.filter((name) => !ownVariables.includes(name));
   // Usually there are none, and loading every command takes long.
-  if (names.length === 0) return;
-  const loadedCommands = await Promise.all(Object.keys(commands).map(load));
-  const variables = loadedCommands.flatMap(variablesOf);
-  const suffixes = variables.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
-  for (const name of unknownTo(variables, names)) {
-    const meant = nearest(name.slice(prefix.length), suffixes);
-    if (meant !== undefined) stderr.say(`Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
+  if (others.length === 0) return;
+
+  const variables: string[] = [];
+  for (const name of Object.keys(commands)) variables.push(...variablesOfFlags(await load(name)));
+  const ofSandbox = variables.filter((name) => name.startsWith(variablePrefix));
+  const suffixes = ofSandbox.map((name) => name.slice(variablePrefix.length));
+  for (const name of others) {
+    if (variables.includes(name)) continue;
+    const meant = nearest(name.slice(variablePrefix.length), suffixes);
+    if (meant === undefined) continue;
+    io.stderr.say(`Warning: ${name} has no effect. Did you mean ${variablePrefix}${meant}?\n`);
   }
+}
+
+function variablesOfFlags(command: CliCommand): string[] {
+  return Object.values(allFlagsOf(command)).flatMap((declared) => declared.variables);
 }
 
 function load(name: string): Promise<CliCommand> {
@@ -150,11 +178,13 @@ function load(name: string): Promise<CliCommand> {
 function lacksDashes(name: string, words: readonly string[], io: Io): SandboxError {
   const [first = "", ...moreWords] = words;
   const isScenario = isScenarioName(first) || /\.ya?ml$/i.test(first);
+  const before = isScenario ? `${name} ${commandLine([first])}` : name;
+
+  // Words with a flag among them may not be meant as one command line.
   const command = isScenario ? moreWords : words;
   const isPlain = command.length > 0 && command.every((word) => !word.startsWith("-"));
-  const before = isScenario ? `${name} ${commandLine([first])}` : name;
-  const example = `${io.program} ${before} -- ${isPlain ? commandLine(command) : "npm test"}`;
-  return misread(name, `${name} needs -- before your command: ${example}`, io);
+  const behind = isPlain ? commandLine(command) : "npm test";
+  return misread(name, `${name} needs -- before your command: ${io.program} ${before} -- ${behind}`, io);
 }
 
 /** Of a command line without `--`, or with nothing after it. */
@@ -194,22 +224,25 @@ function rootOf(io: Io): Commander {
     .addHelpText("after", `\n${exampleText(rootExamples, io)}\n\n${notes}`);
 }
 
-function commanderOf(name: string, command: CliCommand, io: Io, showsAll: boolean): Commander {
-  const { summary, description, words = {}, rest, examples, usualFlags = [] } = command;
-  const shownFlags: readonly string[] =
-    showsAll || usualFlags.length === 0 ? Object.keys(allFlagsOf(command)) : usualFlags;
-  const hidden = Object.keys(allFlagsOf(command)).length - shownFlags.length;
+function commanderOf(name: string, command: CliCommand, io: Io, showsAllFlags: boolean): Commander {
+  const { words = {}, rest, usualFlags = [] } = command;
+  const allFlags = allFlagsOf(command);
+  let shownFlags: readonly string[] = usualFlags;
+  if (showsAllFlags || usualFlags.length === 0) shownFlags = Object.keys(allFlags);
+  const hidden = Object.keys(allFlags).length - shownFlags.length;
   const more = hidden === 0 ? "" : `\n${hidden} more flags: ${io.program} ${name} --help --all\n`;
-  const usage = [...Object.keys(words), "[flags]", ...(rest === undefined ? [] : ["--", rest])];
+
+  const usage = [...Object.keys(words), "[flags]"];
+  if (rest !== undefined) usage.push("--", rest);
   const commander = configure(new Commander(name), io)
-    .summary(summary)
-    .description(description)
+    .summary(command.summary)
+    .description(command.description)
     .usage(usage.join(" "))
     // Such a command has its own message.
     .allowExcessArguments(rest !== undefined)
-    .addHelpText("after", () => `${more}\n${exampleText(examples, io)}`);
+    .addHelpText("after", () => `${more}\n${exampleText(command.examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
-  for (const [attribute, declared] of Object.entries(allFlagsOf(command))) {
+  for (const [attribute, declared] of Object.entries(allFlags)) {
     commander.addOption(optionOf(declared).hideHelp(!shownFlags.includes(attribute)));
   }
   return commander;
@@ -219,15 +252,18 @@ function allFlagsOf({ flags }: CliCommand): flag.FlagSet {
   return { ...flags, verbose: "log" in flags ? flag.verboseLog : flag.verbose };
 }
 
-function optionOf({ spec, text, variables, read, conflicts }: flag.Flag<unknown>): Option {
-  const also = variables.length === 0 ? "" : ` [${variables.join(", ")}]`;
-  const option = new Option(spec, text + also).conflicts([...conflicts]);
+function optionOf(declared: flag.Flag<unknown>): Option {
+  const { spec, text, variables, conflicts } = declared;
+  const withVariables = variables.length === 0 ? text : `${text} [${variables.join(", ")}]`;
+  const option = new Option(spec, withVariables).conflicts([...conflicts]);
   if (!spec.includes("<")) return option;
+
+  const name = flag.longForm(spec);
   return option.argParser<unknown>((value, previous) => {
-    const latest = read(value, flag.longForm(spec));
+    const latest = declared.read(value, name);
     if (previous === undefined) return latest;
     if (Array.isArray(latest) && Array.isArray(previous)) return [...previous, ...latest];
-    throw usageError(`${flag.longForm(spec)} appears more than once. Keep one.`);
+    throw usageError(`${name} appears more than once. Keep one.`);
   });
 }
 
@@ -237,21 +273,25 @@ function flagValues(
   command: CliCommand,
   env: Io["env"],
 ): flag.FlagValues<flag.FlagSet> {
-  const options = commander.opts<Record<string, unknown>>();
+  const given = commander.opts<Record<string, unknown>>();
   const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
+
   const values: Record<string, unknown> = {};
-  for (const [index, [name, { variables, read, conflicts }]] of Object.entries(
-    allFlagsOf(command),
-  ).entries()) {
+  let index = 0;
+  for (const [name, { variables, read, conflicts }] of Object.entries(allFlagsOf(command))) {
+    // Commander's options are in the same order.
     const option = commander.options[index] as Option;
+    index += 1;
     const attribute = option.attributeName();
-    const variable = variables.find((one) => (env[one] ?? "") !== "");
-    if (isGiven(attribute)) values[name] = options[attribute];
-    // A flag on the command line overrides a variable that conflicts with it.
-    else if (variable !== undefined && !conflicts.some(isGiven)) {
-      const value = read(env[variable] as string, variable);
-      values[name] = option.negate ? !value : value;
+    if (isGiven(attribute)) {
+      values[name] = given[attribute];
+      continue;
     }
+    const variable = variables.find((one) => (env[one] ?? "") !== "");
+    // A flag on the command line overrides a variable that conflicts with it.
+    if (variable === undefined || conflicts.some(isGiven)) continue;
+    const value = read(env[variable] as string, variable);
+    values[name] = option.negate ? !value : value;
   }
   return values;
 }
@@ -274,21 +314,28 @@ function configure(commander: Commander, io: Io): Commander {
     });
 }
 
-function exampleText(examples: CliCommand["examples"], { program }: Io): string {
-  const comments = Object.entries(examples).map(([line, does]) => [
-    line.replaceAll("svc-sandbox", program),
-    `# ${does}`,
-  ]);
-  const beside = alignColumns(comments);
-  const fits = beside.every((line) => line.length <= helpWidth - 2);
-  const lines = fits ? beside : comments.flatMap(([line = "", comment = ""]) => [comment, line]);
+function exampleText(examples: CliCommand["examples"], io: Io): string {
+  const rows: [line: string, comment: string][] = [];
+  for (const [line, does] of Object.entries(examples)) {
+    rows.push([line.replaceAll("svc-sandbox", io.program), `# ${does}`]);
+  }
+
+  let lines = alignColumns(rows);
+  const isTooWide = lines.some((line) => line.length > helpWidth - 2);
+  if (isTooWide) {
+    lines = [];
+    for (const [line, comment] of rows) lines.push(comment, line);
+  }
   return ["Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-function throwUnknownWord(word: string | undefined, io: Io): void {
-  if (word === undefined || word === stdinName || isScenarioName(word) || existsSync(resolve(io.cwd, word)))
-    return;
-  if (!/[\\/]|\.ya?ml$/i.test(word)) throw unknownWord(word, io);
+/** Throws a usage error if the word cannot be the scenario of a call without a command. */
+function requireScenario(word: string | undefined, io: Io): void {
+  if (word === undefined || word === stdinName || isScenarioName(word)) return;
+  if (existsSync(resolve(io.cwd, word))) return;
+  // A file that is missing has its own message.
+  const looksLikeFile = /[\\/]|\.ya?ml$/i.test(word);
+  if (!looksLikeFile) throw unknownWord(word, io);
 }
 
 /** Words of other tools, and of things that are not commands. */
@@ -302,23 +349,28 @@ const otherWords: Readonly<Record<string, string>> = {
   server: "start",
 };
 
-function unknownWord(word: string, { program, cwd }: Io): SandboxError {
-  const names = Object.keys(commands);
+function unknownWord(word: string, io: Io): SandboxError {
+  const { program } = io;
   // In `svc-sandbox --json list`, the flags belong to the default command, and the command looks like its scenario.
-  if (names.includes(word)) {
+  if (Object.hasOwn(commands, word)) {
     return usageError(
       `${quote(word)} is a command, not a scenario. Put the command before its flags: ${program} ${word} …`,
     );
   }
-  const otherWord = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
-  const file = similarFile(word, cwd);
-  const hint = otherWord
-    ? ` Did you mean ${program} ${otherWord}?`
-    : didYouMean(word, [...names, ...Object.keys(bundledScenarios)]) ||
-      (file && ` Did you mean ${quote(file)}?`);
   return usageError(
-    `${quote(word)} is not a command, a bundled scenario or a file here.${hint ?? ""}\nRun \`${program} --help\` for the commands, or \`${program} list\` for the bundled scenarios.`,
+    `${quote(word)} is not a command, a bundled scenario or a file here.${whatIsMeant(word, io)}\nRun \`${program} --help\` for the commands, or \`${program} list\` for the bundled scenarios.`,
   );
+}
+
+/** A hint as a sentence, or nothing: the word of another tool, a similar name, or a similar file. */
+function whatIsMeant(word: string, { program, cwd }: Io): string {
+  const otherWord = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
+  if (otherWord !== undefined) return ` Did you mean ${program} ${otherWord}?`;
+
+  const hint = didYouMean(word, [...Object.keys(commands), ...Object.keys(bundledScenarios)]);
+  if (hint !== "") return hint;
+  const file = similarFile(word, cwd);
+  return file ? ` Did you mean ${quote(file)}?` : "";
 }
 
 /** `npx` and npm scripts set `npm_command`. Without `--no-install`, `npx` would download any package of this name. */

@@ -1,6 +1,7 @@
 import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
 
+/** A call of a command: its arguments, the whole line with the command's name, what follows `--`, and the flags. */
 export interface CommandCall<Flags = object> {
   readonly words: readonly string[];
   readonly line: readonly string[];
@@ -27,6 +28,7 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   run(call: CallOf<Flags>): Promise<number | void>;
 }
 
+/** Infers the types of the flags for `run`. */
 export function declareCommand<Flags extends flag.FlagSet>(
   command: CliCommand<Flags> & { readonly usualFlags?: readonly (keyof Flags)[] },
 ): CliCommand<Flags> {

@@ -19,39 +19,49 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof SandboxError || isOfMachine(error) ? exitCode.usage : exitCode.defect;
 }
 
+/** An error of the command line or of what it names: exit code 2. */
 export function usageError(message: string): SandboxError {
   return new SandboxError("usage", message);
 }
 
+/** Returns what throws a usage error for a file that cannot be written. */
 export function unwritable(what: string, whatToDo = ""): (error: unknown) => never {
   return (error) => {
     throw usageError(`Failed to write ${what}: ${fileFailure(error)}.${whatToDo && ` ${whatToDo}`}`);
   };
 }
 
+/** How to describe an error. */
+interface ErrorForm {
+  readonly verbose?: boolean;
+  readonly json?: boolean;
+}
+
 /** Describes an error, with a line end, or as a line of JSON. Shows no full key (R46), and a stack only if verbose. */
-export function describeFailure(
-  error: unknown,
-  { verbose = false, json = false }: { readonly verbose?: boolean; readonly json?: boolean },
-): string {
-  if (json) {
-    const message = describeFailure(error, { verbose }).trimEnd();
-    const code = error instanceof SandboxError ? error.code : isOfMachine(error) ? "machine" : "defect";
-    return `${JSON.stringify({ error: { code, message } })}\n`;
-  }
+export function describeFailure(error: unknown, form: ErrorForm): string {
+  const text = failureText(error, form.verbose ?? false);
+  if (!form.json) return text;
+  return `${JSON.stringify({ error: { code: failureCode(error), message: text.trimEnd() } })}\n`;
+}
+
+function failureCode(error: unknown): string {
+  if (error instanceof SandboxError) return error.code;
+  return isOfMachine(error) ? "machine" : "defect";
+}
+
+function failureText(error: unknown, verbose: boolean): string {
   if (error instanceof SandboxError) return `${printable(redactKeys(error.message))}\n`;
   if (isOfMachine(error)) {
     const { path, message } = error;
     const where = path === undefined ? "" : ` ${quoteFile(path)}`;
     return `${redactKeys(`svc-sandbox failed${where}: ${fileFailure(error)} (${message})`)}.\n`;
   }
-  const lines = [
-    `svc-sandbox failed: ${error instanceof Error ? error.message : String(error)}`,
-    ...(verbose ? stacksOf(error) : []),
-    `This is a defect of svc-sandbox. Please report it, with the command and ${
-      verbose ? "the lines above" : "what it prints with --verbose"
-    }.`,
-  ];
+
+  const message = error instanceof Error ? error.message : String(error);
+  const lines = [`svc-sandbox failed: ${message}`];
+  if (verbose) lines.push(...stacksOf(error));
+  const shown = verbose ? "the lines above" : "what it prints with --verbose";
+  lines.push(`This is a defect of svc-sandbox. Please report it, with the command and ${shown}.`);
   return `${printable(redactKeys(lines.join("\n")))}\n`;
 }
 

@@ -10,6 +10,7 @@ import { parseDuration, parseTime, timeHint } from "../rules/time.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
+/** A flag of a command. */
 export interface Flag<Value> {
   /** In commander's notation: `-p, --port <number>`. */
   readonly spec: string;
@@ -40,6 +41,7 @@ export function option<Value>(
   return { spec, text, read, variables: [variable], conflicts: [], ...options };
 }
 
+/** Declares a flag that no variable sets. */
 export function plainOption<Value>(spec: string, text: string, read: Flag<Value>["read"]): Flag<Value> {
   return option(spec, text, read, { variables: [] });
 }
@@ -49,10 +51,12 @@ export function toggle(spec: string, text: string, options: FlagOptions = {}): F
   return option(spec, text, readSwitch, options);
 }
 
+/** Declares a flag without a value that no variable sets. */
 export function plainToggle(spec: string, text: string): Flag<boolean> {
   return plainOption(spec, text, readSwitch);
 }
 
+/** The name of a flag in messages: `--port` of `-p, --port <number>`. */
 export function longForm(spec: string): string {
   return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
 }
@@ -69,11 +73,14 @@ export function reader<Value>(
   };
 }
 
+/** Creates a reader of whole numbers; `meaning` says what else a value means. */
 export function wholeNumber(min: number, max: number, meaning = ""): Flag<number>["read"] {
-  return reader((text) => {
-    const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  const read = (text: string) => {
+    if (!/^\d{1,16}$/.test(text)) return undefined;
+    const number = Number(text);
     return number >= min && number <= max ? number : undefined;
-  }, `a whole number from ${min} to ${max}${meaning}`);
+  };
+  return reader(read, `a whole number from ${min} to ${max}${meaning}`);
 }
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
@@ -82,10 +89,14 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
 
 export const fileName = reader((text) => text || undefined, "the name of a file");
 
+const wordsForOn = ["1", "true", "yes", "on"];
+const wordsForOff = ["0", "false", "no", "off"];
+
 const readSwitch = reader((text) => {
   const word = text.toLowerCase();
-  if (["1", "true", "yes", "on"].includes(word)) return true;
-  return ["0", "false", "no", "off"].includes(word) ? false : undefined;
+  if (wordsForOn.includes(word)) return true;
+  if (wordsForOff.includes(word)) return false;
+  return undefined;
 }, "1 or 0");
 
 // Flags of several commands. A command's own flags are in its file.
@@ -97,15 +108,18 @@ export const scenarioWord = {
 
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
-const readHost = reader(
+const readHost = reader((text) => {
   // Node listens on all addresses if the address is empty, which would open the sandbox to the network.
-  (text) => (text.trim() === "" || text.includes("/") ? undefined : text.replace(/^\[(.*)\]$/, "$1")),
-  "an address such as 127.0.0.1, ::1 or 0.0.0.0",
-);
+  if (text.trim() === "" || text.includes("/")) return undefined;
+  // The brackets that an IPv6 address has in a URL.
+  return text.replace(/^\[(.*)\]$/, "$1");
+}, "an address such as 127.0.0.1, ::1 or 0.0.0.0");
 
 const readName = reader(readHostName, "a name such as sandbox.example, with its port if it has one");
-const readHostNames = (text: string, from: string) =>
-  text.split(",").map((name) => readName(name.trim(), from));
+
+function readHostNames(text: string, from: string): string[] {
+  return text.split(",").map((name) => readName(name.trim(), from));
+}
 
 const largestSeed = Number.MAX_SAFE_INTEGER;
 export const readSeed = wholeNumber(0, largestSeed);
@@ -113,16 +127,16 @@ export const readSeed = wholeNumber(0, largestSeed);
 const readOtherSeed = wholeNumber(0, largestSeed, ", or random");
 
 function readSeedOrRandom(text: string, from: string): number {
-  return text === "random" ? nodePlatform.random() : readOtherSeed(text, from);
+  if (text === "random") return nodePlatform.random();
+  return readOtherSeed(text, from);
 }
 
 export function readClockStart(text: string, from: string): number {
   const time = parseTime(text);
   if (time === undefined) throw usageError(`Invalid ${from}: ${quote(text)}: ${timeHint(text)}.`);
   if (time <= lastClockInstant) return time;
-  throw usageError(
-    `Invalid ${from}: ${quote(text)}: the latest time is ${new Date(lastClockInstant).toISOString()}.`,
-  );
+  const latest = new Date(lastClockInstant).toISOString();
+  throw usageError(`Invalid ${from}: ${quote(text)}: the latest time is ${latest}.`);
 }
 
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
@@ -135,13 +149,16 @@ function readToken(text: string, from: string): string {
   );
 }
 
-export const readDuration = (examples: string) =>
-  reader((text) => {
+export function readDuration(examples: string): Flag<number>["read"] {
+  const read = (text: string) => {
     const duration = parseDuration(text);
-    return duration !== undefined && duration > 0 ? duration : undefined;
-  }, `a duration such as ${examples}`);
+    if (duration === undefined || duration <= 0) return undefined;
+    return duration;
+  };
+  return reader(read, `a duration such as ${examples}`);
+}
 
-export const ofSandbox = {
+export const sandboxFlags = {
   seed: option(
     "--seed <number>",
     "seed for all generated data, or random, which draws one (default: the scenario's seed, or 1)",
@@ -161,8 +178,12 @@ export const ofSandbox = {
 };
 
 /** For a command whose clock is always frozen. */
-export const ofFrozenSandbox = { seed: ofSandbox.seed, now: ofSandbox.now, profile: ofSandbox.profile };
-export type SandboxFlags = FlagValues<typeof ofSandbox>;
+export const frozenSandboxFlags = {
+  seed: sandboxFlags.seed,
+  now: sandboxFlags.now,
+  profile: sandboxFlags.profile,
+};
+export type SandboxFlags = FlagValues<typeof sandboxFlags>;
 
 const controlToken = option(
   "--control-token <token>",
@@ -170,7 +191,7 @@ const controlToken = option(
   readToken,
 );
 
-export const ofServer = {
+export const serverFlags = {
   host: option(
     "-H, --host <address>",
     "address to listen on (default: 127.0.0.1, only this machine)",
@@ -206,12 +227,13 @@ export const ofServer = {
 
 const logFormats = ["pretty", "json", "off"] as const;
 
-export const log = (standard: (typeof logFormats)[number]) =>
-  option(
+export function log(standard: (typeof logFormats)[number]) {
+  return option(
     "--log <format>",
     `log format of requests and of steps of the timeline and the story, on stderr: pretty, json or off (default: ${standard})`,
     oneOf(logFormats),
   );
+}
 
 export const format = plainOption(
   "--format <format>",
@@ -219,12 +241,13 @@ export const format = plainOption(
   oneOf(reportFormats),
 );
 
-export const failOn = (defaultLevel: AdviceLevel | "none") =>
-  option(
+export function failOn(defaultLevel: AdviceLevel | "none") {
+  return option(
     "--fail-on <level>",
     `exit with 5 if there is advice of this level or above: note, warning or error (default: ${defaultLevel})`,
     oneOf(adviceLevels),
   );
+}
 
 export const thresholds = {
   minCoverage: option(
@@ -249,19 +272,23 @@ export const timeout = option(
 
 export const defaultWait = 10_000;
 
-export const ofCalls = {
+export const callFlags = {
   controlToken,
   ca: option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", fileName),
   timeout,
 };
 
 /** Where a running sandbox is, and how to ask it. */
-export function controlAddress(url: string | undefined, flags: FlagValues<typeof ofCalls>, { env, cwd }: Io) {
+export function controlAddress(
+  url: string | undefined,
+  flags: FlagValues<typeof callFlags>,
+  { env, cwd }: Io,
+) {
+  const isFromVariable = flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN;
   return {
     url: url ?? (env.SVC_CONTROL_URL || standardUrl),
     token: flags.controlToken,
-    tokenFrom:
-      flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN ? "SVC_SANDBOX_CONTROL_TOKEN" : "--control-token",
+    tokenFrom: isFromVariable ? "SVC_SANDBOX_CONTROL_TOKEN" : "--control-token",
     ca: flags.ca === undefined ? undefined : resolve(cwd, flags.ca),
     timeout: flags.timeout ?? defaultWait,
   };
@@ -277,8 +304,9 @@ export const endpoint = plainOption(
   (text) => text,
 );
 
-export const quiet = (what: string) =>
-  toggle("--quiet", `print as little as possible: ${what}`, { conflicts: ["verbose"] });
+export function quiet(what: string): Flag<boolean> {
+  return toggle("--quiet", `print as little as possible: ${what}`, { conflicts: ["verbose"] });
+}
 
 export const verbose = toggle("--verbose", "print more: stack traces of defects");
 export const verboseLog = toggle("--verbose", "print more: request ids in the log, stack traces of defects");

@@ -9,6 +9,7 @@ import { isExecutable } from "../node/platform.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
 import type { Output, Printer } from "./terminal.js";
 
+/** The keyboard of a terminal, until it is closed. */
 export interface KeyPresses {
   /** Resolves to the character of the next key, or to a name such as `return`, `space`, `left` or `ctrl-c`. */
   readonly next: () => Promise<string>;
@@ -45,34 +46,41 @@ export function splitAtDashes(
   argv: readonly string[],
 ): [ownWords: readonly string[], rest: readonly string[]] {
   const index = argv.indexOf("--");
-  return index === -1 ? [argv, []] : [argv.slice(0, index), argv.slice(index + 1)];
+  if (index === -1) return [argv, []];
+  return [argv.slice(0, index), argv.slice(index + 1)];
 }
+
+const wordsForUnset = ["", "0", "false", "no", "off"];
 
 /** Returns how to describe an error: as JSON if a program reads it. Also works if the command line cannot be read. */
 export function errorFormOf(argv: readonly string[], env: Io["env"]) {
   const [ownWords] = splitAtDashes(argv);
-  const isSet = (value = "") => !["", "0", "false", "no", "off"].includes(value.toLowerCase());
-  const format = /(?:^| )--format[ =]json(?= |$)/.test(ownWords.join(" "));
+  const isSet = (value = "") => !wordsForUnset.includes(value.toLowerCase());
+  const hasJsonFormat = /(?:^| )--format[ =]json(?= |$)/.test(ownWords.join(" "));
   return {
     verbose: ownWords.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
-    json: format || ownWords.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
+    json: hasJsonFormat || ownWords.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
   };
 }
 
+/** Whether annotations on stderr are read. */
 export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
   return ["true", "1"].includes(env.GITHUB_ACTIONS ?? "");
 }
 
+/** Resolves once the signal is aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
+/** What a command uses of its process. Also handles what nobody has caught. */
 export function processIo(process: NodeJS.Process): GivenIo {
   const stderr = outputOf(process.stderr);
   process.on("uncaughtException", (error) => {
     stderr.write(describeFailure(error, errorFormOf(process.argv, process.env)));
     process.exit(exitCode.defect);
   });
+
   const stdoutFailed = (error: unknown) => {
     stderr.write(`Failed to write to the standard output: ${fileFailure(error)}.\n`);
     // The command's exit code is already set.
@@ -80,6 +88,7 @@ export function processIo(process: NodeJS.Process): GivenIo {
       process.exitCode ||= exitCode.usage;
     });
   };
+
   const cwd = workingFolder(process);
   return {
     stdout: outputOf(process.stdout, stdoutFailed),
@@ -112,10 +121,10 @@ function workingFolder(process: NodeJS.Process): string | undefined {
   }
 }
 
-function scriptIn({ argv, platform }: NodeJS.Process): string | undefined {
-  const [, script = ""] = argv;
+function scriptIn(process: NodeJS.Process): string | undefined {
   // Windows starts scripts with another file, which is on the PATH.
-  if (platform === "win32") return undefined;
+  if (process.platform === "win32") return undefined;
+  const script = process.argv[1] ?? "";
   try {
     accessSync(script, fileConstants.X_OK);
     return script;
@@ -126,15 +135,17 @@ function scriptIn({ argv, platform }: NodeJS.Process): string | undefined {
 
 /** Drops what cannot be written, and tries again with the next text. Reports the first failure that is not a closed pipe. */
 function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void = () => {}): Output {
-  let closed = false;
+  let isClosed = false;
   let hasFailed = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    closed = true;
+    isClosed = true;
     // A reader that has enough (`| head`) closes the pipe.
-    if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED" || hasFailed) return;
+    const isClosedByReader = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
+    if (isClosedByReader || hasFailed) return;
     hasFailed = true;
     failed(error);
   });
+
   return {
     isTTY: stream.isTTY,
     // Read each time, because windows are resized. Some terminals report 0 for unknown.
@@ -143,11 +154,15 @@ function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void =
     },
     write: (text, done) => stream.write(text, done),
     async room(until) {
-      // The event loop needs a turn to handle signals.
-      if (closed || !stream.writableNeedDrain || until.aborted) await new Promise(setImmediate);
-      // A failed stream or an abort rejects, which also ends the wait.
-      else await once(stream, "drain", { signal: until }).catch(() => {});
-      return !closed;
+      const mustWait = stream.writableNeedDrain && !isClosed && !until.aborted;
+      if (mustWait) {
+        // A failed stream or an abort rejects, which also ends the wait.
+        await once(stream, "drain", { signal: until }).catch(() => {});
+      } else {
+        // The event loop needs a turn to handle signals.
+        await new Promise(setImmediate);
+      }
+      return !isClosed;
     },
   };
 }
@@ -158,8 +173,9 @@ const stopWithin = 2500;
 function stopSignalOf(process: NodeJS.Process, drain = 0): AbortSignal {
   const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
-    // The second signal does not wait for open requests. A closed terminal can send several SIGHUPs.
-    if (stopping.signal.aborted && signal !== "SIGHUP") process.exit(128 + constants.signals[signal]);
+    const isSecond = stopping.signal.aborted;
+    // It does not wait for open requests. A closed terminal can send several SIGHUPs.
+    if (isSecond && signal !== "SIGHUP") process.exit(128 + constants.signals[signal]);
     stopping.abort(signal);
     endSoon(process, signal === "SIGTERM" ? drain : 0);
   };
@@ -193,7 +209,8 @@ async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> 
       // Once it is closed, the value is missing.
       const { value = [] } = await presses.next();
       const [text = "", key = {}] = value as [string?, { name?: string; ctrl?: boolean }?];
-      return key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text);
+      if (key.ctrl === true) return `ctrl-${key.name}`;
+      return key.name ?? text;
     },
     close() {
       presses.return?.();

@@ -26,14 +26,17 @@ export interface KeyRow extends ListedKey {
   readonly state: KeyStateName;
 }
 
+/** The keys of a sandbox, and what each one gets now. */
 export function keyRows(sandbox: SandboxState, secrets = secretsFor(sandbox), endpoint?: Endpoint): KeyRow[] {
   const now = sandbox.clock.now();
-  return Object.entries(secrets).map(([ref, secret]) => {
+  const rows: KeyRow[] = [];
+  for (const [ref, secret] of Object.entries(secrets)) {
     const { key } = sandbox.registry.key(ref);
     const { organization, environment } = key;
     const state = keyStateAt(key, now);
-    return { ref, organization, environment, state, secret, ...nextResult(sandbox, ref, endpoint) };
-  });
+    rows.push({ ref, organization, environment, state, secret, ...nextResult(sandbox, ref, endpoint) });
+  }
+  return rows;
 }
 
 /** Rows for the two refs that every scenario has. `keys` lists only keys. */
@@ -57,6 +60,7 @@ const titles = {
 } as const;
 type Column = keyof typeof titles;
 
+/** The widest one first. */
 const layouts: readonly (readonly Column[])[] = [
   ["ref", "secret", "response", "outcome"],
   ["ref", "secret", "response"],
@@ -64,21 +68,27 @@ const layouts: readonly (readonly Column[])[] = [
   ["ref", "secret", "status"],
 ];
 
+/** Returns the widest layout that fits; the last one, if none does. */
 export function keyTable(rows: readonly ListedKey[], palette: Palette, width: number): string[] {
-  const tables = layouts.map((columns) => {
-    const body = rows.map((row) => columns.map((column) => cellOf(row, column, palette)));
-    return alignColumns([columns.map((column) => palette.dim(titles[column])), ...body]);
-  });
-  const fits = (lines: readonly string[]) => lines.every((line) => textWidth(line) <= width);
-  return tables.find(fits) ?? tables.at(-1) ?? [];
+  let lines: string[] = [];
+  for (const columns of layouts) {
+    const cells = [columns.map((column) => palette.dim(titles[column]))];
+    for (const row of rows) cells.push(columns.map((column) => cellOf(row, column, palette)));
+    lines = alignColumns(cells);
+    if (lines.every((line) => textWidth(line) <= width)) return lines;
+  }
+  return lines;
 }
 
 function cellOf(row: ListedKey, column: Column, palette: Palette): string {
-  const { status, outcome, fault_outcomes } = row;
-  if (column === "outcome") return [outcome, ...fault_outcomes].join(" or ");
+  const { status, fault_outcomes: faults } = row;
+  if (column === "outcome") return [row.outcome, ...faults].join(" or ");
   if (column === "ref" || column === "secret") return row[column];
+
   const response = column === "response" ? responseText(row) : String(status);
+  let cell = paintStatus(palette, status)(response);
   // The specification promises the status, and leaves its code open.
-  const open = column === "response" && status === 429 ? " (code not promised)" : "";
-  return paintStatus(palette, status)(response) + open + (fault_outcomes.length === 0 ? "" : " or a fault");
+  if (column === "response" && status === 429) cell += " (code not promised)";
+  if (faults.length > 0) cell += " or a fault";
+  return cell;
 }

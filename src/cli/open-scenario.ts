@@ -33,7 +33,8 @@ export async function loadNamed(
   word: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
 ): Promise<LoadedScenario> {
-  return (await openNamed(word, io)).loaded;
+  const opened = await openNamed(word, io);
+  return opened.loaded;
 }
 
 /** The same with the places of its fields. The signal ends the wait for stdin. */
@@ -49,10 +50,12 @@ export async function openNamed(
 }
 
 /** The name of a file for a command line: without a folder or extension, it could look like a bundled name. */
-export function startable(name: string): string {
-  return shellWord(/[\\/.]/.test(name) ? name : `./${name}`);
+export function asFileArgument(name: string): string {
+  const looksLikeFile = /[\\/.]/.test(name);
+  return shellWord(looksLikeFile ? name : `./${name}`);
 }
 
+/** The given names, or this folder's own file. `doing` is the verb of the message if there is none. */
 export function namedOrOwn(
   words: readonly string[],
   doing: string,
@@ -70,27 +73,29 @@ export function namedOrOwn(
 /** Names the assumptions of the scenario that override a given `--profile`. */
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
   // A stored state overrides the flag.
-  const pinned = profile === sandbox.profile ? ownAssumptionNames(sandbox) : [];
+  if (profile !== sandbox.profile) return;
+  const pinned = ownAssumptionNames(sandbox);
   if (pinned.length === 0) return;
   const are = pinned.length === 1 ? "is" : "are";
   log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);
 }
 
 /** Warns about dates in responses that are far from the client's clock: many clients compare them with it. */
-export function warnOfDates(
-  { assumptions, clock, faults, platform }: SandboxState,
-  log: Pick<Logger, "note">,
-): void {
-  const hasDates =
-    assumptions.retry_after === "date" || faults.some(({ effect }) => effect.retryAfter?.asDate);
+export function warnOfDates(sandbox: SandboxState, log: Pick<Logger, "note">): void {
+  const { clock, platform } = sandbox;
+  const hasDates = sandbox.faults.some(({ effect }) => effect.retryAfter?.asDate);
+  if (!hasDates && sandbox.assumptions.retry_after !== "date") return;
   const ahead = clock.now() - platform.time();
-  if (!hasDates || Math.abs(ahead) < minute) return;
-  const [place, result] = ahead < 0 ? ["past", "retries immediately"] : ["future", "waits for too long"];
+  if (Math.abs(ahead) < minute) return;
+
+  let effect = "in the past for your client, which then retries immediately";
+  if (ahead > 0) effect = "in the future for your client, which then waits for too long";
   log.note(
-    `Retry-After has dates of the sandbox's clock, ${isoOf(clock.now())}: in the ${place} for your client, which then ${result}. Start with --now ${isoOf(platform.time())}, or send seconds.`,
+    `Retry-After has dates of the sandbox's clock, ${isoOf(clock.now())}: ${effect}. Start with --now ${isoOf(platform.time())}, or send seconds.`,
   );
 }
 
+/** The problems of a scenario, or the one that keeps its file from being read. */
 export function problemsJson(error: SandboxError, file: string): readonly object[] {
   if (error instanceof ScenarioError) return error.problems;
   return [{ code: error.code, path: "", message: redactKeys(error.message), file: redactKeys(file) }];

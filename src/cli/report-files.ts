@@ -7,6 +7,7 @@ import { quoteFile } from "../rules/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
+/** A file to write, or stdout, and its format. */
 export interface ReportTarget {
   readonly file: string;
   readonly format: ReportFormat;
@@ -21,42 +22,59 @@ interface FilesFlag {
   readonly formats?: readonly ReportFormat[];
 }
 
+/** What `-` stands for in place of a file. */
+const stdoutName = "-";
+
+/** Throws a usage error if a file has no format or cannot be written: before the command runs, not after it. */
 export function reportTargets(
   files: readonly string[] = [],
-  { name, what, formats: allowed }: FilesFlag,
-  { env, cwd }: Pick<Io, "env" | "cwd">,
+  flag: FilesFlag,
+  io: Pick<Io, "env" | "cwd">,
   formatOfFlag?: ReportFormat,
 ): ReportTarget[] {
-  return files.map((file) => {
-    // All steps of a job add to one file, which has no extension.
-    const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
-    const extension = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
-    const names = allowed ?? reportFormats;
-    const format = formatOfFlag ?? names.find((name) => formats[name].extensions.includes(extension));
-    const folder = dirname(file);
-    if (!existsSync(resolve(cwd, folder))) {
-      throw usageError(
-        `${name}: there is no folder ${quoteFile(folder)} for ${quoteFile(file)}. Create it first.`,
-      );
-    }
-    if (format === undefined) {
-      const other = allowed === undefined ? ", or set the format with --format" : "";
-      throw usageError(
-        `${name}: the name ${quoteFile(file)} does not set the format of ${what}. End it with ${extensionWords(names)}${other}.`,
-      );
-    }
-    try {
-      if (file !== "-") requireWritable(resolve(cwd, file));
-    } catch (error) {
-      notWritten(file, { name, what })(error);
-    }
-    return { file, format, isAppended };
-  });
+  return files.map((file) => reportTarget(file, flag, io, formatOfFlag));
 }
 
-const notWritten = (file: string, { name, what }: FilesFlag) =>
-  unwritable(`${what} to ${quoteFile(file)}`, `Name another file with ${name}.`);
+function reportTarget(
+  file: string,
+  flag: FilesFlag,
+  { env, cwd }: Pick<Io, "env" | "cwd">,
+  formatOfFlag: ReportFormat | undefined,
+): ReportTarget {
+  const folder = dirname(file);
+  if (!existsSync(resolve(cwd, folder))) {
+    throw usageError(
+      `${flag.name}: there is no folder ${quoteFile(folder)} for ${quoteFile(file)}. Create it first.`,
+    );
+  }
 
+  // All steps of a job add to one file, which has no extension.
+  const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
+  let extension = extname(file).toLowerCase();
+  if (isAppended) extension = ".md";
+  if (file === stdoutName) extension = ".txt";
+  const names = flag.formats ?? reportFormats;
+  const format = formatOfFlag ?? names.find((name) => formats[name].extensions.includes(extension));
+  if (format === undefined) {
+    const other = flag.formats === undefined ? ", or set the format with --format" : "";
+    throw usageError(
+      `${flag.name}: the name ${quoteFile(file)} does not set the format of ${flag.what}. End it with ${extensionWords(names)}${other}.`,
+    );
+  }
+
+  try {
+    if (file !== stdoutName) requireWritable(resolve(cwd, file));
+  } catch (error) {
+    notWritten(file, flag)(error);
+  }
+  return { file, format, isAppended };
+}
+
+function notWritten(file: string, flag: FilesFlag): (error: unknown) => never {
+  return unwritable(`${flag.what} to ${quoteFile(file)}`, `Name another file with ${flag.name}.`);
+}
+
+/** Resolves to why files could not be written. */
 export async function writeTargets(
   targets: readonly ReportTarget[],
   render: (format: ReportFormat) => string,
@@ -65,11 +83,14 @@ export async function writeTargets(
 ): Promise<unknown[]> {
   const failures: unknown[] = [];
   for (const { file, format, isAppended } of targets) {
-    if (file === "-") stdout.write(redactKeys(render(format)));
-    else
-      await writeReportFile(resolve(cwd, file), redactKeys(render(format)), isAppended)
-        .catch(notWritten(file, flag))
-        .catch((failure) => failures.push(failure));
+    const text = redactKeys(render(format));
+    if (file === stdoutName) {
+      stdout.write(text);
+      continue;
+    }
+    await writeReportFile(resolve(cwd, file), text, isAppended)
+      .catch(notWritten(file, flag))
+      .catch((failure) => failures.push(failure));
   }
   return failures;
 }

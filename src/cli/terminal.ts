@@ -24,14 +24,18 @@ const paletteColors = ["bold", "dim", "red", "green", "yellow", "blue", "magenta
 export type Palette = Readonly<Record<(typeof paletteColors)[number], (text: string) => string>>;
 
 function paletteFor(hasColors: boolean): Palette {
-  const painters = paletteColors.map((color): [string, (text: string) => string] => [
-    color,
-    // The stream that styleText would look at is not always the printer's.
-    (text) => (hasColors ? styleText(color, text, { validateStream: false }) : text),
-  ]);
-  return Object.fromEntries(painters) as Palette;
+  const palette: Record<string, (text: string) => string> = {};
+  for (const color of paletteColors) {
+    palette[color] = (text) => {
+      if (!hasColors) return text;
+      // The stream that styleText would look at is not always the printer's.
+      return styleText(color, text, { validateStream: false });
+    };
+  }
+  return palette as Palette;
 }
 
+/** How a text may look where it is printed. */
 export interface Style {
   readonly palette: Palette;
   readonly wrap: Printer["wrap"];
@@ -68,20 +72,20 @@ const joint = "\uE000";
 /** The last column of a table continues below itself. Commands stay whole, so that they can be pasted. */
 export function wrapLines(text: string, columns: number): string {
   const width = Math.min(columns, widest);
-  return text.replace(/.+/g, (line) => {
-    if (textWidth(line) <= width) return line;
-    const [, table = ""] = /^(.* {2})?/.exec(line) ?? [];
-    const isNarrow = textWidth(table) <= width * 0.6;
-    const head = isNarrow ? table : line.slice(0, line.search(/\S/));
-    const indent = "\n".padEnd(textWidth(head) + (isNarrow ? 1 : 5));
-    const rest = line.slice(head.length).replace(command, (words) => words.replaceAll(" ", joint));
-    return (
-      head +
-      wordsPerLine(rest, width + 1 - indent.length)
-        .join(indent)
-        .replaceAll(joint, " ")
-    );
-  });
+  return text.replace(/.+/g, (line) => wrapLine(line, width));
+}
+
+function wrapLine(line: string, width: number): string {
+  if (textWidth(line) <= width) return line;
+  // The columns of a table before its last one: two spaces separate them.
+  const [, table = ""] = /^(.* {2})?/.exec(line) ?? [];
+  const isNarrow = textWidth(table) <= width * 0.6;
+  const head = isNarrow ? table : line.slice(0, line.search(/\S/));
+  const indent = textWidth(head) + (isNarrow ? 0 : 4);
+
+  const rest = line.slice(head.length).replace(command, (words) => words.replaceAll(" ", joint));
+  const lines = wordsPerLine(rest, width - indent);
+  return head + lines.join(`\n${" ".repeat(indent)}`).replaceAll(joint, " ");
 }
 
 function wordsPerLine(text: string, columns: number): string[] {
@@ -89,23 +93,27 @@ function wordsPerLine(text: string, columns: number): string[] {
   let line = "";
   for (const word of text.split(" ")) {
     const longer = line === "" ? word : `${line} ${word}`;
-    if (line === "" || textWidth(longer) <= columns) line = longer;
-    else {
+    if (line === "" || textWidth(longer) <= columns) {
+      line = longer;
+    } else {
       lines.push(line.trimEnd());
       line = word;
     }
   }
-  return [...lines, line];
+  lines.push(line);
+  return lines;
 }
 
 const program = String.raw`(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )|(?<=: |^)curl`;
 const command = new RegExp(`\`[^\`]+\`|(?:${program}) .+?(?=, |\\. |; |[.;?]?$)`, "g");
 
+/** Green for a success, yellow for a limit, red for any other error. */
 export function paintStatus(palette: Palette, status: number): (text: string) => string {
   if (status < 300) return palette.green;
   return status === 429 ? palette.yellow : palette.red;
 }
 
+/** A response in a table or a line of the log: `401 unauthorized`. */
 export function responseText({ status, code }: { status: number; code: string | null }): string {
   // Some faults leave no response.
   if (status === 0) return "no response";

@@ -32,16 +32,18 @@ export function isScenarioName(name: string): name is ScenarioName {
   return Object.hasOwn(bundledTexts, name);
 }
 
+interface NotFoundWords {
+  /** The name that was meant, if that is known. */
+  readonly meant?: string | undefined;
+  /** What lists the names. */
+  readonly list?: string;
+  /** The name as it is shown. Default: in quotes. */
+  readonly shown?: string;
+}
+
 /** The error for an unknown scenario name, with the nearest name or the intended file, and what lists the names. */
-export function scenarioNotFound(
-  nameOrFile: string,
-  why: string,
-  {
-    meant,
-    list = "The command `list`",
-    shown = quote(nameOrFile),
-  }: { readonly meant?: string | undefined; readonly list?: string; readonly shown?: string } = {},
-): SandboxError {
+export function scenarioNotFound(nameOrFile: string, why: string, words: NotFoundWords = {}): SandboxError {
+  const { meant, list = "The command `list`", shown = quote(nameOrFile) } = words;
   // People expect a bundled scenario to be a file.
   const name = nameOrFile.replace(/^.*[\\/]|\.ya?ml$/gi, "");
   const hint = meant === undefined ? didYouMean(name, scenarioNames) : ` Did you mean ${quote(meant)}?`;

@@ -26,9 +26,11 @@ export interface WrittenKey extends DescribedKey {
 }
 
 export function* writtenKeys({ organizations = {} }: Scenario): Generator<WrittenKey> {
-  for (const [organization, { keys = {} }] of Object.entries(organizations))
-    for (const [ref, fields] of Object.entries(keys))
+  for (const [organization, { keys = {} }] of Object.entries(organizations)) {
+    for (const [ref, fields] of Object.entries(keys)) {
       yield { ref, organization, path: ["organizations", organization, "keys", ref], fields };
+    }
+  }
 }
 
 /** The organizations of a scenario by ref, in order; a population's are without their keys. */
@@ -61,14 +63,16 @@ function populatedKey(number: number, key: number): DescribedKey {
 }
 
 /** The key of a population with this ref. */
-export function populatedKeyAt(ref: string, { population }: Scenario): DescribedKey | undefined {
-  const { organization, key } = populatedNumbers(ref) ?? {};
-  if (organization === undefined || key === undefined || !isPopulated(ref, population)) return undefined;
-  return populatedKey(organization, key);
+export function populatedKeyAt(ref: string, scenario: Scenario): DescribedKey | undefined {
+  const numbers = populatedNumbers(ref);
+  if (numbers?.key === undefined || !isPopulated(ref, scenario.population)) return undefined;
+  return populatedKey(numbers.organization, numbers.key);
 }
 
-export function isLegacy({ legacy, secret = "" }: Pick<ScenarioKey, "legacy" | "secret">): boolean {
-  return legacy ?? parseApiKey(secret)?.legacy ?? false;
+export function isLegacy(fields: Pick<ScenarioKey, "legacy" | "secret">): boolean {
+  if (fields.legacy !== undefined) return fields.legacy;
+  if (fields.secret === undefined) return false;
+  return parseApiKey(fields.secret)?.legacy ?? false;
 }
 
 /** Derives a full key from the seed and its ref on every call, so that it is never stored (R35). */
@@ -82,7 +86,8 @@ export function unknownSecret(seed: number): string {
   return deriveSecret(seed, { ref: "no such key", environment: "test", legacy: false });
 }
 
-export function secretOf({ ref, fields }: DescribedKey, seed: number): string {
+export function secretOf(key: DescribedKey, seed: number): string {
+  const { ref, fields } = key;
   if (fields.secret !== undefined) return fields.secret;
   return deriveSecret(seed, { ref, environment: fields.environment, legacy: fields.legacy ?? false });
 }
@@ -91,45 +96,68 @@ export function organizationIdOf(ref: string, fields: ScenarioOrganization, seed
   return fields.id ?? uuidFrom(randomStream(seed, "organization.id", ref));
 }
 
-interface Derivable {
-  readonly ref: string;
-  readonly path: readonly string[];
+/** A secret or an id, which is pinned in the scenario or derived from the seed. */
+interface OwnValue {
+  /** The ref of the key or organization that has it. */
+  readonly owner: string;
+  readonly field: FieldPath;
   readonly pinned: string | undefined;
-  readonly value: () => string;
+  /** Takes time. */
+  readonly derive: () => string;
 }
 
 /** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
 export function sharedValues(scenario: Scenario) {
+  // Only a pinned value can be the same as another one, and to compare derives those of the whole population.
+  if (!hasPinnedValue(scenario)) return [];
+
   const { seed = defaultSeed } = scenario;
-  const isPinned =
-    Object.values(scenario.organizations ?? {}).some(({ id }) => id !== undefined) ||
-    [...writtenKeys(scenario)].some(({ fields }) => fields.secret !== undefined);
-  // Comparing derives those of the whole population.
-  if (!isPinned) return [];
-  const keys = Array.from(describedKeys(scenario), (one): Derivable => {
-    const path = ["organizations", one.organization, "keys", one.ref];
-    return { ref: one.ref, path, pinned: one.fields.secret, value: () => secretOf(one, seed) };
-  });
-  const organizations = Array.from(describedOrganizations(scenario), ([ref, fields]): Derivable => {
-    const value = () => organizationIdOf(ref, fields, seed);
-    return { ref, path: ["organizations", ref], pinned: fields.id, value };
-  });
-  keys.push({ ref: "unknown", path: [], pinned: undefined, value: () => unknownSecret(seed) });
+  const secrets: OwnValue[] = [];
+  for (const key of describedKeys(scenario)) {
+    const field = ["organizations", key.organization, "keys", key.ref];
+    secrets.push({ owner: key.ref, field, pinned: key.fields.secret, derive: () => secretOf(key, seed) });
+  }
+  secrets.push({ owner: "unknown", field: [], pinned: undefined, derive: () => unknownSecret(seed) });
+
+  const ids: OwnValue[] = [];
+  for (const [ref, fields] of describedOrganizations(scenario)) {
+    const field = ["organizations", ref];
+    ids.push({ owner: ref, field, pinned: fields.id, derive: () => organizationIdOf(ref, fields, seed) });
+  }
+
   return [
-    ...sharedIn(keys, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
-    ...sharedIn(organizations, "duplicate_organization_id", (owner) => `${owner} has the same id`),
+    ...sharedIn(secrets, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
+    ...sharedIn(ids, "duplicate_organization_id", (owner) => `${owner} has the same id`),
   ];
 }
 
-function sharedIn<const Code>(values: readonly Derivable[], code: Code, inWords: (owner: string) => string) {
-  const pinned = values.filter((one) => one.pinned !== undefined);
-  if (pinned.length === 0) return [];
+function hasPinnedValue(scenario: Scenario): boolean {
+  for (const { id } of Object.values(scenario.organizations ?? {})) {
+    if (id !== undefined) return true;
+  }
+  for (const { fields } of writtenKeys(scenario)) {
+    if (fields.secret !== undefined) return true;
+  }
+  return false;
+}
+
+function sharedIn<const Code>(values: readonly OwnValue[], code: Code, messageOf: (owner: string) => string) {
+  const shared: { code: Code; field: FieldPath; message: string; hint: string }[] = [];
+  const pinnedValues = values.filter(({ pinned }) => pinned !== undefined);
+  if (pinnedValues.length === 0) return shared;
+
   const owners = new Map<string, string>();
-  for (const { ref, value } of values.filter((one) => one.pinned === undefined)) owners.set(value(), ref);
-  return pinned.flatMap(({ ref, path, pinned: value = "" }) => {
-    const owner = owners.get(value);
-    owners.set(value, owner ?? ref);
+  for (const { owner, pinned, derive } of values) {
+    if (pinned === undefined) owners.set(derive(), owner);
+  }
+  for (const { owner, field, pinned = "" } of pinnedValues) {
+    const other = owners.get(pinned);
+    if (other === undefined) {
+      owners.set(pinned, owner);
+      continue;
+    }
     const hint = "give each its own, or remove it and the seed generates one";
-    return owner === undefined ? [] : [{ code, field: path, message: inWords(quote(owner)), hint }];
-  });
+    shared.push({ code, field, message: messageOf(quote(other)), hint });
+  }
+  return shared;
 }

@@ -13,22 +13,26 @@ export interface Extendable {
 
 /** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
 export function resolveExtends(
-  { scenario: child, file }: WrittenScenario,
+  written: WrittenScenario,
   extendable: Extendable,
   addProblem: AddProblem,
-  chain: readonly string[] = file === undefined ? [] : [file],
+  chain: readonly string[] = written.file === undefined ? [] : [written.file],
 ): ReadScenario | undefined {
-  const { extends: name, ...fields } = child?.fields ?? {};
-  if (child === undefined || name === undefined) return child;
+  const child = written.scenario;
+  if (child === undefined) return undefined;
+  const { extends: name, ...fields } = child.fields;
+  if (name === undefined) return child;
+
+  // Each scenario of the chain has this field: the problem is at the field of this one.
   const field = ["extends"];
-  // Below another scenario, the field is one of several with this name.
-  const addAtName: AddProblem = (problem) =>
-    addProblem({ ...problem, place: child.find(field, "value").place });
+  const { place } = child.find(field, "value");
+  const addAtName: AddProblem = (problem) => addProblem({ ...problem, place });
   if (typeof name !== "string" || name === "") {
     const message = `extends is the name of a scenario, not ${quote(name)}`;
     return addAtName({ code: "wrong_type", field, message, hint: nameHint });
   }
-  const extended = findExtended(name, file, extendable, addAtName);
+
+  const extended = findExtended(name, written.file, extendable, addAtName);
   if (extended === undefined) return undefined;
   const parentFile = extended.file ?? name;
   if (chain.includes(parentFile)) {
@@ -37,85 +41,112 @@ export function resolveExtends(
     return addAtName({ code: "extends_loop", field, message, hint: "remove one of these extends" });
   }
   if (!isScenario(extended)) return addAtName(otherFile(name, extended));
+
   for (const problem of extended.problems) addProblem(problem);
   const parent = resolveExtends(extended, extendable, addProblem, [...chain, parentFile]);
-  return parent && inherit(child, fields, parent);
+  if (parent === undefined) return undefined;
+  return inherit(child, fields, parent);
 }
 
 const nameHint = "name a bundled scenario, or a file relative to this one";
 
-function isScenario({ scenario, startsLikeScenario }: WrittenScenario): boolean {
-  return scenario === undefined ? startsLikeScenario : scenario.fields.version === 1;
+function findExtended(
+  name: string,
+  file: string | undefined,
+  extendable: Extendable,
+  addProblem: AddProblem,
+): WrittenScenario | undefined {
+  const field = ["extends"];
+  let extended: WrittenScenario | undefined;
+  try {
+    extended = extendable.find(name, file);
+  } catch (error) {
+    if (error instanceof ScenarioError) throw error;
+    let message = error instanceof Error ? error.message : String(error);
+    // Our loaders' messages are sentences; others need a sentence around them.
+    if (!(error instanceof SandboxError))
+      message = `the scenario ${quote(name)} could not be read: ${message}`;
+    return addProblem({ code: "extends_failed", field, message, hint: nameHint });
+  }
+  if (extended !== undefined) return extended;
+
+  const { knownNames } = extendable;
+  const near = nearest(name, knownNames);
+  let hint = `name one of ${knownNames.join(", ")}, or a file if this scenario is in a file`;
+  if (near !== undefined) hint = `did you mean ${near}?`;
+  return addProblem({
+    code: "extends_not_found",
+    field,
+    message: `there is no scenario ${quote(name)}`,
+    hint,
+  });
+}
+
+function isScenario(written: WrittenScenario): boolean {
+  const { scenario } = written;
+  if (scenario === undefined) return written.startsLikeScenario;
+  return scenario.fields.version === 1;
 }
 
 /** Shows nothing of the other file: it may be any file of this machine. */
-function otherFile(name: string, { scenario }: WrittenScenario): FieldProblem {
-  const version = scenario?.fields.version;
-  const at = { field: ["extends"], hint: "each file starts with version: 1" };
-  if (typeof version !== "number")
-    return { ...at, code: "extends_failed", message: `${quote(name)} is not a scenario` };
+function otherFile(name: string, written: WrittenScenario): FieldProblem {
+  const field = ["extends"];
+  const hint = "each file starts with version: 1";
+  const version = written.scenario?.fields.version;
+  if (typeof version !== "number") {
+    return { code: "extends_failed", field, message: `${quote(name)} is not a scenario`, hint };
+  }
   const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
-  return { ...at, code: "unsupported_version", message };
+  return { code: "unsupported_version", field, message, hint };
 }
 
 function inherit(child: ReadScenario, fields: Members, parent: ReadScenario): ReadScenario {
   // Each file has its own version, and a story tests only its own scenario.
-  const { version: _version, story: _, ...inherited } = parent.fields;
+  const { version: _version, story: _story, ...inherited } = parent.fields;
+  const merged = mergedByName(inherited, fields);
+  if (isMapping(inherited.endpoints) && isMapping(fields.endpoints)) {
+    merged.endpoints = mergedEndpoints(inherited.endpoints, fields.endpoints);
+  }
+
   return {
-    fields: { ...(mergedByName(inherited, fields) as Members), ...mergedEndpoints(inherited, fields) },
+    fields: merged,
     find(path, pointAt) {
-      const [ofChild, ofParent] = [child.find(path, pointAt), parent.find(path, pointAt)];
-      if (ofParent.depth <= ofChild.depth || ofParent.place === undefined) return ofChild;
-      return { ...ofParent, layer: ofParent.layer + 1 };
+      const ofChild = child.find(path, pointAt);
+      const ofParent = parent.find(path, pointAt);
+      // The parent has more of the path.
+      if (ofParent.depth > ofChild.depth && ofParent.place !== undefined) {
+        return { ...ofParent, layer: ofParent.layer + 1 };
+      }
+      return ofChild;
     },
   };
 }
 
-/** Merges objects by name; any other value of the second wins. Changes neither. */
-function mergedByName(under: unknown, over: unknown): unknown {
-  if (!isMapping(under) || !isMapping(over)) return over;
+/** Merges mappings by name; any other value of the second wins. Changes neither. */
+function mergedByName(under: Members, over: Members): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...under };
-  for (const [name, member] of Object.entries(over))
-    merged[name] = Object.hasOwn(under, name) ? mergedByName(under[name], member) : member;
+  for (const [name, member] of Object.entries(over)) {
+    const inherited = Object.hasOwn(under, name) ? under[name] : undefined;
+    if (isMapping(inherited) && isMapping(member)) merged[name] = mergedByName(inherited, member);
+    else merged[name] = member;
+  }
   return merged;
 }
 
 /** The endpoints of a scenario with those that it extends: by name and field; `null` removes one, or its body. */
-function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: ofChild }: Members) {
-  if (!isMapping(inherited) || !isMapping(ofChild)) return {};
-  const endpoints = { ...inherited };
+function mergedEndpoints(inherited: Members, ofChild: Members): Members {
+  const endpoints: Record<string, unknown> = { ...inherited };
   for (const [name, fields] of Object.entries(ofChild)) {
     const under = Object.hasOwn(endpoints, name) ? endpoints[name] : null;
-    if (fields === null && under !== null) delete endpoints[name];
-    else endpoints[name] = isMapping(under) && isMapping(fields) ? { ...under, ...fields } : fields;
-    if (isMapping(under) && isMapping(fields) && fields.body === null && Object.hasOwn(under, "body"))
-      delete (endpoints[name] as Record<string, unknown>).body;
+    if (fields === null && under !== null) {
+      delete endpoints[name];
+    } else if (isMapping(under) && isMapping(fields)) {
+      const merged: Record<string, unknown> = { ...under, ...fields };
+      if (fields.body === null && Object.hasOwn(under, "body")) delete merged.body;
+      endpoints[name] = merged;
+    } else {
+      endpoints[name] = fields;
+    }
   }
-  return { endpoints };
-}
-
-function findExtended(
-  name: string,
-  file: string | undefined,
-  { find, knownNames }: Extendable,
-  addProblem: AddProblem,
-): WrittenScenario | undefined {
-  const field = ["extends"];
-  try {
-    const extended = find(name, file);
-    if (extended !== undefined) return extended;
-    const near = nearest(name, knownNames);
-    const hint = near
-      ? `did you mean ${near}?`
-      : `name one of ${knownNames.join(", ")}, or a file if this scenario is in a file`;
-    const message = `there is no scenario ${quote(name)}`;
-    return addProblem({ code: "extends_not_found", field, message, hint });
-  } catch (error) {
-    if (error instanceof ScenarioError) throw error;
-    // Our loaders' messages are sentences; others need a sentence around them.
-    const reason = error instanceof Error ? error.message : String(error);
-    const message =
-      error instanceof SandboxError ? reason : `the scenario ${quote(name)} could not be read: ${reason}`;
-    return addProblem({ code: "extends_failed", field, message, hint: nameHint });
-  }
+  return endpoints;
 }

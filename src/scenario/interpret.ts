@@ -18,6 +18,7 @@ import {
   type ScenarioPlaces,
   type ScenarioProblem,
   type SourcePlace,
+  type SourceText,
 } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { placeIn, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
@@ -30,38 +31,47 @@ const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRul
 
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario(written: WrittenScenario, extendable: Extendable): CheckedScenario {
-  const { scenario: alone, file } = written;
+  const { file } = written;
+  const alone = written.scenario;
   const problems = [...written.problems];
   const addProblem = addingTo(problems);
   const merged = resolveExtends(written, extendable, addProblem);
-  if (alone === undefined || merged === undefined)
+  if (alone === undefined || merged === undefined) {
     throw new ScenarioError(problemsInOrder(problems, alone, file));
+  }
+
   const spelling = spellingIn(merged);
   const misshapen = problemsOfShape(merged, alone, spelling);
-  misshapen.forEach(addProblem);
+  for (const problem of misshapen) addProblem(problem);
+
   const scenario = merged.fields as unknown as Scenario; // the rules see it only if it has its shape
   if (misshapen.length === 0) {
-    const facts = factsOf(scenario, {
-      spelling,
-      latest: latestIn(merged),
-      addProblem,
-    });
+    const facts = factsOf(scenario, { spelling, writtenLast: writtenLastIn(merged), addProblem });
     for (const rule of rules) rule(facts);
   }
+
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
   return { scenario, placeOf: (field) => placeIn(merged, field), spelling };
 }
 
-/** Checks the shape, and removes the members for anchors, such as `x-limits`. */
+/** A member that exists only for its anchors, such as `x-limits`. */
+interface AnchorMember {
+  readonly mapping: Record<string, unknown>;
+  readonly name: string;
+}
+
+/** Checks the shape, and removes the members for anchors. */
 function problemsOfShape(merged: ReadScenario, alone: ReadScenario, spelling: Spelling): FieldProblem[] {
-  const forAnchors: [members: Record<string, unknown>, name: string][] = [];
-  const isForAnchors = (name: string, members: Record<string, unknown>) => {
+  // The check asks for each unknown member whether it is allowed: it finds those for anchors on its way.
+  const anchorMembers: AnchorMember[] = [];
+  const isForAnchors = (name: string, mapping: Record<string, unknown>) => {
     if (!name.startsWith("x-")) return false;
-    forAnchors.push([members, name]);
+    anchorMembers.push({ mapping, name });
     return true;
   };
   const problems = shapeProblems(scenarioSchema, merged.fields, isForAnchors, spelling);
-  for (const [members, name] of forAnchors) delete members[name];
+  for (const { mapping, name } of anchorMembers) delete mapping[name];
+
   return problems.map((problem) => withInheritedName(problem, alone.fields, merged.fields));
 }
 
@@ -71,33 +81,57 @@ const maxCompared = 300;
 /** Below `extends`, what lacks a field has probably a misspelled name: the hint names the inherited one that is meant. */
 function withInheritedName(problem: FieldProblem, alone: Members, merged: Members): FieldProblem {
   const { code, field, hint } = problem;
+  if (code !== "missing_field") return problem;
   const name = String(field.at(-2));
   const around = field.slice(0, -2);
-  const names = namesAt(alone, around);
-  if (code !== "missing_field" || !names.includes(name)) return problem;
-  const inherited = namesAt(merged, around).filter((one) => !names.includes(one));
-  const meant = inherited.length > maxCompared ? undefined : nearest(name, inherited);
-  return meant === undefined ? problem : { ...problem, hint: `did you mean ${meant}? if not, ${hint}` };
+  const ownNames = namesAt(alone, around);
+  if (!ownNames.includes(name)) return problem;
+
+  const inherited = namesAt(merged, around).filter((other) => !ownNames.includes(other));
+  if (inherited.length > maxCompared) return problem;
+  const meant = nearest(name, inherited);
+  if (meant === undefined) return problem;
+  return { ...problem, hint: `did you mean ${meant}? if not, ${hint}` };
 }
 
+/** The names in the mapping at a path; none if no mapping is there. */
 function namesAt(fields: Members, path: FieldPath): string[] {
-  const value = path.reduce<unknown>((part, step) => (isMapping(part) ? part[step] : undefined), fields);
-  return isMapping(value) ? Object.keys(value) : [];
+  let part: unknown = fields;
+  for (const step of path) {
+    if (!isMapping(part)) return [];
+    part = part[step];
+  }
+  return isMapping(part) ? Object.keys(part) : [];
 }
 
-function spellingIn({ find }: ReadScenario): Spelling {
+function spellingIn(merged: ReadScenario): Spelling {
   return (path) => {
-    const { depth, scalar } = find(path, "value");
-    return depth < path.length ? undefined : scalar?.slice(0, longestSpelling);
+    const { depth, scalar } = merged.find(path, "value");
+    if (depth < path.length) return undefined;
+    return scalar?.slice(0, longestSpelling);
   };
 }
 
-function latestIn({ find }: ReadScenario): Facts["latest"] {
+function writtenLastIn(merged: ReadScenario): Facts["writtenLast"] {
   const layerOf = (path: FieldPath) => {
-    const { depth, layer } = find(path, "value");
+    const { depth, layer } = merged.find(path, "value");
     return depth < path.length ? Number.POSITIVE_INFINITY : layer;
   };
-  return (...paths) => paths.reduce((one, other) => (layerOf(other) < layerOf(one) ? other : one));
+
+  return (...paths) => {
+    let [last] = paths;
+    for (const path of paths) {
+      if (layerOf(path) < layerOf(last)) last = path;
+    }
+    return last;
+  };
+}
+
+/** A problem with its place, and where that is in the order of all problems. */
+interface PlacedProblem {
+  readonly problem: FieldProblem;
+  readonly place: SourcePlace | undefined;
+  readonly position: number;
 }
 
 /** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */
@@ -106,27 +140,37 @@ function problemsInOrder(
   scenario: ReadScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
-  const { source } = scenario?.find([], "value").place ?? {};
-  const order = (place: SourcePlace | undefined) => {
-    const isExtended = source !== undefined && place?.source !== source;
-    return place === undefined ? 0 : place.offset + (isExtended ? source.text.length + 1 : 0);
-  };
+  const ownSource = scenario?.find([], "value").place?.source;
   const ids = new Set<string>();
-  const isFirst = (id: string) => {
-    const isNew = !ids.has(id);
+  const placed: PlacedProblem[] = [];
+  for (const problem of problems) {
+    const found = scenario?.find(problem.field, problem.pointAt ?? "value");
+    const place = problem.place ?? found?.place;
+    const id = identityOf(problem, found?.depth, place);
+    if (ids.has(id)) continue;
     ids.add(id);
-    return isNew;
-  };
-  return problems
-    .map((problem) => {
-      const { field, pointAt = "value" } = problem;
-      const { place, depth } = scenario?.find(field, pointAt) ?? {};
-      // Many fields may share a field of an anchor.
-      const name = depth === field.length ? field.at(-1) : field;
-      return { ...problem, name, place: problem.place ?? place };
-    })
-    .filter(({ name, place }) => isFirst(JSON.stringify([name, place?.offset, place?.source.file])))
-    .sort((one, other) => order(one.place) - order(other.place))
-    .slice(0, maximumProblems)
-    .map(({ place, ...problem }) => problemAt(problem, place?.describe(), file));
+    placed.push({ problem, place, position: positionOf(place, ownSource) });
+  }
+
+  placed.sort((one, other) => one.position - other.position);
+  const shown = placed.slice(0, maximumProblems);
+  return shown.map(({ problem, place }) => problemAt(problem, place?.describe(), file));
+}
+
+/** Equal for the problems of one field. The fields of an anchor are one field, no matter which alias repeats them. */
+function identityOf(
+  problem: FieldProblem,
+  depth: number | undefined,
+  place: SourcePlace | undefined,
+): string {
+  const { field } = problem;
+  // The text has the field: then its name and its place identify it.
+  const name = depth === field.length ? field.at(-1) : field;
+  return JSON.stringify([name, place?.offset, place?.source.file]);
+}
+
+function positionOf(place: SourcePlace | undefined, ownSource: SourceText | undefined): number {
+  if (place === undefined) return 0;
+  if (ownSource === undefined || place.source === ownSource) return place.offset;
+  return ownSource.text.length + 1 + place.offset;
 }

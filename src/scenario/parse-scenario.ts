@@ -39,19 +39,24 @@ export interface ParseOptions {
  */
 export function parseScenario(text: string, options: ParseOptions = {}): Scenario {
   requireKnownOptions("parse the scenario", options, ["file", "load"]);
-  const { file = "", load = () => undefined } = options;
-  const fix = isMapping(text) ? "pass an object to createSandbox" : "read it as text";
-  requireFields("parse the scenario", {
-    text: typeof text === "string" ? undefined : `is a string, not ${quote(text)}: ${fix}`,
-    file: typeof file === "string" ? undefined : `is the name of a file for messages, not ${quote(file)}`,
-    load: typeof load === "function" ? undefined : `is a function, not ${quote(load)}`,
-  });
+  const wrong: Record<string, string> = {};
+  if (typeof text !== "string") {
+    const fix = isMapping(text) ? "pass an object to createSandbox" : "read it as text";
+    wrong.text = `is a string, not ${quote(text)}: ${fix}`;
+  }
+  const { file, load } = options;
+  if (file !== undefined && typeof file !== "string") {
+    wrong.file = `is the name of a file for messages, not ${quote(file)}`;
+  }
+  if (load !== undefined && typeof load !== "function") wrong.load = `is a function, not ${quote(load)}`;
+  requireFields("parse the scenario", wrong);
   return parseWithPlaces(text, options).scenario;
 }
 
 /** The same with the places of its fields. */
-export function parseWithPlaces(text: string, { file, load }: ParseOptions): CheckedScenario {
-  return interpretScenario(readYaml(text, file), { ...bundledOnly, find: findWith(load) });
+export function parseWithPlaces(text: string, options: ParseOptions): CheckedScenario {
+  const extendable = { ...bundledOnly, find: findWith(options.load) };
+  return interpretScenario(readYaml(text, options.file), extendable);
 }
 
 export interface NamedScenario {
@@ -75,11 +80,14 @@ export function resolveSource(source: ScenarioName | Scenario | LoadedScenario):
     const scenario = checkedValue(source);
     return { scenario, name: scenario.name ?? "unnamed" };
   }
+
   const name = String(source);
   if (isScenarioName(name)) return { scenario: bundledScenarios[name], name };
-  const isFile = isUrl || /[\\/]|\.ya?ml$/i.test(name);
-  const load = `Pass \`await loadScenario(${isUrl ? "url" : "file"})\`, with loadScenario of svc-sandbox/node`;
-  const why = `it is not a bundled one${isFile ? `. ${load}` : ""}`;
+  let why = "it is not a bundled one";
+  if (isUrl || /[\\/]|\.ya?ml$/i.test(name)) {
+    const argument = isUrl ? "url" : "file";
+    why += `. Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
+  }
   throw scenarioNotFound(name, why, { list: "`scenarioNames`" });
 }
 
@@ -87,7 +95,9 @@ function isLoaded(source: unknown): source is LoadedScenario {
   return isMapping(source) && "files" in source && typeof source.name === "string";
 }
 
-const checkedValue = (value: unknown) => interpretScenario(readValue(value), bundledOnly).scenario;
+function checkedValue(value: unknown): Scenario {
+  return interpretScenario(readValue(value), bundledOnly).scenario;
+}
 
 // Without the YAML reader, so that a page with scenarios as values does not load it.
 export const bundledOnly: Extendable = {
@@ -95,12 +105,13 @@ export const bundledOnly: Extendable = {
   knownNames: scenarioNames,
 };
 
-function findWith(load: ScenarioLookup = () => undefined): Extendable["find"] {
+function findWith(load: ScenarioLookup | undefined): Extendable["find"] {
   return (name, from) => {
     const bundled = bundledOnly.find(name, from);
     if (bundled !== undefined) return bundled;
-    const loaded = load(name, from);
+    const loaded = load?.(name, from);
     if (loaded === undefined) return undefined;
-    return "text" in loaded ? readYaml(loaded.text, loaded.file) : readValue(loaded);
+    if ("text" in loaded) return readYaml(loaded.text, loaded.file);
+    return readValue(loaded);
   };
 }

@@ -14,23 +14,32 @@ export function placeAt(source: SourceText, offset: number): SourcePlace {
 const longestLine = 1000;
 
 /** Describes a place; the line is shown without keys, and not at all if it contains a part of a secret (R46). */
-function describe({ file, text, secrets }: SourceText, offset: number): Place {
+function describe(source: SourceText, offset: number): Place {
+  const { file, text } = source;
   // A problem at the end of the text is shown after its last visible character, not on the next empty line.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
-  const line = lineAt(text, start);
-  const column = at - start + 1;
-  const [whole = ""] = text.slice(start, start + longestLine + 1).split(/\r?\n/);
-  const end = start + whole.length;
-  const isSecret =
-    secrets?.().some(([from, until]) => from < end && until > start) ??
-    mayBeSecret(text.slice(0, start), whole);
-  const place = { ...(file !== undefined && { file }), line, column };
-  if (isSecret || whole.length > longestLine) return place;
+  const [line = ""] = text.slice(start, start + longestLine + 1).split(/\r?\n/);
+  const place: Place = {
+    ...(file !== undefined && { file }),
+    line: lineAt(text, start),
+    column: at - start + 1,
+  };
+  if (line.length > longestLine || hasPartOfSecret(source, start, line)) return place;
+
   const safe = (part: string) => printable(redactSecrets(part));
   // A shortened key moves the rest of the line to the left.
-  const excerpt = excerptOf(safe(whole), safe(text.slice(start, at)).length + 1);
+  const column = safe(text.slice(start, at)).length + 1;
+  const excerpt = excerptOf(safe(line), column);
   return { ...place, source: excerpt.text, caret: excerpt.caret };
+}
+
+/** Whether a line contains a part of a secret, by the text's syntax tree, or by the names in the text if it has none. */
+function hasPartOfSecret(source: SourceText, start: number, line: string): boolean {
+  const ranges = source.secrets?.();
+  if (ranges === undefined) return mayBeSecret(source.text.slice(0, start), line);
+  const end = start + line.length;
+  return ranges.some(([from, until]) => from < end && until > start);
 }
 
 /** The maximum number of columns of an excerpt: with its indent, it fits in a terminal of 80. */
@@ -42,14 +51,17 @@ export function excerptOf(line: string, column: number) {
   // Scenarios may have lines of a megabyte.
   const before = charactersOf(line.slice(Math.max(0, at - 1_000), at)).reverse();
   const after = charactersOf(line.slice(at, at + 1_000));
-  const left = fitting(
-    before,
-    Math.max(excerptColumns / 2, excerptColumns - fitting(after, excerptColumns).columns),
-  );
-  const right = fitting(after, excerptColumns - left.columns);
-  const [start, end] = [at - left.length, at + right.length];
-  const head = (start > 0 ? "…" : "") + line.slice(start, at);
-  return { text: head + line.slice(at, end) + (end < line.length ? "…" : ""), caret: `${blank(head)}^` };
+
+  // The part before the column gets half of the columns, and those that the part after it leaves.
+  const left = excerptColumns - fitting(after, excerptColumns).columns;
+  const head = fitting(before, Math.max(excerptColumns / 2, left));
+  const tail = fitting(after, excerptColumns - head.columns);
+  const start = at - head.length;
+  const end = at + tail.length;
+
+  const textBefore = (start > 0 ? "…" : "") + line.slice(start, at);
+  const textAfter = line.slice(at, end) + (end < line.length ? "…" : "");
+  return { text: textBefore + textAfter, caret: `${blank(textBefore)}^` };
 }
 
 /** The first characters that fit in so many columns. */
@@ -81,22 +93,32 @@ const maximumName = 100;
 
 // Without a syntax tree: whether a line, or one that it belongs to, has the name of a secret.
 function mayBeSecret(before: string, line: string): boolean {
-  // Not searched as a whole: a long line without a colon would take quadratic time.
-  const named = (one: string) =>
-    one
-      .split(":")
-      .slice(0, -1)
-      .some((part) => isOfSecret(/[\w-]+(?=["']?$)/.exec(part.trimEnd().slice(-maximumName))?.[0] ?? ""));
-  const indentOf = (one: string) => one.search(/\S|$/);
+  if (hasSecretName(line)) return true;
+  const above = before.split("\n").filter((other) => other.trim() !== "");
+  if (hasSecretName(above.at(-1) ?? "")) return true;
+
+  // A line belongs to the nearest line above that is indented less, and that one to the next.
   let indent = indentOf(line);
-  if (named(line)) return true;
-  const above = before.split("\n").filter((one) => one.trim() !== "");
-  if (named(above.at(-1) ?? "")) return true;
-  return above.reverse().some((one) => {
-    if (indentOf(one) >= indent) return false;
-    indent = indentOf(one);
-    return named(one);
-  });
+  for (const outer of above.reverse()) {
+    if (indentOf(outer) >= indent) continue;
+    if (hasSecretName(outer)) return true;
+    indent = indentOf(outer);
+  }
+  return false;
+}
+
+function indentOf(line: string): number {
+  return line.search(/\S|$/);
+}
+
+function hasSecretName(line: string): boolean {
+  // Not searched as a whole: a long line without a colon would take quadratic time.
+  for (const beforeColon of line.split(":").slice(0, -1)) {
+    const end = beforeColon.trimEnd().slice(-maximumName);
+    const [name = ""] = /[\w-]+(?=["']?$)/.exec(end) ?? [];
+    if (isOfSecret(name)) return true;
+  }
+  return false;
 }
 
 // Fields with these names may contain a real key without its prefix.

@@ -3,7 +3,7 @@ import { type FieldPath, tagOf } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
 import { type AddProblem, addingTo, type FieldProblem } from "./problems.js";
-import type { WrittenScenario } from "./written-scenario.js";
+import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
 /** As many as the snapshot of a sandbox has with all the keys that it can have. */
 const maxValuesOfSnapshot = 10_000_000;
@@ -12,7 +12,8 @@ const maxValuesOfSnapshot = 10_000_000;
 export function readValue(value: unknown, maxValues = maxValuesOfSnapshot): WrittenScenario {
   const problems: FieldProblem[] = [];
   const fields = readPlain(value, addingTo(problems), maxValues);
-  const scenario = fields && { fields, find: () => ({ place: undefined, depth: 0, layer: 0 }) };
+  const find: ReadScenario["find"] = () => ({ place: undefined, depth: 0, layer: 0 });
+  const scenario = fields && { fields, find };
   return { file: undefined, text: undefined, startsLikeScenario: true, scenario, problems };
 }
 
@@ -44,7 +45,8 @@ class PlainCopy {
       const copied = this.#copy(value, []) as Members;
       return this.#isFine ? copied : undefined;
     } catch (error) {
-      const message = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `it cannot be read: ${reason}`;
       const hint = "pass plain data, without getters";
       return this.#addProblem({ code: "not_plain_data", field: [], message, hint });
     }
@@ -54,13 +56,10 @@ class PlainCopy {
     if (!this.#hasRoomFor(part, path)) return undefined;
     if (path.length > scenarioLimits.levels) {
       const message = `nested deeper than ${scenarioLimits.levels} levels, or contains itself`;
-      return this.#addProblem({
-        code: "too_deep",
-        field: path,
-        message,
-        hint: "the format needs only seven",
-      });
+      const hint = "the format needs only seven";
+      return this.#addProblem({ code: "too_deep", field: path, message, hint });
     }
+
     if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
       return part;
     }
@@ -71,15 +70,18 @@ class PlainCopy {
     return this.#addProblem({ code: "not_plain_data", field: path, message, hint });
   }
 
-  // Reports the lack of room only once.
   #hasRoomFor(part: unknown, path: FieldPath): boolean {
     this.#values += 1;
     // A list may have a large length without items.
-    if (this.#values + (Array.isArray(part) ? part.length : 0) < this.#maxValues) return !this.#isCut;
-    const hint = "split it, or use population";
-    if (!this.#isCut)
-      this.#addProblem({ code: "too_large", field: path, message: "the scenario has too many parts", hint });
-    this.#isCut = true;
+    const items = Array.isArray(part) ? part.length : 0;
+    if (this.#values + items < this.#maxValues) return !this.#isCut;
+
+    // The rest is not read, and reported only once.
+    if (!this.#isCut) {
+      this.#isCut = true;
+      const message = "the scenario has too many parts";
+      this.#addProblem({ code: "too_large", field: path, message, hint: "split it, or use population" });
+    }
     return false;
   }
 

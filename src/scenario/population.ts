@@ -12,19 +12,25 @@ export function populatedRef(organization: number): string {
 export function populatedNumbers(ref: string): { organization: number; key?: number } | undefined {
   const [, organization, key] = /^organization-([1-9]\d{0,5})(?:-key-([1-9]\d?))?$/.exec(ref) ?? [];
   if (organization === undefined) return undefined;
-  return { organization: Number(organization), ...(key !== undefined && { key: Number(key) }) };
+  if (key === undefined) return { organization: Number(organization) };
+  return { organization: Number(organization), key: Number(key) };
 }
 
 export function isPopulated(ref: string, population: Population | undefined): boolean {
   const numbers = populatedNumbers(ref);
   if (numbers === undefined || population === undefined) return false;
   const { organizations, keysEach } = populationOf({ population });
-  return numbers.organization <= organizations && (numbers.key ?? 0) <= keysEach;
+  const { organization, key = 0 } = numbers;
+  return organization <= organizations && key <= keysEach;
 }
 
-export function populationOf({ population = {} }: Pick<Scenario, "population">) {
-  const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
-  return { organizations, keysEach };
+/** How many organizations a population has, and how many keys each of them has. */
+export function populationOf(scenario: Pick<Scenario, "population">) {
+  const { population = {} } = scenario;
+  return {
+    organizations: population.organizations ?? 0,
+    keysEach: population.keys_per_organization ?? defaultKeysPerOrganization,
+  };
 }
 
 /** The organization with this number, without its keys. Draws nothing, so that another seed changes only names, ids and secrets. */
@@ -32,8 +38,7 @@ export function populatedOrganization(
   number: number,
   keysEach = defaultKeysPerOrganization,
 ): NonNullable<Scenario["organizations"]>[string] {
-  return {
-    type: number % 3 === 0 ? "insurer" : "bank",
-    ...(keysEach > 1 && { live_access: "approved" as const }),
-  };
+  const type = number % 3 === 0 ? "insurer" : "bank";
+  // Its second key is a live one.
+  return keysEach > 1 ? { type, live_access: "approved" } : { type };
 }

@@ -107,19 +107,16 @@ export function addingTo(problems: FieldProblem[]): AddProblem {
 }
 
 /** A problem as it is shown: at its place, or only in its file. */
-export function problemAt(
-  { code, field, message, hint }: FieldProblem,
-  place?: Place,
-  file?: string,
-): ScenarioProblem {
-  return {
+export function problemAt(problem: FieldProblem, place?: Place, file?: string): ScenarioProblem {
+  const { code, field, message, hint } = problem;
+  const shown: { -readonly [Name in keyof ScenarioProblem]: ScenarioProblem[Name] } = {
     code,
     field: pathText(field),
     message,
-    ...(hint !== undefined && { hint }),
-    ...(file !== undefined && { file }),
-    ...place,
   };
+  if (hint !== undefined) shown.hint = hint;
+  if (file !== undefined) shown.file = file;
+  return { ...shown, ...place };
 }
 
 /** What the text of a scenario has at each field, which keeps the whole text in memory. */
@@ -163,17 +160,22 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
   const field = line === undefined && problem.field !== "" ? `${problem.field}: ` : "";
   const lines = [`${place}: ${field}${message}`];
-  const nothingToSee = source === undefined || source.trim() === "";
-  if (!nothingToSee && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
+  const hasText = source !== undefined && source.trim() !== "";
+  if (hasText && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
   if (hint !== undefined) lines.push(`hint: ${hint}`);
-  // A tab stays, so that the caret stands under its character.
-  return lines.map((shown) => shown.split("\t").map(escapeControls).join("\t")).join("\n");
+  return lines.map(withoutControls).join("\n");
+}
+
+// A tab stays, so that the caret is under its character.
+function withoutControls(line: string): string {
+  return line.split("\t").map(escapeControls).join("\t");
 }
 
 function messageOf(problems: readonly ScenarioProblem[]): string {
   const texts = problems.slice(0, shownProblems).map(formatProblem);
   const rest = problems.length - texts.length;
-  return [...texts, ...(rest > 0 ? [`… and ${rest} more`] : [])].join("\n\n");
+  if (rest > 0) texts.push(`… and ${rest} more`);
+  return texts.join("\n\n");
 }
 
 export interface SourceText {
@@ -201,9 +203,14 @@ export interface Place extends Pick<ScenarioProblem, "file" | "source" | "caret"
 
 /** A text without possible keys, with a prefix or not: long runs of letters and digits that are not words. */
 export function redactSecrets(text: string): string {
+  return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => {
+    return isWordOrNumber(run) ? run : `${run.slice(0, 4)}…`;
+  });
+}
+
+function isWordOrNumber(run: string): boolean {
+  if (/^\d{1,20}$/.test(run)) return true;
+  if (/\d/.test(run)) return false;
   // An operation id is words, each with a capital.
-  const words = /^[A-Z]?[a-z]+$|^[A-Z]+$|^[a-z]{2,}(?:[A-Z][a-z]{2,})+$/;
-  const isWord = (run: string) =>
-    /^\d{1,20}$/.test(run) || (!/\d/.test(run) && (run.length < 20 || words.test(run)));
-  return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : `${run.slice(0, 4)}…`));
+  return run.length < 20 || /^[A-Z]?[a-z]+$|^[A-Z]+$|^[a-z]{2,}(?:[A-Z][a-z]{2,})+$/.test(run);
 }

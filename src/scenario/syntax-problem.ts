@@ -1,109 +1,102 @@
 import { type Document, visit, type YAMLError } from "yaml";
 import { quote } from "../rules/schema/words.js";
 
-/** A quote that ends on another line than it starts, and with it the error; `undefined` if there is none. */
-function openQuote(
-  document: Document.Parsed,
-  { message, pos: [end] }: YAMLError,
-  text: string,
-): SyntaxProblem | undefined {
-  let at: number | undefined;
-  const lastLine = text.lastIndexOf("\n", end - 1) + 1;
-  visit(document, {
-    Scalar(_, { type = "", range }) {
-      const [start = end, until = end] = range ?? [];
-      if (!type.startsWith("QUOTE") || start >= end) return;
-      const isNear = until >= lastLine && text.slice(start, until).includes("\n");
-      if (message.startsWith("Missing closing") || isNear) at = start;
-    },
-  });
-  if (at === undefined) return undefined;
-  return { at, said: `the quote ${text[at]} is not closed on its line`, hint: `close it with ${text[at]}` };
+interface SyntaxProblem {
+  /** Default: the place of the error. */
+  readonly offset?: number;
+  readonly said: string;
+  readonly hint?: string | undefined;
 }
 
-type SyntaxProblem = { readonly at?: number; readonly said: string; readonly hint?: string | undefined };
-
+/** What is wrong with a text that is not YAML, and how to fix it: the first cause that applies. */
 export function syntaxProblem(error: YAMLError, text: string, document: Document.Parsed): SyntaxProblem {
-  // Pages and documents have them, and no editor shows them.
-  const [indent = "", space = ""] = /^ *([^\S \t\n\r])/m.exec(text) ?? [];
-  if (space !== "")
-    return {
-      at: text.indexOf(indent) + indent.length - 1,
-      said: `the indent has U+${space.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}, which only looks like a space`,
-      hint: "indent this line with ordinary spaces",
-    };
   return (
+    indentProblem(text) ??
     templateProblem(error, text) ??
-    openQuote(document, error, text) ??
+    quoteProblem(error, text, document) ??
     bracketProblem(error, text) ??
     lineProblem(error, text)
   );
 }
 
+/** Pages and documents have other spaces, and no editor shows them. */
+function indentProblem(text: string): SyntaxProblem | undefined {
+  const [indent = "", space = ""] = /^ *([^\S \t\n\r])/m.exec(text) ?? [];
+  if (space === "") return undefined;
+
+  const code = space.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return {
+    offset: text.indexOf(indent) + indent.length - 1,
+    said: `the indent has U+${code}, which only looks like a space`,
+    hint: "indent this line with ordinary spaces",
+  };
+}
+
 /** Other tools replace `${KEY}` and `{{ key }}` before they read a text. */
-function templateProblem({ pos: [, end] }: YAMLError, text: string): SyntaxProblem | undefined {
+function templateProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
+  const [, end] = error.pos;
   const start = text.lastIndexOf("\n", end - 1) + 1;
   const [line = ""] = text.slice(start).split("\n");
   const column = line.search(/\$\{\w|\{\{/);
   if (column === -1) return undefined;
+
   const said = "a scenario has no variables and no templates";
-  return { at: start + column, said, hint: "write the value, or replace them before" };
+  return { offset: start + column, said, hint: "write the value, or replace them before" };
 }
 
-function bracketProblem({ code, message, pos: [start] }: YAMLError, text: string): SyntaxProblem | undefined {
-  const sign = text.charAt(start);
+/** The last quote before the error that is closed only on another line, if the error can come from it. */
+function quoteProblem(error: YAMLError, text: string, document: Document.Parsed): SyntaxProblem | undefined {
+  const [end] = error.pos;
+  const isNeverClosed = error.message.startsWith("Missing closing");
+  const lineOfError = text.lastIndexOf("\n", end - 1) + 1;
+
+  let offset: number | undefined;
+  visit(document, {
+    Scalar(_, { type = "", range }) {
+      const [start = end, until = end] = range ?? [];
+      if (!type.startsWith("QUOTE") || start >= end) return;
+      const isClosedThere = until >= lineOfError && text.slice(start, until).includes("\n");
+      if (isNeverClosed || isClosedThere) offset = start;
+    },
+  });
+  if (offset === undefined) return undefined;
+
+  const sign = text[offset];
+  return { offset, said: `the quote ${sign} is not closed on its line`, hint: `close it with ${sign}` };
+}
+
+function bracketProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
+  const [start] = error.pos;
   const opened = unclosedBefore(text, start);
-  const never = new Set(unclosedBefore(text, text.length));
-  const isClosed = /[}\]]/.test(sign) && opened.some((at) => text[at] === (sign === "}" ? "{" : "["));
-  const [, closing] = / end with a ([}\]])/.exec(message) ?? [];
-  if (/[}\]]/.test(sign) && !isClosed && (closing || code === "UNEXPECTED_TOKEN")) {
-    return {
-      said: `there is no bracket that this ${sign} closes`,
-      hint: "remove it, or add the opening one",
-    };
-  }
-  const at = closing === undefined ? opened.find((one) => never.has(one)) : opened.at(-1);
-  if (at !== undefined) {
-    const [opening] = text.slice(at);
-    return {
-      at,
-      said: `the ${opening} is not closed`,
-      hint: `close it with ${opening === "{" ? "}" : "]"}, or remove it`,
-    };
-  }
-  return undefined;
-}
+  const [, closing] = / end with a ([}\]])/.exec(error.message) ?? [];
 
-function lineProblem({ code, message, pos: [start] }: YAMLError, text: string): SyntaxProblem {
-  const rest = text.slice(start);
-  const [, word = "", above = "", name = ""] = /^(([^\n]*)(?:\n *([^\s:]+):)?)/.exec(rest) ?? [];
-  const isKey = code === "MULTILINE_IMPLICIT_KEY" || /^Implicit map keys/.test(message);
-  const before = text.slice(text.lastIndexOf("\n", start) + 1, start);
-  if (code === "BLOCK_AS_IMPLICIT_KEY" && name !== "" && !above.includes(": ")) {
-    const said = `${quote(name)} is indented, but the line above has a value`;
-    return {
-      at: start + word.length - name.length - 1,
-      said,
-      hint: "indent it like the field of the line above",
-    };
+  const sign = text.charAt(start);
+  if (sign === "}" || sign === "]") {
+    const isOpened = opened.some((offset) => text[offset] === openingOf(sign));
+    const isWrong = closing !== undefined || error.code === "UNEXPECTED_TOKEN";
+    if (isWrong && !isOpened) {
+      return {
+        said: `there is no bracket that this ${sign} closes`,
+        hint: "remove it, or add the opening one",
+      };
+    }
   }
-  if (isKey && /^[\s-]*$/.test(before)) {
-    const spaced = above.trim().replace(/^(\w+):[^\S ]*(?=\S)/, "$1: ");
-    const hint = spaced === above.trim() ? "write it as name: value, or remove it" : `write ${spaced}`;
-    return { said: `${quote(above.trim())} is not a field`, hint };
+
+  let offset = opened.at(-1);
+  if (closing === undefined) {
+    // Any error may come from a bracket that is open there, and that nothing closes after it.
+    const neverClosed = new Set(unclosedBefore(text, text.length));
+    offset = opened.find((one) => neverClosed.has(one));
   }
-  if (code === "NON_STRING_KEY") {
-    const isAlias = text[start] === "*";
-    const said = isAlias ? "an alias (*) is a value, and no name" : "a name must be a text";
-    return { said, hint: isAlias ? "write the name itself" : "write a plain name" };
-  }
-  const said = message.slice(0, 1).toLowerCase() + message.slice(1);
-  // The error of a wrong indent is before the comments and empty lines above the line.
-  const next = start + (/^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(rest)?.[0].length ?? 0);
-  const isIndent = text.slice(text.lastIndexOf("\n", next - 1) + 1, next).trim() === "";
-  if (/^Missing , or :/.test(message)) return { at: next, said, hint: syntaxHints.BLOCK_IN_FLOW };
-  const isOther = isIndent && (/UNEXPECTED_TOKEN|MISSING_CHAR/.test(code) || text[next] === "-");
-  return { at: next, said, hint: syntaxHints[isOther ? "BAD_INDENT" : code] };
+  if (offset === undefined) return undefined;
+
+  const opening = text.charAt(offset);
+  const closingSign = opening === "{" ? "}" : "]";
+  return {
+    offset,
+    said: `the ${opening} is not closed`,
+    hint: `close it with ${closingSign}, or remove it`,
+  };
 }
 
 const bracketOrSkipped = /(?<![\w"])"[^"\n]*"|(?<![\w'])'[^'\n]*'|(?<=\s|^)#.*|[{}[\]]/gm;
@@ -113,9 +106,57 @@ function unclosedBefore(text: string, end: number): number[] {
   const open: number[] = [];
   for (const { 0: sign, index } of text.slice(0, end).matchAll(bracketOrSkipped)) {
     if (sign === "{" || sign === "[") open.push(index);
-    else if (text[open.at(-1) ?? -1] === (sign === "}" ? "{" : "[")) open.pop();
+    else if (text[open.at(-1) ?? -1] === openingOf(sign)) open.pop();
   }
   return open;
+}
+
+function openingOf(closing: string): string {
+  return closing === "}" ? "{" : "[";
+}
+
+/** The problem of the line with the error. */
+function lineProblem(error: YAMLError, text: string): SyntaxProblem {
+  const { code, message } = error;
+  const [start] = error.pos;
+  const rest = text.slice(start);
+  // The rest of the line; also up to a name in the next line, if that has one.
+  const [, upToName = "", line = "", name = ""] = /^(([^\n]*)(?:\n *([^\s:]+):)?)/.exec(rest) ?? [];
+
+  if (code === "BLOCK_AS_IMPLICIT_KEY" && name !== "" && !line.includes(": ")) {
+    return {
+      offset: start + upToName.length - name.length - 1,
+      said: `${quote(name)} is indented, but the line above has a value`,
+      hint: "indent it like the field of the line above",
+    };
+  }
+
+  const isName = code === "MULTILINE_IMPLICIT_KEY" || message.startsWith("Implicit map keys");
+  const before = text.slice(text.lastIndexOf("\n", start) + 1, start);
+  const startsLine = /^[\s-]*$/.test(before);
+  if (isName && startsLine) {
+    const written = line.trim();
+    const spaced = written.replace(/^(\w+):[^\S ]*(?=\S)/, "$1: ");
+    const hint = spaced === written ? "write it as name: value, or remove it" : `write ${spaced}`;
+    return { said: `${quote(written)} is not a field`, hint };
+  }
+
+  if (code === "NON_STRING_KEY") {
+    const isAlias = text[start] === "*";
+    if (isAlias) return { said: "an alias (*) is a value, and no name", hint: "write the name itself" };
+    return { said: "a name must be a text", hint: "write a plain name" };
+  }
+
+  const said = message.slice(0, 1).toLowerCase() + message.slice(1);
+  // The error of a wrong indent is before the comments and empty lines above the line.
+  const [skipped = ""] = /^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(rest) ?? [];
+  const offset = start + skipped.length;
+  if (message.startsWith("Missing , or :")) return { offset, said, hint: syntaxHints.BLOCK_IN_FLOW };
+
+  const indent = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
+  const mayBeIndent = code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" || text[offset] === "-";
+  const isIndent = mayBeIndent && indent.trim() === "";
+  return { offset, said, hint: syntaxHints[isIndent ? "BAD_INDENT" : code] };
 }
 
 const syntaxHints: Readonly<Record<string, string>> = {

@@ -16,7 +16,7 @@ export interface WrittenScenario {
 /** A field in a text, or the nearest one around it. */
 interface FoundField {
   readonly place: SourcePlace | undefined;
-  /** The length of the path that was found. */
+  /** How many steps of the path were found: all of them if the text has the field. */
   readonly depth: number;
   /** 0 in the scenario itself, 1 in the one that it extends. */
   readonly layer: number;
@@ -29,7 +29,9 @@ export interface ReadScenario {
   readonly find: (path: FieldPath, pointAt: "key" | "value") => FoundField;
 }
 
-export function placeIn({ find }: ReadScenario, field: FieldPath): Place | undefined {
-  const { place, depth } = find(field, "value");
-  return depth === 0 && field.length > 0 ? undefined : place?.describe();
+export function placeIn(scenario: ReadScenario, field: FieldPath): Place | undefined {
+  const { place, depth } = scenario.find(field, "value");
+  // No text has any part of the field.
+  if (depth === 0 && field.length > 0) return undefined;
+  return place?.describe();
 }

@@ -15,7 +15,6 @@ import {
   type SchemaOptions,
   stringify,
   visit,
-  type YAMLError,
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
@@ -66,16 +65,20 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
 
 function scenarioIn(tree: Tree, addProblem: AddProblem): ReadScenario | undefined {
   const find: ReadScenario["find"] = (path, pointAt) => findField(tree, path, pointAt);
-  // `readPlain` counts and copies repeated aliases. A text without them has its own limit of parts.
-  const repeats = { message: "the aliases (*) repeat too much", hint: repeatLess };
-  const addAtPath: AddProblem = (problem) =>
-    addProblem({
-      ...problem,
-      ...(problem.code === "too_large" && tree.targets.size > 0 && repeats),
-      place: find(problem.field, problem.pointAt ?? "value").place,
-    });
-  const fields = readPlain(tree.document.toJS({ maxAliasCount: -1 }), addAtPath, scenarioLimits.parts);
-  return fields && { fields, find };
+  const addAtPath: AddProblem = (problem) => {
+    const { place } = find(problem.field, problem.pointAt ?? "value");
+    // A text without aliases has its own limit of parts: `readPlain` counts and copies what they repeat.
+    if (problem.code === "too_large" && tree.targets.size > 0) {
+      const message = "the aliases (*) repeat too much";
+      return addProblem({ ...problem, message, hint: repeatLess, place });
+    }
+    return addProblem({ ...problem, place });
+  };
+
+  const value: unknown = tree.document.toJS({ maxAliasCount: -1 });
+  const fields = readPlain(value, addAtPath, scenarioLimits.parts);
+  if (fields === undefined) return undefined;
+  return { fields, find };
 }
 
 /** A text's nodes, and what its aliases refer to. */
@@ -83,6 +86,7 @@ interface Tree {
   readonly source: SourceText;
   readonly document: Document.Parsed;
   readonly targets: ReadonlyMap<Node, Node>;
+  /** The fields of each mapping by name, once one of them was looked for. */
   readonly pairs: WeakMap<YAMLMap, ReadonlyMap<string, MapPair>>;
 }
 
@@ -90,40 +94,48 @@ type MapPair = Pair<Node, Node | null>;
 
 function readTree(source: SourceText, addProblem: AddProblem): Tree | undefined {
   const at: AtOffset = (offset) => ({ field: [], place: placeAt(source, offset) });
-  const document = isReadable(source, at, addProblem) ? compose(source.text, at, addProblem) : undefined;
+  if (!isReadable(source, at, addProblem)) return undefined;
+  const document = compose(source.text, at, addProblem);
   if (document === undefined) return undefined;
+
   // Only needed if a problem is shown.
   let secrets: readonly TextRange[] | undefined;
-  source.secrets ??= () => {
+  source.secrets = () => {
     secrets ??= secretsIn(document);
     return secrets;
   };
-  if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
-    const start = at(document.contents?.range?.[0] ?? 0);
+
+  const { contents } = document;
+  if (contents === null || (isScalar(contents) && contents.value === null)) {
+    const start = at(contents?.range?.[0] ?? 0);
     const hint = 'start with "version: 1" and "organizations:"';
     return addProblem({ ...start, code: "empty", message: "the scenario is empty", hint });
   }
+
   let isWhole = true;
   const addOfNode: AddProblem = (problem) => {
     // A text with duplicate fields can still be read and checked.
-    isWhole &&= problem.code === "duplicate_field";
+    if (problem.code !== "duplicate_field") isWhole = false;
     return addProblem(problem);
   };
   checkSpaces(document, at, addOfNode);
   const targets = checkNodes(document, at, addOfNode);
-  return isWhole ? { source, document, targets, pairs: new WeakMap() } : undefined;
+  if (!isWhole) return undefined;
+  return { source, document, targets, pairs: new WeakMap() };
 }
 
 /** The place of a problem that is in no field. */
 type AtOffset = (offset: number) => Pick<FieldProblem, "field" | "place">;
 
-function isReadable({ text }: SourceText, at: AtOffset, addProblem: AddProblem): boolean {
+function isReadable(source: SourceText, at: AtOffset, addProblem: AddProblem): boolean {
+  const { text } = source;
   const { bytes } = scenarioLimits;
   if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
     const message = `the scenario is larger than ${bytes / 2 ** 20} MiB`;
     addProblem({ ...at(0), code: "too_large", message, hint: shorten });
     return false;
   }
+
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
   if (binary === -1) return true;
@@ -132,52 +144,69 @@ function isReadable({ text }: SourceText, at: AtOffset, addProblem: AddProblem):
   return false;
 }
 
-/** The document of a text, read token by token, because a hostile text could exhaust the stack or take minutes. */
+/** The only document of a text, without errors. */
 function compose(text: string, at: AtOffset, addProblem: AddProblem): Document.Parsed | undefined {
+  const documents = documentsIn(text, at, addProblem);
+  if (documents === undefined) return undefined;
+  const [document, second] = documents;
+  if (document === undefined) return undefined;
+  if (second !== undefined) {
+    const message = "a second document starts here";
+    const hint = "put one scenario into a file";
+    return addProblem({ ...at(second.range[0]), code: "several_documents", message, hint });
+  }
+
+  // Other errors are often consequences of the first. A tag that the core schema does not have is a warning.
+  const error = document.errors[0] ?? document.warnings[0];
+  if (error === undefined) return document;
+  const [start] = error.pos;
+  // Formatters write merge keys with this tag.
+  if (/^!!merge +<</.test(text.slice(start, start + 100))) return addProblem({ ...at(start), ...mergeKey });
+
+  const { offset = start, said, hint } = syntaxProblem(error, text, document);
+  if (error.code === "TAG_RESOLVE_FAILED") {
+    return addProblem({ ...at(offset), code: "not_plain_data", message: `not plain data: ${said}`, hint });
+  }
+  return addProblem({ ...at(offset), code: "yaml_syntax", message: `not valid YAML: ${said}`, hint });
+}
+
+/** Reads a text token by token, because a hostile text could exhaust the stack or take minutes. */
+function documentsIn(
+  text: string,
+  at: AtOffset,
+  addProblem: AddProblem,
+): readonly Document.Parsed[] | undefined {
   const { levels, pieces: maxPieces } = scenarioLimits;
   const parser = new Parser();
   const composer = new Composer(options);
   const documents: Document.Parsed[] = [];
   let pieces = 0;
   let errors = 0;
+
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) {
       if (token.type === "error") errors += 1;
       documents.push(...composer.next(token));
     }
+
+    // The parser has some levels of its own around those of the text.
     if (parser.stack.length > levels + 8) {
       const message = `nested deeper than ${levels} levels`;
       const hint = "the format needs only seven";
       return addProblem({ ...at(parser.offset), code: "too_deep", message, hint });
     }
-    if (++pieces > maxPieces) {
+    pieces += 1;
+    if (pieces > maxPieces) {
       const message = `the scenario has more than ${maxPieces} words and signs`;
       return addProblem({ ...at(parser.offset), code: "too_large", message, hint: shorten });
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
+
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end(true, text.length));
-  const [document, second] = documents;
-  if (second !== undefined) {
-    const message = "a second document starts here";
-    const hint = "put one scenario into a file";
-    return addProblem({ ...at(second.range[0]), code: "several_documents", message, hint });
-  }
-  const first = document && firstError(document);
-  if (first === undefined) return document;
-  const [start] = first.pos;
-  // Formatters write it with a tag.
-  if (/^!!merge +<</.test(text.slice(start, start + 100))) return addProblem({ ...at(start), ...mergeKey });
-  // Others are often its consequences.
-  const { at: offset = start, said, hint } = syntaxProblem(first, text, document as Document.Parsed);
-  if (first.code === "TAG_RESOLVE_FAILED")
-    return addProblem({ ...at(offset), code: "not_plain_data", message: `not plain data: ${said}`, hint });
-  return addProblem({ ...at(offset), code: "yaml_syntax", message: `not valid YAML: ${said}`, hint });
+  return documents;
 }
-
-// Tags that the core schema does not have are warnings.
-const firstError = ({ errors, warnings }: Document.Parsed): YAMLError | undefined => errors[0] ?? warnings[0];
 
 /** The ranges of the values of secrets, in order, no matter what they look like. */
 export function secretsIn(document: Document.Parsed): TextRange[] {
@@ -192,34 +221,35 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   return ranges;
 }
 
-/** Returns the node that each alias refers to. */
+/** Checks the names and the aliases of a document. Returns the node that each alias refers to. */
 function checkNodes(document: Document.Parsed, at: AtOffset, addProblem: AddProblem): Tree["targets"] {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
-  const keep = (node: Node & { readonly anchor?: string | undefined }) => {
+  const keepAnchor = (node: Node & { readonly anchor?: string | undefined }) => {
     if (node.anchor !== undefined) anchors.set(node.anchor, node);
   };
+
   visit(document, {
     Alias(_, alias) {
-      const { source, range } = alias;
-      const place = at(range?.[0] ?? 0);
-      const target = anchors.get(source);
+      const place = at(alias.range?.[0] ?? 0);
+      const target = anchors.get(alias.source);
       if (target === undefined) {
-        const message = `the alias *${source} refers to nothing`;
-        const hint = `mark a value above with &${source}`;
+        const message = `the alias *${alias.source} refers to nothing`;
+        const hint = `mark a value above with &${alias.source}`;
         return addProblem({ ...place, code: "bad_alias", message, hint });
       }
+
       targets.set(alias as Node, target);
-      // The yaml package would compare it with every anchor and alias before it.
+      // The yaml package would compare the alias with every anchor and alias before it, each time.
       alias.resolve = () => target as Scalar | YAMLMap | YAMLSeq;
       if (targets.size <= scenarioLimits.aliases) return undefined;
       const message = `the text has more than ${scenarioLimits.aliases} aliases`;
       addProblem({ ...place, code: "too_large", message, hint: repeatLess });
       return visit.BREAK;
     },
-    Value: (_, node) => keep(node as Node),
+    Value: (_, node) => keepAnchor(node as Node),
     Map(_, node) {
-      keep(node as Node);
+      keepAnchor(node as Node);
       checkNames(node.items as MapPair[], at, addProblem);
     },
   });
@@ -231,6 +261,8 @@ function checkNames(pairs: readonly MapPair[], at: AtOffset, addProblem: AddProb
   for (const { key } of pairs) {
     const name = keyText(key);
     const place = at(key.range?.[0] ?? 0);
+
+    // YAML reads `main { … }` as a name.
     const [, word] = /^([\w-]+) *\{/.exec(name) ?? [];
     if (word !== undefined) {
       const message = `there is no colon after ${quote(word)}`;
@@ -251,8 +283,11 @@ function checkSpaces(document: Document.Parsed, at: AtOffset, addProblem: AddPro
     Pair(_, { key, value }) {
       if (!isScalar(key) || key.type !== "PLAIN") return;
       const [, word, rest = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(String(key.value)) ?? [];
-      const isEmpty = value === null || (isScalar(value) && value.value === null);
-      if (word === undefined || !(isEmpty || /^[{[]/.test(rest))) return;
+      if (word === undefined) return;
+      const hasValue = value !== null && !(isScalar(value) && value.value === null);
+      const startsContainer = rest.startsWith("{") || rest.startsWith("[");
+      if (hasValue && !startsContainer) return;
+
       const place = at(key.range?.[0] ?? 0);
       const message = `there is no space after the colon of ${quote(word)}`;
       const hint = `put an ordinary space after it: ${word}: …`;
@@ -275,20 +310,27 @@ function fieldIn(tree: Tree, parent: Node | null, step: string | number): Field 
   // The fields of an alias are in the lines of its anchor.
   const node = aliasTarget(tree, parent);
   if (isMap(node)) return pairsOf(tree, node).get(String(step));
-  const item = isSeq(node) ? (node.items[Number(step)] as Node | undefined) : undefined;
-  return item && { key: item, value: item };
+  if (!isSeq(node)) return undefined;
+
+  const item = node.items[Number(step)] as Node | undefined;
+  if (item === undefined) return undefined;
+  return { key: item, value: item };
 }
 
 function pairsOf(tree: Tree, map: YAMLMap): ReadonlyMap<string, MapPair> {
-  const items: MapPair[] = map.items as [];
-  const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [keyText(pair.key), pair]));
+  const known = tree.pairs.get(map);
+  if (known !== undefined) return known;
+
+  const pairs = new Map<string, MapPair>();
+  for (const pair of map.items as MapPair[]) pairs.set(keyText(pair.key), pair);
   tree.pairs.set(map, pairs);
   return pairs;
 }
 
 /** The node that an alias refers to, or the node itself. */
-function aliasTarget({ targets }: Tree, node: Node | null): Node | null {
-  return node && (targets.get(node) ?? node);
+function aliasTarget(tree: Tree, node: Node | null): Node | null {
+  if (node === null) return null;
+  return tree.targets.get(node) ?? node;
 }
 
 /** Follows a path as far as the text has it. */
@@ -302,17 +344,17 @@ function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): Retur
     nearest = field;
     depth += 1;
   }
-  const { key, value } = nearest;
-  const isValue = depth === path.length && pointAt === "value" && !isEmpty(value);
-  const [offset = 0] = (isValue ? value : key)?.range ?? [];
-  const node = aliasTarget(tree, value);
+
+  // The name is shown if its value is empty, or if the path ends in it.
+  let shown = nearest.key;
+  const [start, end] = nearest.value?.range ?? [];
+  const isFound = depth === path.length;
+  if (isFound && pointAt === "value" && start !== end) shown = nearest.value;
+  const offset = shown?.range?.[0] ?? 0;
+
+  const node = aliasTarget(tree, nearest.value);
   const scalar = isScalar(node) ? node.source : undefined;
   return { place: placeAt(tree.source, offset), depth, layer: 0, scalar };
-}
-
-/** An empty value has no useful place. */
-function isEmpty(node: Node | null): boolean {
-  return node?.range?.[0] === node?.range?.[1];
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

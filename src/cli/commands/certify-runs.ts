@@ -42,11 +42,10 @@ export class ClientStarter {
 
   /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
   async runInTurn(request: RunRequest): Promise<RunEnd | undefined> {
-    const { result, isShared } = await this.#queue.take(
-      () => this.#runUnlessStopped(request),
-      request.isAlone === true,
-    );
-    return result && { ...result, isShared };
+    const run = () => this.#runUnlessStopped(request);
+    const { result, isShared } = await this.#queue.take(run, request.isAlone === true);
+    if (result === undefined) return undefined;
+    return { ...result, isShared };
   }
 
   separate(): void {
@@ -61,20 +60,22 @@ export class ClientStarter {
 }
 
 async function runInOwnSandbox(
-  { loaded, call, given: { seed: _, ...given } }: ClientCommand,
-  { seed, conditions, timeouts: { total, silent } }: RunRequest,
+  command: ClientCommand,
+  request: RunRequest,
   signals: TakenSignals,
 ): Promise<RunEnd> {
+  const { loaded, call, given } = command;
+  const { total, silent } = request.timeouts;
   const { stopwatch, time } = nodePlatform;
   const requests = new SeenRequests(stopwatch);
   const output = new OutputTail();
   const started = stopwatch();
   const { end, report, folder } = await runClient(call, {
     loaded,
-    options: { ...given, seed },
+    options: { ...given, seed: request.seed },
     // A limit of the minute then ends at the same time in each run.
     start: minuteEnd(time()) - minute,
-    conditions,
+    conditions: request.conditions,
     requests,
     counters: requests.counters,
     certify: `${call.io.program} certify`,
@@ -124,8 +125,11 @@ class OutputTail {
   }
 }
 
+/** A job under way. */
 interface Slot {
+  /** Whether it runs while no other does. */
   readonly isAlone: boolean;
+  /** Whether another one was under way meanwhile. */
   isShared: boolean;
 }
 
@@ -161,13 +165,21 @@ class Queue {
 
   /** Waits until there is room for a job. */
   async #begin(slot: Slot): Promise<void> {
-    while (!this.#fits(slot)) await new Promise<void>((ended) => (this.#ended = ended));
+    while (!this.#fits(slot)) await this.#nextEnd();
     this.#underWay.add(slot);
-    if (this.#underWay.size > 1) for (const slot of this.#underWay) slot.isShared = true;
+    if (this.#underWay.size === 1) return;
+    for (const other of this.#underWay) other.isShared = true;
+  }
+
+  #nextEnd(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#ended = resolve;
+    });
   }
 
   #fits({ isAlone }: Slot): boolean {
-    const isOneAlone = [...this.#underWay].some((other) => other.isAlone);
-    return isAlone ? this.#underWay.size === 0 : this.#underWay.size < this.#limit && !isOneAlone;
+    if (isAlone) return this.#underWay.size === 0;
+    for (const other of this.#underWay) if (other.isAlone) return false;
+    return this.#underWay.size < this.#limit;
   }
 }

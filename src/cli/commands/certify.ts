@@ -20,7 +20,8 @@ import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
-import { faultOutcomes } from "../../rules/outcomes.js";
+import type { SandboxError } from "../../rules/errors.js";
+import { faultOutcomes, type OutcomeId } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { canonicalJson } from "../../rules/schema/json.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
@@ -40,7 +41,7 @@ import { untouchedTests } from "./init.js";
 
 const certificateFormats: readonly ReportFormat[] = ["json", "junit"];
 
-const { tls, cert, key } = flag.ofServer;
+const { tls, cert, key } = flag.serverFlags;
 const flags = {
   only: flag.option(
     "--only <name>",
@@ -78,8 +79,8 @@ const flags = {
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s, and the time that the client may wait)",
     flag.readDuration("30s or 5m"),
   ),
-  now: flag.ofSandbox.now,
-  frozen: flag.ofSandbox.frozen,
+  now: flag.sandboxFlags.now,
+  frozen: flag.sandboxFlags.frozen,
   tls,
   cert,
   key,
@@ -108,35 +109,27 @@ export const certifyCommand = declareCommand({
     const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io);
     const loaded = await loadNamed(words[0], io);
     const plan = planOf(loaded, flags);
+
     const { now, frozen, jobs = availableParallelism(), ...served } = flags;
-    const client = new ClientStarter(
-      { loaded, call: { io, rest, flags: served }, given: { now, frozen } },
-      jobs,
-    );
+    const command = { loaded, call: { io, rest, flags: served }, given: { now, frozen } };
+    const client = new ClientStarter(command, jobs);
     try {
       const { stopwatch, time } = nodePlatform;
-      const [started, startedAt] = [stopwatch(), isoOf(time())];
-      const say = (text: string) => void (flags.quiet || io.stderr.write(redactKeys(`${text}\n`)));
+      const started = stopwatch();
+      const startedAt = isoOf(time());
+      const say = (text: string) => {
+        if (!flags.quiet) io.stderr.write(redactKeys(`${text}\n`));
+      };
       say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
-      const onEnd: ClientRunner["onEnd"] = (run) => {
-        const line = progressLine(run, plan);
-        if (line !== undefined) say(line);
-      };
-      const separate = (name: string) => {
-        client.separate();
-        say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
-      };
-      const certification = await certify(plan, {
-        run: (request) => client.runInTurn(request),
-        onEnd,
-        separate,
-      });
+      const certification = await certify(plan, runnerOf(client, plan, say));
       const { plain } = certification;
       if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
+
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...(await aboutClient(loaded, call, plan)), startedAt, durationMs };
       const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
       const result = certifyResultOf({ ...certification, notes }, about);
+      // After a signal, the certificate has the runs that ended before it.
       const stopped = client.stopped;
       const cutShort = stopped && 128 + constants.signals[stopped];
       if (result === undefined) {
@@ -158,25 +151,50 @@ export const certifyCommand = declareCommand({
   },
 });
 
+/** Runs the client, and says how each run ended. */
+function runnerOf(client: ClientStarter, plan: CertifyPlan, say: (text: string) => void): ClientRunner {
+  return {
+    run: (request) => client.runInTurn(request),
+    onEnd(run) {
+      const line = progressLine(run, plan);
+      if (line !== undefined) say(line);
+    },
+    separate(name) {
+      client.separate();
+      say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
+    },
+  };
+}
+
 /** The line of a run that has ended; `undefined` if it could not start. The first one shows what the command sends. */
 function progressLine(run: ClientRun, { allow }: CertifyPlan): string | undefined {
-  const { name, report, failure, number } = run;
-  if (failure !== undefined) return undefined;
+  const { name, report, number } = run;
+  if (run.failure !== undefined) return undefined;
   if (number === 1) return `${name}  ${pluralize(report.requests, "request")}`;
-  const [verdict, word] = allow.includes(name.replace(/^answer\./, ""))
-    ? (["", run.result] as const)
-    : whatHappened(run);
+
+  const isAllowed = allow.includes(name.replace(/^answer\./, ""));
+  const { verdict, word } = isAllowed ? { verdict: "", word: run.result } : whatHappened(run);
   return `${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`;
 }
 
-/** Whether a run is good, or empty if only others can show that, as in a search; and what happened. */
-function whatHappened({ result, conditions }: ClientRun): ["ok" | "problem" | "", keyof typeof resultWords] {
-  if (conditions.rows !== undefined) return ["", result];
-  if (!isAnsweredWrongly(conditions)) return [result === "passed" ? "ok" : "problem", result];
-  if (result === "failed") return ["ok", "noticed"];
-  const { which, gets } = conditions.onRequest ?? {};
-  if (gets?.kind !== "wrong_answer" || result === "timed_out") return ["", result];
-  return [which?.kind === "first" ? "" : "problem", "unnoticed"];
+interface Progress {
+  /** Empty if only other runs can show whether this one is good, as in a search. */
+  readonly verdict: "ok" | "problem" | "";
+  readonly word: keyof typeof resultWords;
+}
+
+function whatHappened({ result, conditions }: ClientRun): Progress {
+  if (conditions.rows !== undefined) return { verdict: "", word: result };
+  if (!isAnsweredWrongly(conditions)) {
+    return { verdict: result === "passed" ? "ok" : "problem", word: result };
+  }
+
+  if (result === "failed") return { verdict: "ok", word: "noticed" };
+  const { onRequest } = conditions;
+  const isWrong = onRequest?.gets.kind === "wrong_answer";
+  if (!isWrong || result === "timed_out") return { verdict: "", word: result };
+  // In the next run, each request on this outcome gets it.
+  return { verdict: onRequest.which.kind === "first" ? "" : "problem", word: "unnoticed" };
 }
 
 const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
@@ -191,6 +209,7 @@ const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
 /** Of a command that cannot be judged. */
 const maxOutputLines = 20;
 
+/** The result as it is printed; of a command that could not be judged, with the end of its output. */
 function resultText(
   result: CertifyResult,
   plainOutput: readonly string[],
@@ -202,72 +221,81 @@ function resultText(
   const { palette, wrap = (text: string) => text } = io.stdout.style();
   const text = wrap(certificateText(result, program, palette?.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
-  const isBroken =
-    result.verdict === "not_judged" && result.problems.length === 0 && result.why !== undefined;
-  if (!isBroken || plainOutput.every((line) => line.trim() === "")) return text;
+
+  const isNotJudged = result.verdict === "not_judged" && result.why !== undefined;
+  if (!isNotJudged || result.problems.length > 0) return text;
+  if (plainOutput.every((line) => line.trim() === "")) return text;
   const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${escapeControls(line)}\n`);
   return `${text}Its last output:\n${lines.join("")}`;
 }
 
-function planOf(
-  loaded: LoadedScenario,
-  { only, faults, allow = [], seed = defaultSeed, timeout, ...flags }: CertifyCall["flags"],
-): CertifyPlan {
-  const { scenario } = loaded;
+function planOf({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
+  const { only, allow = [], timeout } = flags;
   const outcomes = expectedOutcomes(scenario);
-  const names = [
-    ...groupNames,
-    mixedName,
-    ...outcomes.map((outcome) => `answer.${outcome}`),
-    ...resendKinds(outcomes).map(({ name }) => name),
-    ...faultOutcomes,
-  ];
-  const isRun = (start: string) => names.some((name) => isWanted({ only: [start] }, name));
-  const wrong = only?.filter((name) => seedIn(name) === undefined && !isRun(name));
-  checkChoice("--only", wrong, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
-  checkChoice("--allow", allow, [...outcomes, ...faultOutcomes], "200.retiring or fault.status");
+  checkOnly(only ?? [], outcomes);
+  for (const outcome of allow) {
+    const known = [...outcomes, ...faultOutcomes];
+    if (!known.some((id) => id === outcome)) {
+      throw unknownChoice("--allow", outcome, known, "200.retiring or fault.status");
+    }
+  }
+
+  const ownAssumptions = scenario.assumptions ?? {};
   return {
     seed: scenario.seed ?? defaultSeed,
-    firstSeed: seed,
-    ownAssumptions: ownVariedNames({
-      profile: "varied",
-      run: undefined,
-      ownAssumptions: scenario.assumptions ?? {},
-    }),
+    firstSeed: flags.seed ?? defaultSeed,
+    ownAssumptions: ownVariedNames({ profile: "varied", run: undefined, ownAssumptions }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,
     timeout,
-    hasAllFaults: faults === true,
+    hasAllFaults: flags.faults === true,
     flags: flagsOfRun(flags),
-    ownFlags: [
-      ...allow.flatMap((outcome) => ["--allow", outcome]),
-      ...(timeout === undefined ? [] : ["--timeout", `${timeout}ms`]),
-    ],
+    ownFlags: flagsOfCertify(allow, timeout),
   };
+}
+
+/** Throws a usage error unless each name is a run, the start of the names of some, or a seed. */
+function checkOnly(only: readonly string[], outcomes: readonly OutcomeId[]): void {
+  const names: string[] = [...groupNames, mixedName];
+  for (const outcome of outcomes) names.push(`answer.${outcome}`);
+  for (const { name } of resendKinds(outcomes)) names.push(name);
+  names.push(...faultOutcomes);
+
+  for (const wanted of only) {
+    if (seedIn(wanted) !== undefined) continue;
+    const isRun = names.some((name) => isWanted({ only: [wanted] }, name));
+    if (isRun) continue;
+    throw unknownChoice("--only", wanted, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
+  }
+}
+
+function unknownChoice(
+  flagName: string,
+  text: string,
+  names: readonly string[],
+  examples: string,
+): SandboxError {
+  const hint = didYouMean(text, names) || ` Give one such as ${examples}.`;
+  return usageError(`Invalid ${flagName}: there is no ${quote(text)}.${hint}`);
 }
 
 /** The flags of the call that a run of `exec` needs to be the same. */
 function flagsOfRun({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
-  return [
-    ...(now === undefined ? [] : ["--now", new Date(now).toISOString()]),
-    ...(frozen ? ["--frozen"] : []),
-    ...(tls ? ["--tls"] : []),
-    ...(cert === undefined || key === undefined ? [] : ["--cert", cert, "--key", key]),
-  ];
+  const words: string[] = [];
+  if (now !== undefined) words.push("--now", new Date(now).toISOString());
+  if (frozen) words.push("--frozen");
+  if (tls) words.push("--tls");
+  if (cert !== undefined && key !== undefined) words.push("--cert", cert, "--key", key);
+  return words;
 }
 
-function checkChoice(
-  flagName: string,
-  given: readonly string[] = [],
-  names: readonly string[],
-  some: string,
-): void {
-  const text = given.find((name) => !names.includes(name));
-  if (text === undefined) return;
-  throw usageError(
-    `Invalid ${flagName}: there is no ${quote(text)}.${didYouMean(text, names) || ` Give one such as ${some}.`}`,
-  );
+/** Those that only `certify` has. */
+function flagsOfCertify(allow: readonly string[], timeout: number | undefined): string[] {
+  const words: string[] = [];
+  for (const outcome of allow) words.push("--allow", outcome);
+  if (timeout !== undefined) words.push("--timeout", `${timeout}ms`);
+  return words;
 }
 
 /** What limits a certificate, if the tests call no client of the user's. */

@@ -23,7 +23,7 @@ import { declareCommand } from "../command.js";
 import { exitCode, unwritable } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { startable } from "../open-scenario.js";
+import { asFileArgument } from "../open-scenario.js";
 
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
@@ -63,10 +63,14 @@ export const compareCommand = declareCommand({
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
-    const writeLearned = flags.writeScenario === undefined ? undefined : learnedFile(flags.writeScenario, io);
+    const file = flags.writeScenario;
+    // Before the first request: a file that cannot be written ends the command.
+    const writeLearned = file === undefined ? undefined : learnedFile(file, io);
     warnOfPlainHttp(url, io);
+
     const stop = io.stopSignal();
-    const result = await compareWithContract(createSend(url, flags.timeout ?? flag.defaultWait, stop), {
+    const send = createSend(url, flags.timeout ?? flag.defaultWait, stop);
+    const result = await compareWithContract(send, {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests,
@@ -76,10 +80,12 @@ export const compareCommand = declareCommand({
       wait: (milliseconds) => io.wait(milliseconds, stop),
       announce: (sentence) => void io.stderr.say(`${sentence}\n`),
     });
+
     const { whyNotCompared, verdict } = result;
     if (whyNotCompared !== undefined) io.stderr.say(redactKeys(`${whyNotCompared}\n`));
-    if (format === "json" || whyNotCompared === undefined)
+    if (format === "json" || whyNotCompared === undefined) {
       io.stdout.write(redactKeys(renderComparison(result, format, io.stdout.style())));
+    }
     if (stop.aborted) return 128 + constants.signals[stop.reason as NodeJS.Signals];
     writeLearned?.(result);
     return ["agrees", "agrees_in_part"].includes(verdict) ? exitCode.fine : exitCode.failed;
@@ -97,6 +103,7 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
     }
   };
   orUnwritable(() => requireLearned(path));
+
   return (comparison: Comparison) => {
     const { assumptions, endedBy } = comparison;
     if (endedBy !== undefined && existsSync(path)) {
@@ -104,18 +111,19 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
       return;
     }
     const count = Object.keys(assumptions).length;
+    if (count === 0) {
+      stderr.say(`${quoteFile(name)} was not written: no assumption was seen.\n`);
+      return;
+    }
+
     const text = redactKeys(learnedScenario(comparison, nodePlatform.time()));
-    // It may be another file by now.
-    const write = () => {
+    orUnwritable(() => {
+      // It may be another file by now.
       requireLearned(path);
       writeFileAtomically(path, text, 0o600);
-    };
-    if (count > 0) orUnwritable(write);
-    stderr.say(
-      count === 0
-        ? `${quoteFile(name)} was not written: no assumption was seen.\n`
-        : `Wrote ${pluralize(count, "assumption")} to ${quoteFile(name)}. Start it with: ${program} start ${startable(name)}\n`,
-    );
+    });
+    const start = `${program} start ${asFileArgument(name)}`;
+    stderr.say(`Wrote ${pluralize(count, "assumption")} to ${quoteFile(name)}. Start it with: ${start}\n`);
   };
 }
 
@@ -128,25 +136,26 @@ function requireLearned(path: string): void {
 }
 
 function createSend(url: URL, timeout: number, stop: AbortSignal) {
-  return (apiKey: string | undefined) =>
-    sendOnce(url, {
-      timeout,
-      stop,
-      maxBody: 64 * 1024,
-      headers: {
-        accept: "application/json",
-        // Responses are compared byte by byte.
-        "accept-encoding": "identity",
-        "user-agent": `svc-sandbox/${version} compare`,
-        ...(apiKey !== undefined && { "x-api-key": apiKey }),
-      },
-    });
+  return (apiKey: string | undefined) => {
+    const headers = {
+      accept: "application/json",
+      // Responses are compared byte by byte.
+      "accept-encoding": "identity",
+      "user-agent": `svc-sandbox/${version} compare`,
+      ...(apiKey !== undefined && { "x-api-key": apiKey }),
+    };
+    return sendOnce(url, { timeout, stop, maxBody: 64 * 1024, headers });
+  };
 }
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
-  const isReal = ([, apiKey]: readonly [string, string]) => parseApiKey(apiKey)?.marked !== true;
-  if (protocol !== "http:" || isLoopbackHost(host) || !keysInVariables(env).some(isReal)) return;
-  stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
+  if (protocol !== "http:" || isLoopbackHost(host)) return;
+  for (const [, apiKey] of keysInVariables(env)) {
+    // A sandbox's key is no secret.
+    if (parseApiKey(apiKey)?.marked) continue;
+    stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
+    return;
+  }
 }
 
 /** Errors leave out the given text, which may contain a password or a key. */

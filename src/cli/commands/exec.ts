@@ -17,6 +17,7 @@ import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import type { RunConditions } from "../../runs/conditions.js";
+import type { Fault } from "../../sandbox/active-faults.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { whyNever } from "../../scenario/checks/fault-rules.js";
@@ -36,36 +37,40 @@ function conditionsOf(
   loaded: LoadedScenario,
 ): RunConditions | undefined {
   const { fault, profile } = flags;
-  if (fault === undefined && profile === undefined) return undefined;
-  return {
-    ...(profile !== undefined && { profile }),
-    ...(fault !== undefined && { faults: faultOf(fault, loaded) }),
-  };
+  if (fault === undefined) return profile === undefined ? undefined : { profile };
+  const faults = faultsIn(fault, loaded);
+  return profile === undefined ? { faults } : { profile, faults };
 }
 
-function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunConditions["faults"]> {
-  const [name, outcome] = text.split("@");
+/** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
+function faultsIn(text: string, { scenario }: LoadedScenario): Fault[] {
+  const [name = "", outcome] = text.split("@");
+  const invalid = `Invalid --fault: ${quote(text)}`;
+  const examples = " Use one such as fault.hang or fault.hang@401.revoked.";
+
   const fault = faultOutcomes.find((one) => one === name);
-  const outcomes = expectedOutcomes(scenario);
-  const some = outcome === undefined ? outcomes : outcomes.filter((id) => id === outcome);
-  if (fault !== undefined && some.length > 0) {
-    const faults = faultsOn(some, fault);
-    // Other sandboxes of the command may have any key.
-    const keys = { at: () => undefined, legacyOwners: { size: 1, has: () => true } };
-    const whys = faults.map((one) => whyNever(one, { scenario, keys }));
-    const possible = faults.filter((_, index) => whys[index] === undefined);
-    if (possible.length > 0) return possible;
-    const { message = "", hint = "" } = whys[0] ?? {};
-    throw usageError(`Invalid --fault: ${quote(text)}: ${message}; ${hint}.`);
+  if (fault === undefined) {
+    const hint = didYouMean(name, faultOutcomes) || examples;
+    throw usageError(`${invalid} does not name a fault.${hint}`);
   }
-  const what = fault === undefined ? "a fault" : "a promised outcome";
-  const hint = didYouMean(
-    (fault === undefined ? name : outcome) ?? "",
-    fault === undefined ? faultOutcomes : outcomes,
-  );
-  throw usageError(
-    `Invalid --fault: ${quote(text)} does not name ${what}.${hint || " Use one such as fault.hang or fault.hang@401.revoked."}`,
-  );
+  const promised = expectedOutcomes(scenario);
+  const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
+  if (outcomes.length === 0) {
+    const hint = didYouMean(outcome ?? "", promised) || examples;
+    throw usageError(`${invalid} does not name a promised outcome.${hint}`);
+  }
+
+  // Other sandboxes of the command may have any key.
+  const keys = { at: () => undefined, legacyOwners: { size: 1, has: () => true } };
+  const possible: Fault[] = [];
+  let why: ReturnType<typeof whyNever>;
+  for (const candidate of faultsOn(outcomes, fault)) {
+    const whyNot = whyNever(candidate, { scenario, keys });
+    if (whyNot === undefined) possible.push(candidate);
+    why ??= whyNot;
+  }
+  if (possible.length > 0) return possible;
+  throw usageError(`${invalid}: ${why?.message}; ${why?.hint}.`);
 }
 
 const flags = {
@@ -87,8 +92,8 @@ const flags = {
     "the port to listen on (default: 0, any free port)",
     flag.readPort,
   ),
-  ...flag.ofServer,
-  ...flag.ofSandbox,
+  ...flag.serverFlags,
+  ...flag.sandboxFlags,
   log: flag.log("off"),
   quiet: flag.quiet("no report, no notes and no request log"),
 };
@@ -115,12 +120,19 @@ export const execCommand = declareCommand({
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
     const loaded = await loadNamed(words[0], io);
     const conditions = conditionsOf(flags, loaded);
+
+    // All requests of the command, also those that reach no endpoint: a message shows the first ones.
     const counters = new Counters();
     const triedPaths = new Set<string>();
     counters.passOnTo({
-      count: ({ method, path }) => void (triedPaths.size < maxTried && triedPaths.add(`${method} ${path}`)),
+      count({ method, path }) {
+        if (triedPaths.size < maxTried) triedPaths.add(`${method} ${path}`);
+      },
       countUnread() {},
     });
+    const note = (text: string) => {
+      if (!flags.quiet) io.stderr.say(`${text}\n`);
+    };
     const signals = new TakenSignals(io);
     try {
       const { end, report, folder } = await runClient(call, {
@@ -131,19 +143,22 @@ export const execCommand = declareCommand({
         counters,
         certify: [io.program, "certify", ...words.map(shellWord)].join(" "),
         signals,
-        onStart: (sandbox) =>
-          warnOfDates(sandbox, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) }),
+        onStart: (sandbox) => warnOfDates(sandbox, { note }),
       });
       if (end.kind === "not_run") return sayWhyNotRun(rest[0] as string, end.failure, call);
       if (end.kind === "stopped") {
         io.stderr.say("Stopped before the command started.\n");
         return 128 + constants.signals[end.signal];
       }
+
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
       const isWritten = await deliverReport(report, unmet, targets, call, folder);
-      const code = end.code || exitCodeFor(unmet);
-      return code || (isWritten ? exitCode.fine : exitCode.usage);
+      // The command's own code comes first.
+      if (end.code !== exitCode.fine) return end.code;
+      if (unmet.some(({ gate }) => gate === "requests")) return exitCode.noRequest;
+      if (unmet.length > 0) return exitCode.threshold;
+      return isWritten ? exitCode.fine : exitCode.usage;
     } finally {
       // Only now: a signal must not interrupt the writing of the report.
       signals.release();
@@ -155,11 +170,6 @@ export const execCommand = declareCommand({
 /** How many different requests the message shows if none reached an endpoint. */
 const maxTried = 5;
 
-function exitCodeFor(unmet: readonly UnmetThreshold[]): number {
-  if (unmet.length === 0) return exitCode.fine;
-  return unmet.some(({ gate }) => gate === "requests") ? exitCode.noRequest : exitCode.threshold;
-}
-
 const execReportFiles = { name: "--report", what: "the report" };
 
 /** Resolves to whether every file could be written; if not, the report is on stderr. */
@@ -167,42 +177,58 @@ async function deliverReport(
   report: Report,
   unmet: readonly UnmetThreshold[],
   targets: readonly ReportTarget[],
-  { words, rest, flags, io }: ExecCall,
+  call: ExecCall,
   folder: RunFolder,
 ): Promise<boolean> {
+  const { words, rest, flags, io } = call;
   const { quiet = false, format = "text" } = flags;
-  const style = io.stderr.style();
-  const print = (text: string) => io.stderr.write(redactKeys(text));
-  const say = (text: string) => io.stderr.say(redactKeys(text));
   const uncounted = folder.uncounted().join(" ");
   const why = uncounted || whyNoRequest(io, flags);
-  const next = runAgainWith("certify", words, rest, io.program);
-  const hint = `The command has sent no request. ${why}`;
-  const how = { failures: unmet, hint, next };
+  const how = {
+    failures: unmet,
+    hint: `The command has sent no request. ${why}`,
+    next: runAgainWith("certify", words, rest, io.program),
+  };
+  // Files have no colors, and no width.
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
   const failures = await writeTargets(targets, inFormat, execReportFiles, io);
+
+  // A report that no file has must not be lost.
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
-  const end = () => {
-    for (const failure of failures) say(describeFailure(failure, flags));
-    return failures.length === 0;
-  };
-  // Programs read it to its end.
   if (isInFull && format === "json") {
-    print(inFormat(format));
-    return end();
-  }
-  if (isInFull) {
-    print(`\n${renderReport(report, format, { ...how, ...style })}`);
-  } else if (!quiet) {
+    // Nothing else: programs read it to its end.
+    io.stderr.write(redactKeys(inFormat(format)));
+  } else {
+    if (isInFull) {
+      const text = renderReport(report, format, { ...how, ...io.stderr.style() });
+      io.stderr.write(redactKeys(`\n${text}`));
+    }
     const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
-    say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
+    sayResult(report, unmet, isInFull ? undefined : files, call);
+
+    const left = folder.leftBehind();
+    if ((report.requests === 0 || uncounted) && !quiet) io.stderr.say(redactKeys(`${why}\n`));
+    if (left !== undefined && !quiet) io.stderr.say(redactKeys(`${left}\n`));
+    if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
   }
-  // Only the text for people already ends with these sentences.
-  if (!isInFull || format !== "text")
-    for (const { sentence } of unmet) say(`${style.palette.red(sentence)}\n`);
-  if ((report.requests === 0 || uncounted) && !quiet) say(`${why}\n`);
-  const left = folder.leftBehind();
-  if (left !== undefined && !quiet) say(`${left}\n`);
-  if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
-  return end();
+
+  for (const failure of failures) io.stderr.say(redactKeys(describeFailure(failure, flags)));
+  return failures.length === 0;
+}
+
+/** Prints what the report shows: `files` have it, or, if missing, it was just printed. */
+function sayResult(
+  report: Report,
+  unmet: readonly UnmetThreshold[],
+  files: readonly string[] | undefined,
+  { flags, io }: ExecCall,
+): void {
+  const { quiet = false, format = "text" } = flags;
+  const { palette } = io.stderr.style();
+  if (files !== undefined && !quiet) {
+    io.stderr.say(redactKeys(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`));
+  }
+  // The text for people already ends with these sentences.
+  if (files === undefined && format === "text") return;
+  for (const { sentence } of unmet) io.stderr.say(redactKeys(`${palette.red(sentence)}\n`));
 }

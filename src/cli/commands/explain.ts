@@ -10,7 +10,6 @@ import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import {
   fingerprintOf,
   formOfKey,
-  isMarked,
   isSandboxKey,
   isWellFormedKey,
   keyPrefixes,
@@ -23,6 +22,7 @@ import { type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
+import type { Endpoint } from "../../sandbox/endpoint.js";
 import { fingerprintFor } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { writtenKeys } from "../../scenario/described-keys.js";
@@ -38,11 +38,11 @@ import { paintStatus, type Style } from "../terminal.js";
 const flags = {
   endpoint: flag.endpoint,
   url: flag.plainOption("--url <url>", flag.runningUrl, (text) => text),
-  ...flag.ofCalls,
+  ...flag.callFlags,
   json: flag.json,
-  ...flag.ofSandbox,
+  ...flag.sandboxFlags,
 };
-type ExplainFlags = CallOf<typeof flags>["flags"];
+type ExplainCall = CallOf<typeof flags>;
 
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
@@ -62,52 +62,65 @@ export const explainCommand = declareCommand({
     "svc-sandbox explain main scenario.yaml --endpoint createReport": "at another endpoint",
     "svc-sandbox explain none --json": "a request without a key, for machines",
   },
-  async run({ words, flags, io }) {
+  async run(call) {
+    const { words, flags, io } = call;
     const [word = "", scenario] = words;
-    const style = io.stdout.style();
-    const { endpoint, seed, now, frozen, profile } = flags;
-    const isOfRequest = word === "last" || requestId.test(word);
-    const startsOwn =
-      !isOfRequest && [scenario, seed, now, frozen, profile].some((value) => value !== undefined);
-    if (startsOwn && flags.url !== undefined)
-      throw usageError("--url asks a running sandbox: remove it, or the scenario and its flags.");
-    const client = startsOwn ? undefined : await runningClient(word, isOfRequest, flags, io);
-    if (client && isOfRequest) {
-      const { text: found, ...details } = await client.request(word);
-      const text = flags.json ? JSON.stringify(details, null, 2) : painted(found, details.status, style);
-      io.stdout.say(redactKeys(`${text}\n`));
+    if (word === "last" || requestId.test(word)) {
+      await sayRequest(word, call);
       return;
     }
-    const keys = await (client ? runningKeys(client, endpoint) : ownKeys(scenario, flags, io));
+
+    // Each of them is about a sandbox to start, and not about the one that runs.
+    const { seed, now, frozen, profile } = flags;
+    const startsOwn = [scenario, seed, now, frozen, profile].some((value) => value !== undefined);
+    if (startsOwn && flags.url !== undefined) {
+      throw usageError("--url asks a running sandbox: remove it, or the scenario and its flags.");
+    }
+    const client = startsOwn ? undefined : await runningClient(word, call);
+    const keys = client ? await runningKeys(client, flags.endpoint) : await ownKeys(scenario, flags, io);
+
     const explained = await explainKey(word, keys, io.program);
-    const { text, notes } = explainedText(explained, keys, io.program);
-    const withNotes = [painted(text, explained.status, style), ...notes.map(style.palette.yellow)].join(
-      "\n\n",
-    );
-    if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
-    else io.stdout.say(redactKeys(`${withNotes}\n`));
+    if (flags.json) {
+      io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
+      return;
+    }
+    const style = io.stdout.style();
+    const parts = [painted(explainedText(explained, keys, io.program), explained.status, style)];
+    for (const note of notesOn(explained)) parts.push(style.palette.yellow(note));
+    io.stdout.say(redactKeys(`${parts.join("\n\n")}\n`));
   },
 });
 
-/** Returns `undefined` if no sandbox runs. A request has one, which its call then names. */
-async function runningClient(
-  word: string,
-  isOfRequest: boolean,
-  flags: ExplainFlags,
-  io: Io,
-): Promise<ControlClient | undefined> {
-  const clientAt = (url?: string) => new ControlClient(flag.controlAddress(url, flags, io));
-  if (isOfRequest || flags.url !== undefined || io.env.SVC_CONTROL_URL) return clientAt(flags.url);
+async function sayRequest(id: string, { flags, io }: ExplainCall): Promise<void> {
+  const client = new ControlClient(flag.controlAddress(flags.url, flags, io));
+  const { text, ...details } = await client.request(id);
+  let shown = painted(text, details.status, io.stdout.style());
+  if (flags.json) shown = JSON.stringify(details, null, 2);
+  io.stdout.say(redactKeys(`${shown}\n`));
+}
+
+/** Returns `undefined` if no sandbox runs. */
+async function runningClient(word: string, { flags, io }: ExplainCall): Promise<ControlClient | undefined> {
+  if (flags.url !== undefined || io.env.SVC_CONTROL_URL) {
+    return new ControlClient(flag.controlAddress(flags.url, flags, io));
+  }
+
   const timeout = flags.timeout ?? longestSearch;
   const listener = await findListener(flag.standardHost, timeout);
-  if (listener.kind === "sandbox") return clientAt(listener.sandbox.url);
+  if (listener.kind === "sandbox") {
+    return new ControlClient(flag.controlAddress(listener.sandbox.url, flags, io));
+  }
   if (listener.kind !== "silent") return undefined;
   throw usageError(
     `Failed to ask the sandbox on ${flag.standardHost}: no response came within ${timeout / 1000} s. Wait longer with --timeout, name another sandbox with --url, or name a scenario: ${io.program} explain ${shellWord(word)} key-states`,
   );
 }
 
-async function ownKeys(scenario: string | undefined, flags: ExplainFlags, io: Io): Promise<KeySource> {
+async function ownKeys(
+  scenario: string | undefined,
+  flags: ExplainCall["flags"],
+  io: Io,
+): Promise<KeySource> {
   const loaded = await loadNamed(scenario, io);
   const sandbox = startNamed(loaded, flags);
   const endpoint = endpointNamed(sandbox, flags.endpoint);
@@ -125,14 +138,17 @@ async function ownKeys(scenario: string | undefined, flags: ExplainFlags, io: Io
 
 async function runningKeys(client: ControlClient, operationId: string | undefined): Promise<KeySource> {
   const { url, scenario, now, keys } = await client.keys();
-  const endpoints = async () => ({ name: scenario, endpoints: (await client.report()).endpoints });
-  const { method, path } = operationId === undefined ? me : endpointNamed(await endpoints(), operationId);
+  let endpoint: Pick<Endpoint, "method" | "path"> = me;
+  if (operationId !== undefined) {
+    const { endpoints } = await client.report();
+    endpoint = endpointNamed({ name: scenario, endpoints }, operationId);
+  }
   return {
     scenario,
     url,
     at: now,
-    method,
-    path,
+    method: endpoint.method,
+    path: endpoint.path,
     refs: keys.map(({ ref }) => ref),
     refOf: (sha256) => keys.find(({ fingerprint }) => fingerprint === fingerprintOf(sha256))?.ref,
     async next(ref) {
@@ -150,22 +166,24 @@ const requestId =
 const cutRequestId = /^(?:req_[0-9a-z]*|[0-9a-f]{8}-[0-9a-f-]*|1-[0-9a-f]{8}-[0-9a-f]*)$/i;
 
 /** Colors the results of checks and the response; on a terminal, results are signs. */
-function painted(text: string, status: number, { palette, isTerminal }: Style): string {
+function painted(text: string, status: number, style: Style): string {
+  const { palette, isTerminal } = style;
   const marks = {
     passed: { sign: "✓", paint: palette.green },
     rejected: { sign: "✗", paint: palette.red },
     "not reached": { sign: "·", paint: palette.dim },
   };
-  const ofCheck = /^ {2}(passed|rejected|not reached)( +)(.*)$/gm;
-  return text
-    .replace(ofCheck, (line, result: keyof typeof marks, _space, rest) => {
-      const { sign, paint } = marks[result];
-      return `  ${paint(isTerminal ? `${sign}  ${rest}` : line.trimStart())}`;
-    })
-    .replace(
-      /^(Response +)(\d+(?: \S+)?)/m,
-      (_, name, response) => name + paintStatus(palette, status)(response),
-    );
+  const checkLine = /^ {2}(passed|rejected|not reached) +(.*)$/gm;
+  const withChecks = text.replace(checkLine, (line, result: keyof typeof marks, rest: string) => {
+    const { sign, paint } = marks[result];
+    const shown = isTerminal ? `${sign}  ${rest}` : line.trimStart();
+    return `  ${paint(shown)}`;
+  });
+
+  const paintResponse = paintStatus(palette, status);
+  return withChecks.replace(/^(Response +)(\d+(?: \S+)?)/m, (_, name: string, response: string) => {
+    return name + paintResponse(response);
+  });
 }
 
 /** The keys of a sandbox, of this process or a running one. */
@@ -194,27 +212,43 @@ interface NextOfKey {
   readonly faultOutcomes: readonly OutcomeId[];
 }
 
-function explainedText(explained: ExplainedKey, { scenario, url }: KeySource, program: string) {
-  const { method, path, at, key, fingerprint, fault_outcomes: faults, checks, key_form: form } = explained;
-  const stranger =
-    fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}${form ? ` (${form})` : ""}`;
-  const fault = `${faults.join(", ")} may replace this response; ${program} show ${shellWord(scenario)}`;
-  const response = responseFacts({ ...explained, whatToDo: explained.what_to_do });
-  const lines = [
-    ...(url === null ? [`This is what ${scenario} would respond.`] : []),
-    `${method} ${path} with ${key === null ? stranger : `the key ${key}`}, scenario ${scenario}${url === null ? "" : ` on ${url}`}, at ${at}`,
-    "",
-    ...checkLines(checks),
-    "",
-    ...alignColumns(faults.length === 0 ? response : [...response, ["Faults", fault]]),
-  ];
-  const notes = [
-    ...(explained.real_key_suspected ? [realKeyWarning] : []),
-    ...(explained.key_of_another_sandbox ? [noteOf("key-of-another-sandbox")] : []),
-    ...(explained.key_cut ? [noteOf("key-cut")] : []),
-    ...(explained.other_prefix_of === null ? [] : [prefixNote(explained.other_prefix_of)]),
-  ];
-  return { text: lines.join("\n"), notes };
+function explainedText(explained: ExplainedKey, keys: KeySource, program: string): string {
+  const { method, path, at, fault_outcomes: faults } = explained;
+  const { scenario, url } = keys;
+
+  const lines: string[] = [];
+  if (url === null) lines.push(`This is what ${scenario} would respond.`);
+  const sandbox = url === null ? `scenario ${scenario}` : `scenario ${scenario} on ${url}`;
+  lines.push(`${method} ${path} with ${sentKeyText(explained)}, ${sandbox}, at ${at}`, "");
+  lines.push(...checkLines(explained.checks), "");
+
+  const facts = responseFacts({ ...explained, whatToDo: explained.what_to_do });
+  if (faults.length > 0) {
+    const show = `${program} show ${shellWord(scenario)}`;
+    facts.push(["Faults", `${faults.join(", ")} may replace this response; ${show}`]);
+  }
+  lines.push(...alignColumns(facts));
+  return lines.join("\n");
+}
+
+function sentKeyText({ key, fingerprint, key_form: form }: ExplainedKey): string {
+  if (key !== null) return `the key ${key}`;
+  if (fingerprint === null) return "no key";
+  const stranger = `a key of fingerprint ${fingerprint}`;
+  return form === null ? stranger : `${stranger} (${form})`;
+}
+
+function notesOn(explained: ExplainedKey): string[] {
+  const notes: string[] = [];
+  if (explained.real_key_suspected) notes.push(realKeyWarning);
+  if (explained.key_of_another_sandbox) notes.push(noteOf("key-of-another-sandbox"));
+  if (explained.key_cut) notes.push(noteOf("key-cut"));
+  if (explained.other_prefix_of !== null) {
+    notes.push(
+      `This is the key ${explained.other_prefix_of} with another prefix, so it is an unknown key (R15). Send it with its own prefix, which shows the environment.`,
+    );
+  }
+  return notes;
 }
 
 const realKeyWarning =
@@ -225,12 +259,11 @@ function noteOf(id: AdviceId): string {
   return `${meaning} ${whatToDo}`;
 }
 
-const prefixNote = (ref: string) =>
-  `This is the key ${ref} with another prefix, so it is an unknown key (R15). Send it with its own prefix, which shows the environment.`;
-
-// Anything else counts as a client's header. Messages leave out long words: a key without its prefix may look like this.
+// Anything else counts as a client's header.
 function looksLikeRef(word: string): boolean {
-  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
+  // Messages leave out long words: a key without its prefix may look like a ref.
+  if (word.length > 24 || parseApiKey(word) !== undefined) return false;
+  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
 }
 
 /** What an endpoint returns for a key, and why, as JSON. */
@@ -240,22 +273,27 @@ type ExplainedKey = Awaited<ReturnType<typeof explainKey>>; // an interface woul
 async function explainKey(word: string, keys: KeySource, program: string) {
   const isKey = keys.refs.includes(word);
   const isRef = isKey || isReserved(word);
-  if (!isRef && cutRequestId.test(word))
+  if (!isRef && cutRequestId.test(word)) {
     throw usageError(
       `${quote(word)} is too short for the id of a request. Copy the whole X-Request-Id, or use last.`,
     );
+  }
   if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
+
+  // Any other word is a key, as a client sends it. One that no sandbox has gets what the reserved ref of its kind gets.
   const apiKey = word.trim();
   const sha256 = nodePlatform.sha256(apiKey);
-  const key = (isKey ? word : keys.refOf(sha256)) ?? null;
-  const otherRef = isWellFormedKey(apiKey) ? "unknown" : "malformed";
-  const next = await keys.next(isRef ? word : (key ?? otherRef));
-  const { outcome, code, why, faultOutcomes } = next;
+  const key = isKey ? word : (keys.refOf(sha256) ?? null);
+  const standIn = isWellFormedKey(apiKey) ? "unknown" : "malformed";
+  const next = await keys.next(isRef ? word : (key ?? standIn));
   const fingerprint = isRef ? next.fingerprint : fingerprintOf(sha256);
-  // Not the key that stands for `unknown`, either.
-  const stray = fingerprint === next.fingerprint ? undefined : apiKey;
-  const otherPrefixOf = refWithOtherPrefix(stray, keys);
+
+  const { outcome } = next;
   const { status, when } = outcomeOf(outcome);
+  const checks: ExplainedCheck[] = [];
+  for (const { name, question, result } of checkResults(outcome, authorizationChecks)) {
+    checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
+  }
   return {
     /** The running sandbox's URL; `null` for what the scenario would respond. */
     url: keys.url,
@@ -264,46 +302,92 @@ async function explainKey(word: string, keys: KeySource, program: string) {
     method: keys.method,
     path: keys.path,
     at: keys.at,
-    checks: checkResults(outcome, authorizationChecks).map(({ rules: _, ...check }) => ({
-      ...check,
-      outcome: check.result === "rejected" ? outcome : null,
-    })),
+    checks,
     status,
-    code,
+    code: next.code,
     outcome,
-    fault_outcomes: faultOutcomes,
+    fault_outcomes: next.faultOutcomes,
     when,
-    why,
+    why: next.why,
     what_to_do: whatToDoAbout(outcome, next),
-    /** Well-formed, but not of this scenario and not of any sandbox. */
-    real_key_suspected: parseApiKey(stray ?? "")?.marked === false,
-    key_of_another_sandbox: isSandboxKey(stray ?? "") && otherPrefixOf === null,
-    /** The ref of the key that this one is with another prefix (R15). */
-    other_prefix_of: otherPrefixOf,
-    /** Whether it has the mark of a sandbox, but not the length of its keys. */
-    key_cut: parseApiKey(stray ?? "") !== undefined && isMarked(stray ?? "") && !isSandboxKey(stray ?? ""),
-    /** The form of a key that the sandbox does not have. */
-    key_form: stray === undefined ? null : formOfKey(stray),
+    // Not of the key that stands for `unknown`, either.
+    ...strayFacts(fingerprint === next.fingerprint ? undefined : apiKey, keys),
   };
 }
 
-function unknownKey(word: string, { refs, scenario, url }: KeySource, program: string): SandboxError {
-  // Also for the outcome that the key of this name ends on.
+interface ExplainedCheck extends Omit<ReturnType<typeof checkResults>[number], "rules"> {
+  /** `null` unless the check rejects the key. */
+  readonly outcome: OutcomeId | null;
+}
+
+/** What shows of a key that the sandbox does not have. */
+interface StrayFacts {
+  /** Well-formed, but not of this scenario and not of any sandbox. */
+  readonly real_key_suspected: boolean;
+  readonly key_of_another_sandbox: boolean;
+  /** The ref of the key that this one is with another prefix (R15). */
+  readonly other_prefix_of: string | null;
+  /** Whether it has the mark of a sandbox, but not the length of its keys. */
+  readonly key_cut: boolean;
+  /** The form of the key. */
+  readonly key_form: string | null;
+}
+
+function strayFacts(stray: string | undefined, keys: KeySource): StrayFacts {
+  if (stray === undefined) {
+    return {
+      real_key_suspected: false,
+      key_of_another_sandbox: false,
+      other_prefix_of: null,
+      key_cut: false,
+      key_form: null,
+    };
+  }
+
+  const isWhole = isSandboxKey(stray);
+  const parsed = parseApiKey(stray);
+  const otherPrefixOf = refWithOtherPrefix(stray, keys);
+  return {
+    real_key_suspected: parsed?.marked === false,
+    key_of_another_sandbox: isWhole && otherPrefixOf === null,
+    other_prefix_of: otherPrefixOf,
+    key_cut: parsed?.marked === true && !isWhole,
+    key_form: formOfKey(stray),
+  };
+}
+
+function unknownKey(word: string, keys: KeySource, program: string): SandboxError {
+  const { refs, scenario, url } = keys;
+  const unknown = `Unknown key ${quote(word)} in ${scenario}.`;
+  const listKeys = `${program} keys ${shellWord(scenario)}`;
+
   const keyStates: Scenario = bundledScenarios["key-states"];
   const isBundled = [...writtenKeys(keyStates)].some(({ ref }) => ref === word);
-  const hint = didYouMean(word.replace(/^\d{3}\./, ""), [...refs, ...reservedKeyRefs]);
-  const keys = `${program} keys ${shellWord(scenario)}`;
-  const list = url === null ? `List its keys with \`${keys}\`` : "Name one of its keys";
-  const whatToDo = isBundled
-    ? ` It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${keys}\`.`
-    : `${hint} ${list}, or use ${listed(reservedKeyRefs, "or")}.`;
-  return new SandboxError("unknown_ref", `Unknown key ${quote(word)} in ${scenario}.${whatToDo}`);
+  if (isBundled) {
+    return new SandboxError(
+      "unknown_ref",
+      `${unknown} It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${listKeys}\`.`,
+    );
+  }
+
+  // Also for the outcome that the key of this name ends on.
+  const name = word.replace(/^\d{3}\./, "");
+  const hint = didYouMean(name, [...refs, ...reservedKeyRefs]);
+  const list = url === null ? `List its keys with \`${listKeys}\`` : "Name one of its keys";
+  return new SandboxError(
+    "unknown_ref",
+    `${unknown}${hint} ${list}, or use ${listed(reservedKeyRefs, "or")}.`,
+  );
 }
 
 /** Returns the ref of the key that a text is with another prefix; `null` if there is none. */
-function refWithOtherPrefix(text = "", keys: KeySource): string | null {
+function refWithOtherPrefix(text: string, keys: KeySource): string | null {
   const prefixRow = prefixIn(text);
   if (prefixRow === undefined) return null;
-  const inOtherEnvironments = keyPrefixes.map(({ prefix }) => prefix + text.slice(prefixRow.prefix.length));
-  return inOtherEnvironments.flatMap((other) => keys.refOf(nodePlatform.sha256(other)) ?? [])[0] ?? null;
+  const rest = text.slice(prefixRow.prefix.length);
+  for (const { prefix } of keyPrefixes) {
+    const ref = keys.refOf(nodePlatform.sha256(prefix + rest));
+    if (ref !== undefined) return ref;
+  }
+  return null;
 }

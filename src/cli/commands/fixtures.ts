@@ -87,36 +87,56 @@ interface Records {
   readonly features: (index: number) => readonly object[];
 }
 
-function fixtureRecords({ words: [word = ""], flags }: FixturesCall): Records {
-  const { seed = 1, now: start = defaultNow, locale: locales, format } = flags;
-  if (flag.oneOf(["organizations", "farmers"])(word, "kind of records") === "farmers") {
-    const source = { seed, start, ...(locales !== undefined && { locales }) };
-    const at = (index: number) => farmerAt(source, index);
-    return { at, row: (index) => farmerRow(at(index)), features: (index) => farmerFeatures(at(index)) };
-  }
-  if (locales !== undefined || format === "geojson")
+const readKind = flag.oneOf(["organizations", "farmers"]);
+
+function fixtureRecords({ words, flags }: FixturesCall): Records {
+  const kind = readKind(words[0] ?? "", "kind of records");
+  if (kind === "farmers") return farmerRecords(flags);
+  if (flags.locale !== undefined || flags.format === "geojson") {
     throw usageError("--locale and --format geojson are only for farmers: organizations have no location.");
-  // A scenario's population with refs, as in the API; index 0 is `organization-1`.
-  const at = (index: number) => {
+  }
+  return organizationRecords(flags.seed ?? 1);
+}
+
+function farmerRecords(flags: FixturesCall["flags"]): Records {
+  const { seed = 1, now = defaultNow, locale } = flags;
+  const source = { seed, start: now, ...(locale !== undefined && { locales: locale }) };
+  return {
+    at: (index) => farmerAt(source, index),
+    row: (index) => farmerRow(farmerAt(source, index)),
+    features: (index) => farmerFeatures(farmerAt(source, index)),
+  };
+}
+
+/** A scenario's population with refs, as in the API; index 0 is `organization-1`. */
+function organizationRecords(seed: number): Records {
+  const organizationAt = (index: number) => {
     const number = index + 1;
     const settings = populatedOrganization(number);
     const { ref, id, name, type } = buildOrganization(populatedRef(number), settings, seed);
     return { ref, id, name, type };
   };
-  return { at, row: at, features: () => [] };
+  return { at: organizationAt, row: organizationAt, features: () => [] };
 }
 
 /** Number of characters to write together: large enough for speed, small enough for `| head`. */
 const portion = 64 * 1024;
 
+interface RecordRange {
+  readonly from: number;
+  readonly count: number;
+  readonly format: RecordFormat;
+}
+
 /** As fast as they are read. Ends early if the reader is gone or the signal is aborted. */
 async function writeRecords(
   records: Records,
-  { from, count, format }: { from: number; count: number; format: RecordFormat },
+  range: RecordRange,
   output: Printer,
   stop: AbortSignal,
 ): Promise<void> {
-  const { head = "", textsOf, separator = "", tail = "" } = await layoutOf(records, format, count);
+  const { from, count } = range;
+  const { head = "", textsOf, separator = "", tail = "" } = await layoutOf(records, range.format, count);
   let waiting = head;
   let before = "";
   for (let index = from; index < from + count; index++) {
@@ -125,6 +145,8 @@ async function writeRecords(
       before = separator;
     }
     if (waiting.length < portion) continue;
+
+    // A reader that is slower than us must not fill the memory.
     output.write(waiting);
     waiting = "";
     const isRead = await output.room(stop);
@@ -136,27 +158,32 @@ async function writeRecords(
 
 interface Layout {
   readonly head?: string;
+  /** The texts of the record at an index. */
   readonly textsOf: (index: number) => readonly string[];
   readonly separator?: string;
   readonly tail?: string;
 }
 
-async function layoutOf(
-  { at, row, features }: Records,
-  format: RecordFormat,
-  count: number,
-): Promise<Layout> {
-  const member = (value: object) => `\n${JSON.stringify(value)}`;
-  const list = { head: "[", separator: ",", tail: "\n]\n" };
+async function layoutOf(records: Records, format: RecordFormat, count: number): Promise<Layout> {
+  const { at, row, features } = records;
+  const memberText = (value: object) => `\n${JSON.stringify(value)}`;
   switch (format) {
     case "ndjson":
       return { textsOf: (index) => [`${JSON.stringify(at(index))}\n`] };
     case "json":
-      return { ...list, textsOf: (index) => [member(at(index))] };
-    case "geojson": {
-      const head = '{"type":"FeatureCollection","features":[';
-      return { ...list, head, textsOf: (index) => features(index).map(member), tail: "\n]}\n" };
-    }
+      return {
+        head: "[",
+        textsOf: (index) => [memberText(at(index))],
+        separator: ",",
+        tail: "\n]\n",
+      };
+    case "geojson":
+      return {
+        head: '{"type":"FeatureCollection","features":[',
+        textsOf: (index) => features(index).map(memberText),
+        separator: ",",
+        tail: "\n]}\n",
+      };
     case "yaml": {
       // Other formats do not load the YAML writer.
       const { yamlText } = await import("../../scenario/yaml.js");
@@ -168,7 +195,12 @@ async function layoutOf(
 }
 
 // The rows are as in RFC 4180, except for Unix line ends.
-function csvLine(cells: readonly FixtureValue[]): string {
-  const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  return `${cells.map((cell) => quoted(String(cell ?? ""))).join(",")}\n`;
+function csvLine(values: readonly FixtureValue[]): string {
+  const cells: string[] = [];
+  for (const value of values) {
+    const text = String(value ?? "");
+    const needsQuotes = /[",\r\n]/.test(text);
+    cells.push(needsQuotes ? `"${text.replaceAll('"', '""')}"` : text);
+  }
+  return `${cells.join(",")}\n`;
 }

@@ -16,7 +16,7 @@ import { declareCommand } from "../command.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { ownScenario, startable } from "../open-scenario.js";
+import { asFileArgument, ownScenario } from "../open-scenario.js";
 
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 
@@ -96,7 +96,7 @@ const clients: Readonly<Record<ClientKind, ClientFiles>> = {
 };
 
 function readClient(text: string, from: string): ClientKind {
-  const kind = clientKinds.find((one) => one === text);
+  const kind = clientKinds.find((known) => known === text);
   if (kind !== undefined) return kind;
   throw usageError(
     `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. docs/test-runners.md in the package has recipes.`,
@@ -128,120 +128,176 @@ export const initCommand = declareCommand({
     "svc-sandbox init scenarios/bank.yaml --force": "write another file, and overwrite an existing file",
   },
   async run({ words, flags, io }) {
-    if (flags.client !== undefined || flags.agent) {
-      const notes = [
-        ...(flags.client === undefined ? [] : await writeClientFiles(flags.client, io, flags)),
-        ...(flags.agent ? await writeAgentSection(io.cwd) : []),
-      ];
-      if (!flags.quiet) io.stderr.say(notes.map((line) => `${line}\n`).join(""));
-      return undefined;
+    if (flags.client === undefined && !flags.agent) {
+      writeStarter(words[0] ?? ownScenario, flags, io);
+      return;
     }
-    const [name = ownScenario] = words;
-    if (/\.json\w?$/i.test(name))
-      throw usageError(
-        `The starter is YAML with comments, and JSON has none. Name ${quoteFile(name.replace(/json\w?$/i, "yaml"))}.`,
-      );
-    const file = newFile(name, io.cwd, flags);
-    const installed = installedFile(dirname(file), "dist/scenario.schema.json");
-    write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), name);
-    // Editors use it for completion and checks. An existing copy may be the user's.
-    const copy = join(dirname(file), schemaCopy);
-    if (installed === undefined && (flags.force === true || !existsSync(copy)))
-      write(copy, `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`, name);
-    if (flags.quiet !== true) {
-      const start = io.program + (name === ownScenario ? "" : ` ${startable(name)}`);
-      const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
-      io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
-    }
+
+    const notes: string[] = [];
+    if (flags.client !== undefined) notes.push(...(await writeClientFiles(flags.client, io, flags)));
+    if (flags.agent) notes.push(...(await writeAgentSection(io.cwd)));
+    if (!flags.quiet) io.stderr.say(notes.map((line) => `${line}\n`).join(""));
   },
 });
+
+interface WriteFlags {
+  readonly force?: boolean;
+  readonly quiet?: boolean;
+}
 
 /** The schema's path in the starter scenario: a copy next to it. */
 const schemaCopy = "./svc-sandbox.schema.json";
 
-async function writeClientFiles(
-  kind: ClientKind,
-  io: Io,
-  force: { readonly force?: boolean },
-): Promise<string[]> {
+/** Writes the starter scenario, and its schema next to it if no installed package has one. */
+function writeStarter(name: string, flags: WriteFlags, io: Io): void {
+  if (/\.json\w?$/i.test(name)) {
+    const yamlName = name.replace(/json\w?$/i, "yaml");
+    throw usageError(`The starter is YAML with comments, and JSON has none. Name ${quoteFile(yamlName)}.`);
+  }
+
+  const file = newFile(name, io.cwd, flags);
+  // The starter names its schema by a path.
+  const installed = installedFile(dirname(file), "dist/scenario.schema.json");
+  write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), name);
+
+  // Editors use it for completion and checks. An existing copy may be the user's.
+  const copy = join(dirname(file), schemaCopy);
+  if (installed === undefined && (flags.force || !existsSync(copy))) {
+    write(copy, `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`, name);
+  }
+
+  if (flags.quiet) return;
+  const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
+  const start = name === ownScenario ? io.program : `${io.program} ${asFileArgument(name)}`;
+  io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
+}
+
+async function writeClientFiles(kind: ClientKind, io: Io, flags: WriteFlags): Promise<string[]> {
   const { example, test, to, script, run } = clients[kind];
+  // Everything that can fail comes before the first file is written.
   const project = script === undefined ? undefined : await withScript(io.cwd, script);
   await checkNeeds(kind, io);
-  const file = newFile(to, io.cwd, force);
+  const file = newFile(to, io.cwd, flags);
+
   write(file, await packageFile(`examples/${example}/${test}`));
   if (project === undefined) return [`Wrote ${to}.`, `Run it with: ${run}`];
-  const { text, words, isAdded } = project;
-  if (isAdded) write(join(io.cwd, "package.json"), text);
-  return isAdded
-    ? [`Wrote ${to}, and the script test:sandbox.`, `Run it with: ${run}`]
-    : [`Wrote ${to}. The script test:sandbox is unchanged.`, `Run it with: ${io.program} ${words}`];
+  if (!project.isAdded) {
+    return [
+      `Wrote ${to}. The script test:sandbox is unchanged.`,
+      `Run it with: ${io.program} ${project.words}`,
+    ];
+  }
+  write(join(io.cwd, "package.json"), project.text);
+  return [`Wrote ${to}, and the script test:sandbox.`, `Run it with: ${run}`];
 }
 
 /** The tests of `init` in a folder that nobody has changed since. */
 export async function untouchedTests(cwd: string): Promise<string[]> {
-  const files = await Promise.all(
-    Object.values(clients).map(async ({ example, test, to }) => {
-      const file = join(cwd, to);
-      const isThere =
-        existsSync(file) && (await packageFile(`examples/${example}/${test}`)).equals(await readFile(file));
-      return isThere ? [to] : [];
-    }),
-  );
-  return files.flat();
+  const untouched: string[] = [];
+  for (const { example, test, to } of Object.values(clients)) {
+    const file = join(cwd, to);
+    if (!existsSync(file)) continue;
+    const asWritten = await packageFile(`examples/${example}/${test}`);
+    if (asWritten.equals(await readFile(file))) untouched.push(to);
+  }
+  return untouched;
 }
 
-async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<void> {
-  const { needs, files, install } = clients[kind];
-  const existing = files.filter((name) => existsSync(join(cwd, name)));
-  const texts = await Promise.all(existing.map((name) => readFile(join(cwd, name), "utf8")));
-  // Python itself shows what it finds, also in a virtual environment.
-  const python = () => spawnSync("python3", ["-c", "import svc_sandbox.pytest_plugin"], { cwd, env });
-  const hasNeed = (need: string) =>
-    kind === "pytest" ? python().status === 0 : texts.some((text) => text.includes(need));
-  const missing = needs.filter((need) => !hasNeed(need));
+/** Throws a usage error with what to install, if a project lacks what the tests need. */
+async function checkNeeds(kind: ClientKind, io: Io): Promise<void> {
+  const { files } = clients[kind];
+  const existing = files.filter((name) => existsSync(join(io.cwd, name)));
+  const missing = await missingNeeds(kind, existing, io);
   if (missing.length === 0) return;
-  const [file = files[0]] = existing;
-  const lack = existing.length > 0 ? `which ${file} does not have` : file && `and there is no ${file} here`;
-  const pom = kind === "junit" ? String(await packageFile("examples/junit5/pom.xml")).trimEnd() : "";
-  const part = existing.length === 0 ? pom : /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom)?.[0];
-  const installed = installedFile(cwd, "package.json");
+
+  let lack = "which python3 does not find";
+  if (existing.length > 0) lack = `which ${existing[0]} does not have`;
+  else if (files.length > 0) lack = `and there is no ${files[0]} here`;
+  const needed = listed(missing, "and").replaceAll('"', "");
+  const steps = await installSteps(kind, existing, missing, io);
+  throw usageError(`Nothing was written: the tests need ${needed}, ${lack}.\n\n${steps.join("\n\n")}`);
+}
+
+async function missingNeeds(kind: ClientKind, existing: readonly string[], io: Io): Promise<string[]> {
+  const { cwd, env } = io;
+  const { needs } = clients[kind];
+  if (kind === "pytest") {
+    // Python itself shows what it finds, also in a virtual environment.
+    const python = spawnSync("python3", ["-c", "import svc_sandbox.pytest_plugin"], { cwd, env });
+    return python.status === 0 ? [] : [...needs];
+  }
+  const texts = await Promise.all(existing.map((name) => readFile(join(cwd, name), "utf8")));
+  const text = texts.join("\n");
+  return needs.filter((need) => !text.includes(need));
+}
+
+/** The paragraphs about what to do before the tests of a client can be written. */
+async function installSteps(
+  kind: ClientKind,
+  existing: readonly string[],
+  missing: readonly string[],
+  io: Io,
+): Promise<string[]> {
+  const { needs, files, install } = clients[kind];
+  const file = existing[0] ?? files[0];
+  const installed = installedFile(io.cwd, "package.json");
   const isOfNode = needs.includes(thisPackage);
-  // A machine with the single executable may have no npm.
-  const [how, at] =
-    isExecutable() && !isOfNode
-      ? ["tar -xzf", "./package"]
-      : ["npm install --save-dev", "./node_modules/svc-sandbox"];
-  const unpacked = installed === undefined ? at : dirname(installed);
   // A project of Node must name it itself, also if a folder above has it.
   const lacksPackage = isOfNode ? missing.includes(thisPackage) : installed === undefined;
-  const needsMore = install !== undefined && missing.some((need) => need !== thisPackage);
-  const lines = [
-    ...(lacksPackage ? [`${how} ./svc-sandbox-${version}.tgz`] : []),
-    ...(file === "go.mod" && existing.length === 0 ? ["go mod init example.com/client"] : []),
-    ...(needsMore ? [install.replace("%", unpacked)] : []),
-  ];
+  // A machine with the single executable may have no npm.
+  const usesTar = isExecutable() && !isOfNode;
+
+  const commands: string[] = [];
+  if (lacksPackage) {
+    const unpack = usesTar ? "tar -xzf" : "npm install --save-dev";
+    commands.push(`${unpack} ./svc-sandbox-${version}.tgz`);
+  }
+  if (file === "go.mod" && existing.length === 0) commands.push("go mod init example.com/client");
+  if (install !== undefined && missing.some((need) => need !== thisPackage)) {
+    let folder = usesTar ? "./package" : "./node_modules/svc-sandbox";
+    if (installed !== undefined) folder = dirname(installed);
+    commands.push(install.replace("%", folder));
+  }
+
+  const steps: string[] = [];
+  const toPutIn = kind === "junit" ? await pomPart(existing.length > 0) : undefined;
+  if (toPutIn) steps.push(`Put this into ${file}:`, toPutIn);
+  const what = toPutIn ? "the jar" : "it";
   const from = lacksPackage ? ", with the file of npm pack (there is no release yet)" : "";
-  const steps = [
-    ...(part ? [`Put this into ${file}:`, `${part}`] : []),
-    `Install ${part ? "the jar" : "it"}${from}:`,
-    lines.map((line) => `  ${line}`).join("\n"),
-    `Then run this again: ${program} init --client ${kind}`,
-    ...(kind === "junit" ? ["No Maven, no Gradle: docs/test-runners.md#junit-5 in the package."] : []),
-  ];
-  throw usageError(
-    `Nothing was written: the tests need ${listed(missing, "and").replaceAll('"', "")}, ${lack ?? "which python3 does not find"}.\n\n${steps.join("\n\n")}`,
-  );
+  steps.push(`Install ${what}${from}:`);
+  steps.push(commands.map((line) => `  ${line}`).join("\n"));
+  steps.push(`Then run this again: ${io.program} init --client ${kind}`);
+  if (kind === "junit") steps.push("No Maven, no Gradle: docs/test-runners.md#junit-5 in the package.");
+  return steps;
 }
 
-/** Returns the text of package.json with a script that runs the command, and the words of the script; another one that is there stays. */
-async function withScript(cwd: string, command: string) {
+/** The example's pom.xml; for a project that has a file of its own, only the dependency in it. */
+async function pomPart(hasFile: boolean): Promise<string | undefined> {
+  const pom = String(await packageFile("examples/junit5/pom.xml")).trimEnd();
+  if (!hasFile) return pom;
+  return /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom)?.[0];
+}
+
+interface ProjectScript {
+  /** The text of package.json with the script. */
+  readonly text: string;
+  /** The words of the script behind the program. */
+  readonly words: string;
+  /** Whether the text has it: another script of its name stays. */
+  readonly isAdded: boolean;
+}
+
+/** Adds a script to package.json that runs the command with a sandbox. */
+async function withScript(cwd: string, command: string): Promise<ProjectScript> {
   const file = join(cwd, "package.json");
   const before = existsSync(file) ? await readFile(file, "utf8") : "{}";
   const project = parsedJson(before);
   if (!isMapping(project)) throw usageError(`Nothing was written: ${quoteFile(file)} is not valid JSON.`);
+
   const words = `exec key-states --fail-on warning -- ${command}`;
   const line = `svc-sandbox ${words}`;
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
+  // The file keeps its indentation, and another script of this name.
   const [indent = "  "] = /^[ \t]+(?=")/m.exec(before) ?? [];
   const text = `${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
   return { text, words, isAdded: scripts["test:sandbox"] === line };
@@ -250,22 +306,34 @@ async function withScript(cwd: string, command: string) {
 const heading = "## svc-sandbox";
 
 async function writeAgentSection(cwd: string): Promise<string[]> {
+  // Other sections of the file stay.
   const file = resolve(cwd, "AGENTS.md");
   const before = existsSync(file) ? await readFile(file, "utf8") : "";
-  if (before.includes(heading))
+  if (before.includes(heading)) {
     return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
+  }
+
+  // Without an installed package, a copy stands next to the file.
   const installed = installedFile(cwd, "AGENTS.md");
   const copy = "svc-sandbox.AGENTS.md";
-  // A machine with the single executable may have no npx.
-  const startable = (text: string) => (isExecutable() ? text.replaceAll("npx --no-install ", "") : text);
-  if (installed === undefined) write(resolve(cwd, copy), startable(String(await packageFile("AGENTS.md"))));
-  const section = startable(`${heading}
+  if (installed === undefined) {
+    const ofPackage = String(await packageFile("AGENTS.md"));
+    write(resolve(cwd, copy), withoutNpx(ofPackage));
+  }
+
+  const section = withoutNpx(`${heading}
 
 Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
 \`npx --no-install svc-sandbox exec --format json -- <command>\`.
 `);
   write(file, before === "" ? section : `${before.trimEnd()}\n\n${section}`);
   return [`Added a section to AGENTS.md.`];
+}
+
+// A machine with the single executable may have no npx.
+function withoutNpx(text: string): string {
+  if (!isExecutable()) return text;
+  return text.replaceAll("npx --no-install ", "");
 }
 
 /** Makes the folder too, unless the user has named it. */
@@ -280,21 +348,21 @@ function write(file: string, text: string | Buffer, name?: string): void {
 
 /** Returns the path from a folder to a file of the installed package. A package that `npx` downloaded is not found. */
 function installedFile(folder: string, name: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const path = join(at, "node_modules/svc-sandbox", name);
-    if (existsSync(path))
-      return relative(folder, path)
-        .replaceAll("\\", "/")
-        .replace(/^(?!\.)/, "./");
-    if (at === dirname(at)) return undefined;
+  for (let above = folder; ; above = dirname(above)) {
+    const path = join(above, "node_modules/svc-sandbox", name);
+    if (existsSync(path)) {
+      const fromFolder = relative(folder, path).replaceAll("\\", "/");
+      return fromFolder.startsWith(".") ? fromFolder : `./${fromFolder}`;
+    }
+    if (above === dirname(above)) return undefined;
   }
 }
 
-function newFile(name: string, cwd: string, { force = false }: { force?: boolean | undefined }): string {
+function newFile(name: string, cwd: string, flags: WriteFlags): string {
   const file = resolve(cwd, name);
   if (!existsSync(file)) return file;
   if (statSync(file).isDirectory()) throw usageError(`${quoteFile(name)} is a folder. Name a file.`);
-  if (force) return file;
+  if (flags.force) return file;
   throw new SandboxError(
     "file_exists",
     `${quoteFile(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,

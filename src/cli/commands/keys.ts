@@ -4,14 +4,14 @@ import { startNamed } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
+import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretFor } from "../../sandbox/secrets.js";
 import { clientEnvironment } from "../client-variables.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
-import { type KeyRow, keyRows, keyTable } from "../key-rows.js";
+import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed } from "../open-scenario.js";
-import type { Style } from "../terminal.js";
 
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
@@ -26,7 +26,7 @@ export const keysCommand = declareCommand({
     ),
     endpoint: flag.endpoint,
     json: flag.json,
-    ...flag.ofFrozenSandbox,
+    ...flag.frozenSandboxFlags,
   },
   examples: {
     "svc-sandbox keys": "a table",
@@ -37,35 +37,35 @@ export const keysCommand = declareCommand({
   async run({ words, flags, io }) {
     const loaded = await loadNamed(words[0], io);
     const sandbox = startNamed(loaded, flags);
-    const rows = () => keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
     const format = flags.json ? "json" : (flags.format ?? "table");
-    const open = () => startNamed(loaded, { ...flags, frozen: true });
-    const variableLines = (line: (name: string, value: string) => string) =>
-      Object.entries(clientEnvironment(sandbox))
-        .map(([name, value]) => line(name, value))
-        .join("");
-    const textOf = {
-      env: () => variableLines((name, value) => `export ${name}=${value}\n`),
-      powershell: () => variableLines((name, value) => `$env:${name} = '${value}'\n`),
-      json: () => `${JSON.stringify(rows(), null, 2)}\n`,
-      table: () => tableOf(sandbox, rows(), open, io.stdout.style()),
-    };
-    io.stdout.write(await textOf[format]());
+    if (format === "env" || format === "powershell") {
+      io.stdout.write(variableLines(sandbox, format));
+      return;
+    }
+
+    const rows = keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
+    if (format === "json") {
+      io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+      return;
+    }
+
+    const { palette, width } = io.stdout.style();
+    const lines = keyTable(rows, palette, width);
+    if (sandbox.timeline.steps.length + sandbox.story.steps.length > 0) {
+      const laterKeys = keysToCome(() => startNamed(loaded, { ...flags, frozen: true }));
+      const titles = ["KEY", "SECRET", "MADE BY"].map(palette.dim);
+      if (laterKeys.length > 0) lines.push("", "Created later:", ...alignColumns([titles, ...laterKeys]));
+    }
+    io.stdout.write(`${lines.join("\n")}\n`);
   },
 });
 
-async function tableOf(
-  sandbox: SandboxState,
-  keys: readonly KeyRow[],
-  open: () => SandboxState,
-  { palette, width }: Style,
-): Promise<string> {
-  const table = keyTable(keys, palette, width);
-  const hasSteps = sandbox.timeline.steps.length + sandbox.story.steps.length > 0;
-  const toCome = hasSteps ? keysToCome(open) : [];
-  const rows = [["KEY", "SECRET", "MADE BY"].map(palette.dim), ...toCome];
-  const later = toCome.length === 0 ? [] : ["", "Created later:", ...alignColumns(rows)];
-  return `${[...table, ...later].join("\n")}\n`;
+function variableLines(sandbox: SandboxState, format: "env" | "powershell"): string {
+  let lines = "";
+  for (const [name, value] of Object.entries(clientEnvironment(sandbox))) {
+    lines += format === "env" ? `export ${name}=${value}\n` : `$env:${name} = '${value}'\n`;
+  }
+  return lines;
 }
 
 // The keys that the timeline and the story will create, each with its step and secret.
@@ -75,16 +75,23 @@ function keysToCome(open: () => SandboxState): string[][] {
     const sandbox = open();
     sandbox.journal.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
-      const { step, performed } = event.result;
-      const newKey = performed?.replacement ?? (refsIn(step).key === undefined ? performed?.key : null);
+      const newKey = newKeyOf(event);
       if (!newKey || rows.has(newKey.ref)) return;
-      const by =
-        event.type === "timeline.step"
-          ? `timeline, at ${shortTime(event.result.at)}`
-          : `story, step ${event.result.number}`;
-      rows.set(newKey.ref, [newKey.ref, secretFor(sandbox, newKey.ref), by]);
+      rows.set(newKey.ref, [newKey.ref, secretFor(sandbox, newKey.ref), stepInWords(event)]);
     });
     return sandbox;
   });
   return [...rows.values()];
+}
+
+function newKeyOf({ result }: StepEvent) {
+  const { step, performed } = result;
+  if (performed?.replacement) return performed.replacement;
+  // An action that names a key acts on one that exists.
+  return refsIn(step).key === undefined ? performed?.key : null;
+}
+
+function stepInWords(event: StepEvent): string {
+  if (event.type === "timeline.step") return `timeline, at ${shortTime(event.result.at)}`;
+  return `story, step ${event.result.number}`;
 }

@@ -46,7 +46,7 @@ const flags = {
   step: flag.toggle("--step", "wait after each step until Enter or Space is pressed; q ends", {
     conflicts: ["json"],
   }),
-  ...flag.ofFrozenSandbox,
+  ...flag.frozenSandboxFlags,
   json: flag.json,
 };
 type PlayCall = CallOf<typeof flags>;
@@ -65,18 +65,20 @@ export const playCommand = declareCommand({
   async run(call) {
     const { words, flags, io } = call;
     const opened = await openNamed(words[0], io);
-    const { loaded } = opened;
-    const { story = [] } = loaded.scenario;
+    const { name, scenario } = opened.loaded;
+    const { story = [] } = scenario;
     if (story.length === 0) {
       throw usageError(
-        `The scenario ${quote(loaded.name)} has no story. Each bundled scenario has one: ${io.program} play rotation`,
+        `The scenario ${quote(name)} has no story. Each bundled scenario has one: ${io.program} play rotation`,
       );
     }
+
     const stop = io.stopSignal();
-    const sandbox = startNamed(loaded, { ...flags, frozen: true });
+    const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
     const pauses = await pausesFor(call, stop);
     try {
-      const outline = `${pluralize(story.length, "step")}.${flags.step ? stepKeys : ""}`;
+      const keys = flags.step ? stepKeys : "";
+      const outline = `${pluralize(story.length, "step")}.${keys}`;
       if (!flags.json) io.stdout.say(openingProse(sandbox, outline, io.stdout.style()));
       return await playAll(sandbox, opened, pauses, call);
     } finally {
@@ -88,7 +90,7 @@ export const playCommand = declareCommand({
 // Resolves to the exit code once the story or the user ends it.
 async function playAll(
   sandbox: SandboxState,
-  { loaded, places }: OpenedScenario,
+  opened: OpenedScenario,
   pauses: Pauses,
   call: PlayCall,
 ): Promise<number> {
@@ -97,25 +99,33 @@ async function playAll(
   let steps = 0;
   let earlier: PlayedStep | undefined;
   for (const result of runStory(sandbox)) {
-    if (!isAsExpected(result)) unexpected += 1;
-    const problems = isAsExpected(result) ? [] : placeDifferences(result, await places());
-    const prose = stepProse(result, problems, sandbox, io.stdout.style(), earlier);
     steps = result.number;
+    let problems: readonly PlacedDifference[] = [];
+    // The story continues: an audience is waiting.
+    if (!isAsExpected(result)) {
+      unexpected += 1;
+      problems = placeDifferences(result, await opened.places());
+    }
+    const text = stepProse(result, problems, sandbox, io.stdout.style(), earlier);
     if (result.response !== null) earlier = result;
     if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(snakeCase(stepView(result))))}\n`);
-    else io.stdout.say(prose);
-    if (result.number === result.of || (await pauses.after(result, prose))) continue;
+    else io.stdout.say(text);
+
+    const isLast = result.number === result.of;
+    if (isLast || (await pauses.after(result, text))) continue;
     // The echo of Ctrl-C is where the shell would write its prompt.
     if (io.stdout.isTTY === true) io.stdout.write("\n");
     return exitCode.fine;
   }
+
   if (!flags.json) {
     const summary = unexpected === 0 ? "all as expected" : `${unexpected} not as expected`;
     io.stdout.say(`The end: ${pluralize(steps, "step")}, ${summary}.\n`);
   }
   if (unexpected === 0) return exitCode.fine;
+  const verify = `${io.program} verify ${shellWord(opened.loaded.name)}`;
   io.stderr.say(
-    `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: ${io.program} verify ${shellWord(loaded.name)}\n`,
+    `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: ${verify}\n`,
   );
   return exitCode.failed;
 }
@@ -129,9 +139,10 @@ interface Pauses {
 // Returns the pauses that the flags set: until a key is pressed, with time to read, or none.
 async function pausesFor({ flags, io }: PlayCall, stop: AbortSignal): Promise<Pauses> {
   if (flags.step) return untilKeys(io, stop);
-  const speed = flags.json
-    ? Number.POSITIVE_INFINITY
-    : (flags.speed ?? (io.stdout.isTTY ? 1 : Number.POSITIVE_INFINITY));
+
+  // A program that reads the output waits for nothing.
+  const standardSpeed = io.stdout.isTTY ? 1 : Number.POSITIVE_INFINITY;
+  const speed = flags.json ? Number.POSITIVE_INFINITY : (flags.speed ?? standardSpeed);
   return {
     async after({ kind }, shown) {
       // People read narration word by word, and only skim requests.
@@ -150,8 +161,8 @@ const longestPause = 2 ** 31 - 1;
 
 const stepKeys = " Enter or Space: the next step. q: the end.";
 // Presenters' clickers press Page Down.
-const forward = ["return", "enter", "space", "right", "down", "pagedown"];
-const ends = ["q", "escape", "ctrl-c", "ctrl-d"];
+const keysForNextStep = ["return", "enter", "space", "right", "down", "pagedown"];
+const keysForTheEnd = ["q", "escape", "ctrl-c", "ctrl-d"];
 
 async function untilKeys(io: Io, stop: AbortSignal): Promise<Pauses> {
   const presses = await io.keyPresses();
@@ -160,30 +171,25 @@ async function untilKeys(io: Io, stop: AbortSignal): Promise<Pauses> {
       "--step (or SVC_SANDBOX_STEP) requires a terminal, and the input is not one. Remove it; --speed 1 leaves time to read.",
     );
   }
-  const { next, close } = presses;
+
   const stopped = aborted(stop).then(() => "ctrl-c");
   return {
     async after() {
       for (;;) {
-        const key = await Promise.race([stopped, next()]);
-        if (ends.includes(key)) return false;
-        if (forward.includes(key)) return true;
+        const key = await Promise.race([stopped, presses.next()]);
+        if (keysForTheEnd.includes(key)) return false;
+        if (keysForNextStep.includes(key)) return true;
       }
     },
-    close,
+    close: presses.close,
   };
 }
 
-function openingProse({ name, scenario, clock }: SandboxState, outline: string, style: Style): string {
-  const { palette } = style;
+function openingProse(sandbox: SandboxState, outline: string, { palette }: Style): string {
+  const { name, scenario, clock } = sandbox;
   const time = `It is ${timeInWords(isoOf(clock.now()))} (UTC), and the clock is frozen.`;
-  return [
-    palette.bold(prose(scenario.name ?? name)),
-    palette.dim(time),
-    palette.dim(prose(outline)),
-    "",
-    "",
-  ].join("\n");
+  const lines = [palette.bold(prose(scenario.name ?? name)), palette.dim(time), palette.dim(prose(outline))];
+  return `${lines.join("\n")}\n\n`;
 }
 
 /** Describes a step as a narrator, with what happened in between. `earlier` is the last step before it with a response. */
@@ -194,34 +200,28 @@ function stepProse(
   style: Style,
   earlier?: PlayedStep,
 ): string {
-  const timeline = result.timeline.flatMap(({ at, step, performed }) =>
-    actionLines(`In between, at ${timeInWords(at)}: `, step, performed, style),
-  );
-  const heading = style.palette.dim(`Step ${result.number} of ${result.of}`);
-  const lines = [
-    heading,
-    ...stepLines(result, sandbox, style, earlier),
-    ...timeline,
-    ...stepProblemLines(problems, style),
-    "",
-  ];
-  return `${lines.join("\n")}\n`;
+  const lines = [style.palette.dim(`Step ${result.number} of ${result.of}`)];
+  lines.push(...stepLines(result, sandbox, style, earlier));
+  for (const { at, step, performed } of result.timeline) {
+    lines.push(...actionLines(`In between, at ${timeInWords(at)}: `, step, performed, style));
+  }
+  for (const problem of problems) lines.push("", ...differenceLines(problem, style));
+  return `${lines.join("\n")}\n\n`;
 }
 
 function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, earlier?: PlayedStep): string[] {
-  const { say, request, response, performed, step, failure, now } = result;
+  const { say, request, response, performed, step } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
   // The problem describes it.
-  if (failure !== null) return [];
+  if (result.failure !== null) return [];
   if (request !== null && response !== null) {
-    const indented = (line: string) => (line === "" ? "" : `  ${line}`);
-    return [...requestLines(request, sandbox, style), "", ...responseLines(response, style, earlier)].map(
-      indented,
-    );
+    const lines = [...requestLines(request, sandbox, style), "", ...responseLines(response, style, earlier)];
+    return lines.map((line) => (line === "" ? "" : `  ${line}`));
   }
   if (performed !== null) return actionLines("", step, performed, style);
-  return [palette.blue(`${isTerminal ? "⏱ " : ""}${clockSentence(step.advance ?? "", now)}`)];
+  const sign = isTerminal ? "⏱ " : "";
+  return [palette.blue(sign + clockSentence(step.advance ?? "", result.now))];
 }
 
 function actionLines(before: string, action: StepAction, performed: Performed, { palette }: Style): string[] {
@@ -231,14 +231,16 @@ function actionLines(before: string, action: StepAction, performed: Performed, {
   return [palette.yellow(text), palette.dim(prose(error.message))];
 }
 
-function stepProblemLines(problems: readonly PlacedDifference[], { palette, isTerminal }: Style): string[] {
-  const mark = isTerminal ? "✗ " : "";
-  return problems.flatMap(({ at, message, place }) => {
-    const what = at === null ? "This step cannot run" : "Unexpected result";
+function differenceLines({ at, message, place }: PlacedDifference, { palette, isTerminal }: Style): string[] {
+  const sign = isTerminal ? "✗ " : "";
+  const what = at === null ? "This step cannot run" : "Unexpected result";
+  const lines = [palette.red(prose(`${sign}${what}: ${message}`))];
+  if (place !== undefined) {
     // On a separate line: terminals open file positions.
-    const where = place === undefined ? [] : [`${place.file ?? ""}:${place.line}:${place.column}`];
-    return ["", ...[prose(`${mark}${what}: ${message}`), ...where.map(escapeControls)].map(palette.red)];
-  });
+    const position = `${place.file ?? ""}:${place.line}:${place.column}`;
+    lines.push(palette.red(escapeControls(position)));
+  }
+  return lines;
 }
 
 function prose(text: string): string {
@@ -247,59 +249,72 @@ function prose(text: string): string {
 }
 
 /** Returns a request as a client writes it, line by line: everything that is sent, except the key. */
-function requestLines(request: SentRequest, sandbox: SandboxState, style: Style): string[] {
-  const { palette } = style;
-  const { method, path, key, headers, body, times } = request;
-  const apiKey = keyHeader(key, sandbox);
-  return [
-    ...(times === 1 ? [] : [palette.dim(`${times} times, one after the other:`)]),
-    palette.bold(escapeControls(`${method} ${path}`)),
-    ...headerLines({ ...(apiKey !== undefined && { "x-api-key": apiKey }), ...headers }, palette),
-    ...(body === null ? [] : ["", ...bodyLines(body, palette)]),
-  ];
+function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: Style): string[] {
+  const { times, body } = request;
+  const lines: string[] = [];
+  if (times !== 1) lines.push(palette.dim(`${times} times, one after the other:`));
+  lines.push(palette.bold(escapeControls(`${request.method} ${request.path}`)));
+
+  // The story's own headers come last.
+  const headers: Record<string, string> = {};
+  const apiKey = keyHeader(request.key, sandbox);
+  if (apiKey !== undefined) headers["x-api-key"] = apiKey;
+  Object.assign(headers, request.headers);
+  for (const [name, value] of Object.entries(headers)) lines.push(headerLine(name, value, palette));
+
+  if (body !== null) lines.push("", ...bodyLines(body, palette));
+  return lines;
 }
 
 /** Returns a response as a client reads it, line by line, and its outcome; a missing response as a sentence. */
-function responseLines(response: StoryResponse, style: Style, earlier?: PlayedStep): string[] {
-  const { status, headers, body, outcome, fault } = response;
-  const { palette } = style;
-  const outcomes = fault === null || fault === outcome ? [outcome] : [outcome, fault];
-  const ends = outcomes.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
-  if (status === 0) return [palette.red(effectAt(outcome)?.silence ?? "There is no response."), ...ends];
-  const { "content-length": _, date: __, connection: ___, ...shown } = headers;
-  return [
-    paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
-    ...headerLines(shown, palette),
-    ...(body === "" ? [] : ["", ...changedLines(response, palette, earlier)]),
-    ...ends,
-  ];
+function responseLines(response: StoryResponse, { palette }: Style, earlier?: PlayedStep): string[] {
+  const { status, outcome, fault } = response;
+  const lines: string[] = [];
+  if (status === 0) {
+    lines.push(palette.red(effectAt(outcome)?.silence ?? "There is no response."));
+  } else {
+    const statusLine = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
+    lines.push(paintStatus(palette, status)(statusLine));
+    for (const [name, value] of Object.entries(response.headers)) {
+      if (!headersOfTransport.includes(name)) lines.push(headerLine(name, value, palette));
+    }
+    if (response.body !== "") lines.push("", ...changedLines(response, palette, earlier));
+  }
+
+  lines.push(palette.dim(`${outcome}: ${outcomeOf(outcome).when}`));
+  if (fault !== null && fault !== outcome) lines.push(palette.dim(`${fault}: ${outcomeOf(fault).when}`));
+  return lines;
 }
 
+/** No audience needs them. */
+const headersOfTransport = ["content-length", "date", "connection"];
+
 /** Returns the lines of a body; of a body with the lines of the earlier one, only those that have changed. */
-function changedLines({ status, body }: StoryResponse, palette: Palette, earlier?: PlayedStep): string[] {
-  const lines = bodyLines(body, palette);
-  const before = earlier?.response?.status === status ? bodyLines(earlier.response.body, palette) : [];
+function changedLines(response: StoryResponse, palette: Palette, earlier?: PlayedStep): string[] {
+  const lines = bodyLines(response.body, palette);
+  // What has changed says something only if most has not.
+  if (earlier?.response?.status !== response.status) return lines;
+  const before = bodyLines(earlier.response.body, palette);
   const changed = lines.filter((line, index) => line !== before[index]);
   if (before.length !== lines.length || changed.length * 2 > lines.length) return lines;
-  const like = `The body of step ${earlier?.number}${changed.length === 0 ? "." : ", except:"}`;
-  return [palette.dim(like), ...changed];
+
+  const end = changed.length === 0 ? "." : ", except:";
+  return [palette.dim(`The body of step ${earlier.number}${end}`), ...changed];
 }
 
 // Shows only the common part of all keys of its kind.
-function keyHeader(key: string, sandbox: SandboxState): string | undefined {
-  if (key === "none") return undefined;
-  if (key === "malformed") return "…  (malformed: not a key at all)";
-  const { prefix = "", marked = false } = parseApiKey(secretFor(sandbox, key)) ?? {};
-  return `${prefix}${marked ? sandboxMark : ""}…  (${key === "unknown" ? "an unknown key" : key})`;
+function keyHeader(ref: string, sandbox: SandboxState): string | undefined {
+  if (ref === "none") return undefined;
+  if (ref === "malformed") return "…  (malformed: not a key at all)";
+  const { prefix = "", marked = false } = parseApiKey(secretFor(sandbox, ref)) ?? {};
+  const mark = marked ? sandboxMark : "";
+  const who = ref === "unknown" ? "an unknown key" : ref;
+  return `${prefix}${mark}…  (${who})`;
 }
 
-function headerLines(headers: Readonly<Record<string, string>>, palette: Palette): string[] {
-  return Object.entries(headers).map(
-    ([name, value]) => `${palette.cyan(escapeControls(name))}: ${escapeControls(value)}`,
-  );
+function headerLine(name: string, value: string, palette: Palette): string {
+  return `${palette.cyan(escapeControls(name))}: ${escapeControls(value)}`;
 }
-
-const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 // Formats and colors JSON, and leaves anything else unchanged; removes everything that would control the terminal.
 function bodyLines(body: string, palette: Palette): string[] {
@@ -307,12 +322,16 @@ function bodyLines(body: string, palette: Palette): string[] {
   const text = value === undefined ? body : compactJson(value);
   const lines = text.split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
   if (value === undefined) return lines;
-  return lines.map((line) =>
-    line.replace(jsonToken, (token, text?: string, colon?: string) => {
-      if (text === undefined) return palette.yellow(token);
-      return colon === undefined ? palette.green(text) : `${palette.cyan(text)}:`;
-    }),
-  );
+  return lines.map((line) => paintJson(line, palette));
+}
+
+const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+function paintJson(line: string, palette: Palette): string {
+  return line.replace(jsonToken, (token, text?: string, colon?: string) => {
+    if (text === undefined) return palette.yellow(token);
+    return colon === undefined ? palette.green(text) : `${palette.cyan(text)}:`;
+  });
 }
 
 // Writes the innermost objects and lists on one line each, so that a response stays visible.

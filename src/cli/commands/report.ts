@@ -30,7 +30,7 @@ export const reportCommand = declareCommand({
     format: flag.format,
     json: flag.json,
     ...flag.thresholds,
-    ...flag.ofCalls,
+    ...flag.callFlags,
   },
   examples: {
     "svc-sandbox report": "for people",
@@ -45,15 +45,21 @@ export const reportCommand = declareCommand({
         "report accepts one URL. To merge files with the reports of several runs, add --merge.",
       );
     }
+
     const [word = ""] = words;
-    const isFile = !/^(?:https?:|$)/.test(word) && isFileName(word, io.cwd);
-    const report =
-      flags.merge || isFile
-        ? await readReports(words, io)
-        : await new ControlClient(flag.controlAddress(words[0], flags, io)).report();
+    const isUrl = /^https?:/.test(word);
+    const isFile = word !== "" && !isUrl && isFileName(word, io.cwd);
+    let report: Report;
+    if (flags.merge || isFile) {
+      report = await readReports(words, io);
+    } else {
+      const client = new ControlClient(flag.controlAddress(words[0], flags, io));
+      report = await client.report();
+    }
+
     const unmet = unmetThresholds(report, flags);
-    const style = { ...io.stdout.style(), failures: unmet, next: `${io.program} certify -- npm test` };
-    io.stdout.write(redactKeys(renderReport(report, format, style)));
+    const how = { ...io.stdout.style(), failures: unmet, next: `${io.program} certify -- npm test` };
+    io.stdout.write(redactKeys(renderReport(report, format, how)));
     if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
   },
@@ -62,8 +68,9 @@ export const reportCommand = declareCommand({
 /** Whether a word is a path, the name of a report, also of one that does not exist, or of anything in the folder. */
 function isFileName(word: string, cwd: string): boolean {
   const extension = extname(word).toLowerCase();
-  const hasExtension = reportFormats.some((name) => formats[name].extensions.includes(extension));
-  return hasExtension || /^\.{0,2}\//.test(word) || isThere(resolve(cwd, word));
+  if (reportFormats.some((name) => formats[name].extensions.includes(extension))) return true;
+  const startsLikeFile = /^\.{0,2}\//.test(word);
+  return startsLikeFile || isThere(resolve(cwd, word));
 }
 
 /** Also for a link that leads nowhere. */
@@ -88,10 +95,13 @@ async function readReport(file: string, io: Io): Promise<Report> {
   const text = await readReportText(resolve(io.cwd, file)).catch((error) => {
     throw usageError(`Failed to read the report ${quoteFile(file)}: ${readFailure(error)}.`);
   });
+
   const json = parsedJson(text);
-  // The control plane's response contains it in `data`.
-  const report = parseReport(isMapping(json) ? (json.data ?? json) : undefined);
-  if (report !== undefined) return report;
+  if (isMapping(json)) {
+    // The control plane's response contains it in `data`.
+    const report = parseReport(json.data ?? json);
+    if (report !== undefined) return report;
+  }
   throw usageError(
     `${quoteFile(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
   );

@@ -15,17 +15,20 @@ export const listCommand = declareCommand({
     "svc-sandbox list --json": "the same for machines",
   },
   async run({ flags, io }) {
-    const rows = Object.entries(bundledScenarios as Readonly<Record<string, Scenario>>).map(
-      ([name, scenario]) => ({
-        name,
-        title: scenario.name ?? name,
-        description: firstSentence(scenario.description ?? scenario.name ?? ""),
-      }),
-    );
+    const scenarios: Readonly<Record<string, Scenario>> = bundledScenarios;
+    const listed: { name: string; title: string; description: string }[] = [];
+    for (const [name, scenario] of Object.entries(scenarios)) {
+      const title = scenario.name ?? name;
+      listed.push({ name, title, description: firstSentence(scenario.description ?? scenario.name ?? "") });
+    }
+    if (flags.json) {
+      io.stdout.write(`${JSON.stringify(listed, null, 2)}\n`);
+      return;
+    }
+
     const { palette } = io.stdout.style();
-    const lines = alignColumns(rows.map(({ name, description }) => [palette.bold(name), description]));
-    if (flags.json) io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    else io.stdout.say(`${lines.join("\n")}\n`);
+    const rows = listed.map(({ name, description }) => [palette.bold(name), description]);
+    io.stdout.say(`${alignColumns(rows).join("\n")}\n`);
   },
 });
 

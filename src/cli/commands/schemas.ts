@@ -19,11 +19,12 @@ export const openapiCommand = declareCommand({
   },
 });
 
-const jsonText = (schema: JsonSchema) => `${JSON.stringify(schema, null, 2)}\n`;
-
 const schemas: Readonly<Record<string, () => string | Promise<string>>> = {
   scenario: () => jsonText(scenarioJsonSchema(scenarioNames)),
-  certificate: async () => jsonText((await import("../../certify/certificate.js")).certificateJsonSchema()),
+  async certificate() {
+    const { certificateJsonSchema } = await import("../../certify/certificate.js");
+    return jsonText(certificateJsonSchema());
+  },
   gitleaks: gitleaksRule,
 };
 const schemaNames = listed(Object.keys(schemas), "or");
@@ -39,13 +40,17 @@ export const schemaCommand = declareCommand({
     "svc-sandbox schema certificate": "what certify --format json prints",
     "svc-sandbox schema gitleaks > .gitleaks.toml": "find real keys in a repository",
   },
-  async run({ words: [format = "scenario"], io }) {
-    if (!Object.hasOwn(schemas, format)) {
-      throw usageError(`Unknown format ${quote(format)}. Use ${schemaNames}.`);
-    }
-    io.stdout.write((await schemas[format]?.()) ?? "");
+  async run({ words, io }) {
+    const format = words[0] ?? "scenario";
+    const textOf = Object.hasOwn(schemas, format) ? schemas[format] : undefined;
+    if (textOf === undefined) throw usageError(`Unknown format ${quote(format)}. Use ${schemaNames}.`);
+    io.stdout.write(await textOf());
   },
 });
+
+function jsonText(schema: JsonSchema): string {
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
 
 // RE2 has no lookahead, so an allowlist leaves out the sandbox's keys. A word in a text such as `SVC_test_old` is no key.
 function gitleaksRule(): string {

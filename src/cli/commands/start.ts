@@ -30,8 +30,8 @@ const flags = {
       variables: ["SVC_SANDBOX_PORT", "PORT"],
     },
   ),
-  ...flag.ofServer,
-  ...flag.ofSandbox,
+  ...flag.serverFlags,
+  ...flag.sandboxFlags,
   watch: flag.toggle(
     "--watch",
     "load the scenario again when its file changes; a broken file does not replace the running scenario",
@@ -101,11 +101,12 @@ export const startCommand = declareCommand({
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
   },
   async run(call) {
-    if (call.flags.detach && call.io.env[isInBackground] === undefined) return startInBackground(call);
+    const { flags, io } = call;
+    if (flags.detach && io.env[isInBackground] === undefined) return startInBackground(call);
+    if (!io.env.SVC_SANDBOX_RUN) return serveUntilStopped(call, undefined);
     // Few servers are started by a command of exec or certify, so the others do not load this.
-    const run = call.io.env.SVC_SANDBOX_RUN
-      ? (await import("../../runs/run-writer.js")).currentRun()
-      : undefined;
+    const { currentRun } = await import("../../runs/run-writer.js");
+    const run = currentRun();
     return serveUntilStopped(run === undefined ? call : inRun(run, call), run);
   },
 });
@@ -125,11 +126,12 @@ interface Serving {
 }
 
 async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): Promise<number> {
-  const { flags, io, words } = call;
+  const { words, flags, io } = call;
   const stop = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(words[0], io);
   const serving = await prepare(call, run, stop);
   if (serving === undefined) return exitCode.fine;
+
   try {
     await startServing(serving);
     await aborted(stop);
@@ -158,6 +160,7 @@ async function startServing(serving: Serving): Promise<void> {
   const options = await serveOptions(flags, io, logger);
   const { sandbox, stateFile } = await openServedSandbox(serving, options.onDefect);
   logEvents(sandbox, flags, logger);
+
   const writeVariables = await variablesWriter(call, sandbox, logger);
   const server = await serve(sandbox, {
     ...options,
@@ -172,11 +175,14 @@ async function startServing(serving: Serving): Promise<void> {
   sandbox.journal.subscribe(({ type }) => {
     if (type === "sandbox.started") canWrite(() => writeVariables(server), logger);
   });
+
+  // After the start, and after each reload.
   const warn = () => warnOf(serving, sandbox);
   if (flags.watch) {
     const { startWatching } = await import("../serve/watch.js");
     ends.push(await startWatching(serving, sandbox, warn));
   }
+
   const announceServer = () => {
     runDue(sandbox);
     announce(sandbox, server, call, logger);
@@ -190,23 +196,25 @@ async function startServing(serving: Serving): Promise<void> {
 
 /** Starts the sandbox, or continues the one of the file in the flags. */
 async function openServedSandbox(serving: Serving, onProblem: (error: unknown) => void = () => {}) {
-  const { call, run, logger, ends } = serving;
+  const { call, run, logger } = serving;
   const { flags, io } = call;
-  const startedScenario = () => serving.loaded;
   const options = {
-    startedScenario,
+    startedScenario: () => serving.loaded,
     startOptions: startOptionsOf(flags),
     run: run?.conditionedRun,
     onProblem,
   };
   const opened = await openSandbox(flags.state, options, io.cwd);
   run?.follow(opened.sandbox, "command");
+
   const { stateFile } = opened;
-  if (stateFile === undefined) return opened;
-  noteContinued(stateFile, call, logger);
-  ends.push(async () => {
-    if (!canWrite(() => stateFile.close(), logger)) serving.code = exitCode.failed;
-  });
+  if (stateFile !== undefined) {
+    noteContinued(stateFile, call, logger);
+    serving.ends.push(async () => {
+      const isSaved = canWrite(() => stateFile.close(), logger);
+      if (!isSaved) serving.code = exitCode.failed;
+    });
+  }
   return opened;
 }
 
@@ -226,20 +234,24 @@ async function openServedScenario(
     const places = { placeOf: () => undefined, spelling: () => undefined };
     return { loaded: { ...run.scenario, files: [] }, places: async () => places };
   }
-  return openNamed(words[0], io, signal).catch((error) => {
+  try {
+    return await openNamed(words[0], io, signal);
+  } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
-  });
+  }
 }
 
 function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger): void {
   if (savedAt === undefined) return;
-  const ignored = Object.entries(startOptionsOf(flags)).flatMap(([flag, value]) =>
-    value === undefined ? [] : `--${flag}`,
-  );
-  const overrides =
-    ignored.length === 0 ? "" : ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
-  log.note(`Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoOf(savedAt)}.${overrides}`);
+  const ignored: string[] = [];
+  for (const [name, value] of Object.entries(startOptionsOf(flags))) {
+    if (value !== undefined) ignored.push(`--${name}`);
+  }
+
+  const saved = `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoOf(savedAt)}.`;
+  if (ignored.length === 0) log.note(saved);
+  else log.note(`${saved} It overrides ${listed(ignored, "and")}; remove it to start again.`);
 }
 
 /** Whether a file could be written; reports the reason if not. */
@@ -257,42 +269,48 @@ function canWrite(write: () => void, logger: Logger): boolean {
 async function warnOf(serving: Serving, sandbox: SandboxState): Promise<void> {
   const { call, logger, loaded, places } = serving;
   const { flags } = call;
+  // They were kept only for this.
   serving.places = undefined;
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
-  const { name, files, piped } = loaded;
+
+  const { name, scenario, files, piped } = loaded;
+  const isBundled = files.length === 0 && piped === undefined;
   // Bundled scenarios are tested.
-  if (places === undefined || (files.length === 0 && piped === undefined)) return;
-  const [{ dryRunProblems }, { shortenedDecimals, unheldScopes }, { placeOf, spelling }] = await Promise.all([
-    import("../../node/dry-run.js"),
-    import("../../scenario/warnings.js"),
-    places(),
-  ]);
+  if (places === undefined || isBundled) return;
+
+  const { dryRunProblems } = await import("../../node/dry-run.js");
+  const { shortenedDecimals, unheldScopes } = await import("../../scenario/warnings.js");
+  const { placeOf, spelling } = await places();
   const warn = (what: string, problems: readonly FieldProblem[]) => {
+    if (problems.length === 0) return;
     const error = new ScenarioError(problemsAt(problems, placeOf, name));
-    if (problems.length > 0) logger.note(`${what}:\n\n${error.message}\n`);
+    logger.note(`${what}:\n\n${error.message}\n`);
   };
   warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, startOptionsOf(flags)));
-  warn(`Scopes of ${name} that no key has`, unheldScopes(loaded.scenario));
-  warn(`Numbers of ${name} that JSON shortens`, shortenedDecimals(loaded.scenario, spelling));
+  warn(`Scopes of ${name} that no key has`, unheldScopes(scenario));
+  warn(`Numbers of ${name} that JSON shortens`, shortenedDecimals(scenario, spelling));
 }
 
 /** Returns what writes the file of `--write-env`. */
 async function variablesWriter(
-  { flags: { writeEnv: file }, io }: StartCall,
+  { flags, io }: StartCall,
   sandbox: SandboxState,
   logger: Logger,
 ): Promise<(server: RunningServer) => void> {
+  const file = flags.writeEnv;
   if (file === undefined) return () => {};
+
   const { EnvFile, clientEnvironment } = await import("../client-variables.js");
   const envFile = new EnvFile(file, io.cwd);
   return (server) => {
-    const { controlToken } = server;
-    const token = controlToken === undefined ? {} : { SVC_SANDBOX_CONTROL_TOKEN: controlToken };
-    const isNarrowed = envFile.write({ ...clientEnvironment(sandbox, server), ...token });
-    if (isNarrowed)
+    const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };
+    if (server.controlToken !== undefined) variables.SVC_SANDBOX_CONTROL_TOKEN = server.controlToken;
+    const isNarrowed = envFile.write(variables);
+    if (isNarrowed) {
       logger.note(`Only you can read ${quoteFile(file)} now (0600): it contains the control token.`);
+    }
   };
 }
 
@@ -306,13 +324,16 @@ const isInBackground = "SVC_IN_BACKGROUND";
 async function startInBackground({ line, words, io }: StartCall): Promise<number> {
   const { startDetached } = await import("../serve/run-command.js");
   const signal = io.stopSignal();
-  const env = { ...io.env, [isInBackground]: "1" };
-  const onStderr = (text: string) => io.stderr.write(text);
-  const options = { cwd: io.cwd, env, stdin: words[0] === stdinName, signal, onStderr };
-  const { line: printed = "", code, by } = await startDetached(line, options);
-  io.stdout.write(printed);
-  if (!by || signal.aborted) return code ?? exitCode.fine;
-  throw usageError(`Failed to start in the background: ${by} ended it before it accepted requests.`);
+  const start = await startDetached(line, {
+    cwd: io.cwd,
+    env: { ...io.env, [isInBackground]: "1" },
+    stdin: words[0] === stdinName,
+    signal,
+    onStderr: (text) => io.stderr.write(text),
+  });
+  io.stdout.write(start.line ?? "");
+  if (!start.by || signal.aborted) return start.code ?? exitCode.fine;
+  throw usageError(`Failed to start in the background: ${start.by} ended it before it accepted requests.`);
 }
 
 function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void {

@@ -8,7 +8,7 @@ export const stopCommand = declareCommand({
   description:
     "Stops a running sandbox like SIGTERM: open requests have 2 seconds to finish. Returns once its port is free. Also ends the command of exec. Exits with 2 if there is no sandbox to stop.",
   words: { "[url]": flag.runningUrl },
-  flags: { ...flag.ofCalls, json: flag.json, quiet: flag.quiet("only errors") },
+  flags: { ...flag.callFlags, json: flag.json, quiet: flag.quiet("only errors") },
   examples: {
     "svc-sandbox stop": "the sandbox on http://127.0.0.1:4747",
     "svc-sandbox stop http://127.0.0.1:8080": "a sandbox on another port",

@@ -34,8 +34,12 @@ export const validateCommand = declareCommand({
   async run({ words, flags, io }) {
     const checked: CheckedFile[] = [];
     for (const file of namedOrOwn(words, "validate", io)) checked.push(await validateFile(file, io));
-    if (flags.json) io.stdout.write(`${JSON.stringify(checked.map(asJson), null, 2)}\n`);
-    else for (const file of checked) print(file, io, flags);
+
+    if (flags.json) {
+      io.stdout.write(`${JSON.stringify(checked.map(asJson), null, 2)}\n`);
+    } else {
+      for (const file of checked) print(file, io, flags);
+    }
     return Math.max(...checked.map(({ code }) => code));
   },
 });
@@ -43,55 +47,65 @@ export const validateCommand = declareCommand({
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
     const { loaded, places } = await openNamed(file, io);
+    const { scenario, files, piped } = loaded;
     const { placeOf, spelling } = await places();
-    const errorOf = (problems: readonly FieldProblem[]) =>
-      problems.length === 0 ? undefined : new ScenarioError(problemsAt(problems, placeOf, loaded.name));
+    const errorOf = (problems: readonly FieldProblem[]) => {
+      if (problems.length === 0) return undefined;
+      return new ScenarioError(problemsAt(problems, placeOf, loaded.name));
+    };
+
     const failing = errorOf(dryRunProblems(loaded));
     if (failing !== undefined) throw failing;
-    const { scenario, files, piped } = loaded;
+
     const isBundled = files.length === 0 && piped === undefined;
+    if (isBundled) return { file, code: exitCode.fine, scenario };
     const warnings = [
       ...unmarkedSecrets(scenario),
       ...unheldScopes(scenario),
       ...shortenedDecimals(scenario, spelling),
     ];
-    return { file, code: exitCode.fine, scenario, warning: isBundled ? undefined : errorOf(warnings) };
+    return { file, code: exitCode.fine, scenario, warning: errorOf(warnings) };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    return { file, code: error instanceof ScenarioError ? exitCode.failed : exitCode.usage, error };
+    const code = error instanceof ScenarioError ? exitCode.failed : exitCode.usage;
+    return { file, code, error };
   }
 }
 
-function print(
-  { file, scenario, error, warning }: CheckedFile,
-  io: Io,
-  { quiet }: { readonly quiet?: boolean | undefined },
-): void {
+function print(checked: CheckedFile, io: Io, { quiet }: { readonly quiet?: boolean | undefined }): void {
+  const { file, scenario, error, warning } = checked;
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? error.problems.length : 0;
     const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
     io.stderr.say(printable(redactKeys(`${error.message}\n${total}`)));
-  } else if (!quiet) {
-    if (warning !== undefined) {
-      const count = pluralize(warning.problems.length, "warning");
-      io.stderr.say(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
-    }
-    const organizations = Object.values(scenario?.organizations ?? {});
-    const keys = organizations.flatMap((one) => Object.keys(one.keys ?? {}));
-    const counts = [pluralize(organizations.length, "organization"), pluralize(keys.length, "key")];
-    const endpoints = Object.keys(scenario?.endpoints ?? {}).length;
-    if (endpoints > 0) counts.push(pluralize(endpoints, "endpoint"));
-    const contents = counts.join(", ");
-    io.stdout.say(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
+    return;
   }
+  if (quiet) return;
+
+  if (warning !== undefined) {
+    const count = pluralize(warning.problems.length, "warning");
+    io.stderr.say(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
+  }
+  const contents = contentsText(scenario ?? {});
+  io.stdout.say(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
+}
+
+function contentsText(scenario: Partial<Scenario>): string {
+  const organizations = Object.values(scenario.organizations ?? {});
+  const endpoints = Object.keys(scenario.endpoints ?? {});
+  let keys = 0;
+  for (const organization of organizations) keys += Object.keys(organization.keys ?? {}).length;
+
+  const counts = [pluralize(organizations.length, "organization"), pluralize(keys, "key")];
+  if (endpoints.length > 0) counts.push(pluralize(endpoints.length, "endpoint"));
+  return counts.join(", ");
 }
 
 function asJson({ file, error, warning }: CheckedFile): object {
-  const problems = error === undefined ? [] : problemsJson(error, file);
   return {
     file: redactKeys(file),
     ok: error === undefined,
-    problems,
+    problems: error === undefined ? [] : problemsJson(error, file),
     ...(warning !== undefined && { warnings: warning.problems }),
   };
 }

@@ -18,7 +18,7 @@ import { formatProblem, ScenarioError } from "../../scenario/problems.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { aborted } from "../io.js";
+import { aborted, type Io } from "../io.js";
 import { namedOrOwn, problemsJson } from "../open-scenario.js";
 import { actionLine, createLog, stepLine } from "../serve/log.js";
 import type { Palette, Style } from "../terminal.js";
@@ -27,7 +27,7 @@ const flags = {
   all: flag.plainToggle("--all", "every bundled scenario"),
   // No variable: one for `start` would keep it running.
   watch: flag.plainToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
-  ...flag.ofFrozenSandbox,
+  ...flag.frozenSandboxFlags,
   json: flag.json,
   quiet: flag.quiet("only what failed"),
 };
@@ -47,9 +47,13 @@ export const verifyCommand = declareCommand({
   },
   async run(call) {
     const { words, flags, io } = call;
-    const named = () => namedOrOwn(words, "verify", io, ", or give --all for every bundled one");
-    const names = [...new Set(flags.all === true ? [...scenarioNames, ...words] : named())];
-    return flags.watch === true ? verifyOnChange(names, call) : (await verifyAll(names, call)).exitCode;
+    const orAll = ", or give --all for every bundled one";
+    const given = flags.all === true ? [...scenarioNames, ...words] : namedOrOwn(words, "verify", io, orAll);
+    // One that is named twice is verified once.
+    const names = [...new Set(given)];
+    if (flags.watch === true) return verifyOnChange(names, call);
+    const verified = await verifyAll(names, call);
+    return verified.exitCode;
   },
 });
 
@@ -58,24 +62,32 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
   const { flags, io } = call;
   const stop = io.stopSignal();
   const log = await createLog(flags, io);
+
   if (names.every(isScenarioName)) {
     log.note(
       `Nothing to watch: these scenarios are bundled. Copy one with \`${io.program} show <name> > my.yaml\`.`,
     );
-    return (await verifyAll(names, call)).exitCode;
+    const verified = await verifyAll(names, call);
+    return verified.exitCode;
   }
+
   const { FileWatch } = await import("../serve/watch.js");
   const unread = new AbortController();
-  const run = async () => {
+  const verifyNow = async () => {
     if (stop.aborted) return;
     const readAt = nodePlatform.time();
     const { files } = await verifyAll(names, call);
-    if (!(await io.stdout.room(stop))) return unread.abort();
+    // Nobody waits for the next result once the reader of this one is gone.
+    const isOutputRead = await io.stdout.room(stop);
+    if (!isOutputRead) return unread.abort();
     await watching.follow(files, readAt);
     log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
   };
-  const watching = new FileWatch(() => run().catch((error) => log.problem(describeFailure(error, flags))));
-  await run();
+  const watching = new FileWatch(() => {
+    return verifyNow().catch((error) => log.problem(describeFailure(error, flags)));
+  });
+
+  await verifyNow();
   await aborted(AbortSignal.any([stop, unread.signal]));
   await watching.close();
   return exitCode.fine;
@@ -84,65 +96,105 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 // A broken scenario does not stop the others, but a name that nothing has is probably misspelled.
 async function verifyAll(names: readonly string[], call: VerifyCall) {
   const { flags, io } = call;
-  const { quiet = false, watch = false } = flags;
-  const byName = new Map<string, Verified>();
   // A folder that was deleted is one error, and not an error of each scenario.
   const { cwd, stdin } = io;
-  const openings = names.map((name) => [name, openScenario(name, { cwd, stdin })] as const);
-  const settled = await Promise.allSettled(openings.map(([, opening]) => opening));
+  const openings = await Promise.all(names.map((name) => openOrFail(name, { cwd, stdin })));
+
   // What cannot be read is reported before the first story is played.
-  const ofStatus = (status: string) => openings.filter((_, index) => settled[index]?.status === status);
-  const isUnknown = (result: (typeof settled)[number]) =>
-    result.status === "rejected" && (result.reason as SandboxError).code === "scenario_not_found";
+  const toVerify = openings.filter(({ opened }) => opened === undefined);
   // A file that is missing may still come while --watch waits.
-  const playsNone = !watch && settled.some(isUnknown);
-  for (const [name, opening] of [...ofStatus("rejected"), ...(playsNone ? [] : ofStatus("fulfilled"))]) {
-    const verification = await verifiedAs(name, opening, call);
+  const playsNone = !flags.watch && toVerify.some(({ error }) => isUnknownName(error));
+  if (!playsNone) toVerify.push(...openings.filter(({ opened }) => opened !== undefined));
+
+  const byName = new Map<string, Verified>();
+  let hasText = false;
+  for (const opening of toVerify) {
+    const verified = await verifyOpened(opening, call);
+    byName.set(opening.name, verified);
     // An empty line separates long texts.
-    const isLater = !quiet && [...byName.values()].some(({ text }) => text !== undefined);
-    if (!flags.json && verification.text !== undefined)
-      io.stdout.say(`${isLater ? "\n" : ""}${verification.text}`);
-    if (!flags.json && verification.error !== undefined) io.stderr.say(`${verification.error}\n`);
-    byName.set(name, verification);
+    const gap = hasText && !flags.quiet ? "\n" : "";
+    if (verified.text !== undefined) hasText = true;
+    if (!flags.json) sayVerified(verified, gap, io);
   }
-  const verifications = names.flatMap((name) => byName.get(name) ?? []);
-  const failed = verifications.filter((verification) => verification.exitCode !== exitCode.fine).length;
-  const wasRead = verifications.some(({ text }) => text !== undefined);
+
+  // In the order of the command line.
+  const verifications: Verified[] = [];
+  for (const name of names) {
+    const verified = byName.get(name);
+    if (verified !== undefined) verifications.push(verified);
+  }
   if (flags.json) {
+    const documents = verifications.map((verified) => verified.json);
     // With --watch, each document is on a separate line.
-    const documents = verifications.map((verification) => verification.json);
-    io.stdout.write(`${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
-  } else if (verifications.length > 1 && wasRead && (failed > 0 || !quiet)) {
-    io.stdout.say(totalText(verifications.length, failed, io.stdout.style().palette));
+    const indent = flags.watch ? 0 : 2;
+    io.stdout.write(`${redactKeys(JSON.stringify(documents, null, indent))}\n`);
+  } else if (hasText) {
+    sayTotal(verifications, call);
   }
+
+  const files = new Set(verifications.flatMap((verified) => verified.files));
   return {
-    exitCode: Math.max(...verifications.map((verification) => verification.exitCode)),
-    files: [...new Set(verifications.flatMap(({ files }) => files))],
+    exitCode: Math.max(...verifications.map((verified) => verified.exitCode)),
+    files: [...files],
   };
 }
 
-function totalText(count: number, failed: number, { green, red }: Palette): string {
-  const total = pluralize(count, "scenario");
-  if (failed === 0) return `\n${green(`${total}: all passed`)}\n`;
-  return `\n${red(`${total}: ${failed} failed`)}\n`;
+/** A scenario, or the error if it cannot be read: all are opened before the first one is reported. */
+interface Opening {
+  readonly name: string;
+  readonly opened?: OpenedScenario;
+  readonly error?: unknown;
 }
 
+async function openOrFail(
+  name: string,
+  source: { readonly cwd: string; readonly stdin: Io["stdin"] },
+): Promise<Opening> {
+  try {
+    return { name, opened: await openScenario(name, source) };
+  } catch (error) {
+    return { name, error };
+  }
+}
+
+function isUnknownName(error: unknown): boolean {
+  return error instanceof SandboxError && error.code === "scenario_not_found";
+}
+
+function sayVerified(verified: Verified, gap: string, io: Io): void {
+  if (verified.text !== undefined) io.stdout.say(gap + verified.text);
+  if (verified.error !== undefined) io.stderr.say(`${verified.error}\n`);
+}
+
+/** Prints how many of several scenarios failed. */
+function sayTotal(verifications: readonly Verified[], { flags, io }: VerifyCall): void {
+  const failed = verifications.filter((verified) => verified.exitCode !== exitCode.fine).length;
+  if (verifications.length === 1) return;
+  if (failed === 0 && flags.quiet) return;
+
+  const { palette } = io.stdout.style();
+  const total = pluralize(verifications.length, "scenario");
+  if (failed === 0) io.stdout.say(`\n${palette.green(`${total}: all passed`)}\n`);
+  else io.stdout.say(`\n${palette.red(`${total}: ${failed} failed`)}\n`);
+}
+
+/** What came of a scenario. */
 interface Verified {
   readonly exitCode: number;
+  /** The files to follow with `--watch`. */
   readonly files: readonly string[];
+  /** Why the scenario could not be read or started. */
   readonly error: string | undefined;
   /** `undefined` if the scenario could not be read. */
   readonly text: string | undefined;
   readonly json: unknown;
 }
 
-async function verifiedAs(
-  name: string,
-  opening: Promise<OpenedScenario>,
-  { flags, io }: VerifyCall,
-): Promise<Verified> {
+async function verifyOpened(opening: Opening, call: VerifyCall): Promise<Verified> {
+  const { name, opened, error } = opening;
+  const { flags, io } = call;
+  if (opened === undefined) return notVerified(name, error, io.cwd);
   try {
-    const opened = await opening;
     const story = await verifyStory(opened, flags);
     return {
       exitCode: story.passed ? exitCode.fine : exitCode.failed,
@@ -152,38 +204,52 @@ async function verifiedAs(
       json: verifiedJson(story),
     };
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    // A problem may be in a file that the scenario extends.
-    const placed = error instanceof ScenarioError ? error.problems.map(({ file }) => file ?? name) : [];
-    return {
-      exitCode: exitCodeOf(error),
-      // Broken and missing files are followed, too: they may be mended.
-      files: isScenarioName(name) ? [] : [name, ...placed].map((file) => resolve(io.cwd, file)),
-      text: undefined,
-      error: printable(redactKeys(error.message)),
-      json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
-    };
+    return notVerified(name, error, io.cwd);
   }
+}
+
+/** What came of a scenario that cannot be read or started. */
+function notVerified(name: string, error: unknown, cwd: string): Verified {
+  if (!(error instanceof SandboxError)) throw error;
+
+  // Broken and missing files are followed, too: they may be mended.
+  const files: string[] = [];
+  if (!isScenarioName(name)) {
+    files.push(resolve(cwd, name));
+    const problems = error instanceof ScenarioError ? error.problems : [];
+    // A problem may be in a file that the scenario extends.
+    for (const problem of problems) files.push(resolve(cwd, problem.file ?? name));
+  }
+  return {
+    exitCode: exitCodeOf(error),
+    files,
+    text: undefined,
+    error: printable(redactKeys(error.message)),
+    json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
+  };
 }
 
 type VerifiedStory = Awaited<ReturnType<typeof verifyStory>>; // an interface would list the members again
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-async function verifyStory({ loaded, places }: OpenedScenario, flags: flag.SandboxFlags) {
-  const { name, scenario } = loaded;
-  const sandbox = startNamed(loaded, { ...flags, frozen: true });
+async function verifyStory(opened: OpenedScenario, flags: flag.SandboxFlags) {
+  const { name, scenario } = opened.loaded;
+  const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
   const stepCount = story.steps.length;
   const started = platform.stopwatch();
   const startedAt = viewClock(clock).now;
+
   const results: PlayedStep[] = [];
+  let problems: readonly PlacedDifference[] = [];
   for (const result of runStory(sandbox)) {
     results.push(result);
+    if (isAsExpected(result)) continue;
+    problems = placeDifferences(result, await opened.places());
     // Later steps depend on it.
-    if (!isAsExpected(result)) break;
+    break;
   }
-  const last = results.at(-1);
-  const problems = last === undefined || isAsExpected(last) ? [] : placeDifferences(last, await places());
+
   return {
     name,
     // A scenario without a story tests nothing.
@@ -202,41 +268,58 @@ async function verifyStory({ loaded, places }: OpenedScenario, flags: flag.Sandb
 
 /** Returns a story as JSON; the caller shortens keys. */
 function verifiedJson(story: VerifiedStory): unknown {
-  const { isPinned: _, results, problems, durationMs, ...shown } = story;
-  const { length } = results;
+  const { name, passed, seed, startedAt, results, stepCount } = story;
+  const steps: unknown[] = [];
+  for (const result of results) {
+    const isLast = result.number === results.length;
+    steps.push(stepJson(result, isLast ? story.problems : []));
+  }
   return snakeCase({
-    ...shown,
-    problems: shown.stepCount === 0 ? [{ code: "no_story", message: "the scenario has no story" }] : [],
-    notReached: shown.stepCount - length,
-    steps: results.map((result) => judgedJson(result, result.number === length ? problems : [])),
-    durationMs: Math.round(durationMs * 10) / 10,
+    name,
+    passed,
+    seed,
+    startedAt,
+    stepCount,
+    problems: stepCount === 0 ? [{ code: "no_story", message: "the scenario has no story" }] : [],
+    notReached: stepCount - results.length,
+    steps,
+    durationMs: Math.round(story.durationMs * 10) / 10,
   });
 }
 
-function judgedJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
-  const placed = problems.map(({ message: _, field, place, ...difference }) => ({
-    ...difference,
-    field: pathText(field),
-    place: place === undefined ? null : { file: place.file ?? null, line: place.line, column: place.column },
-  }));
+function stepJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
+  const differences: unknown[] = [];
+  for (const problem of problems) {
+    const { at, expected, found, field } = problem;
+    // Without it, the step could not run: that is no difference.
+    if (at === null) continue;
+    differences.push({ at, expected, found, field: pathText(field), place: placeJson(problem) });
+  }
+  const [first] = problems;
   return {
     ...stepView(result),
     passed: problems.length === 0,
-    differences: placed.filter(({ at }) => at !== null),
-    place: placed[0]?.place ?? null,
+    differences,
+    place: first === undefined ? null : placeJson(first),
   };
 }
 
+function placeJson({ place }: PlacedDifference) {
+  if (place === undefined) return null;
+  return { file: place.file ?? null, line: place.line, column: place.column };
+}
+
 /** Returns a story as text: the steps, the problems and a summary. `quiet` leaves out what passed. */
-function verifiedText(verified: VerifiedStory, style: Style, quiet: boolean): string {
-  const story = { ...verified, name: escapeControls(verified.name) };
+function verifiedText(story: VerifiedStory, style: Style, quiet: boolean): string {
   if (story.passed && quiet) return "";
-  const lines = [
-    ...(quiet || story.stepCount === 0 ? [] : [...stepTable(story, style), ""]),
-    ...story.problems.flatMap((problem) => [problemText(problem, story), ""]),
-    conclusionText(story, style.palette),
-    "",
-  ];
+  const name = escapeControls(story.name);
+
+  const lines: string[] = [];
+  if (!quiet && story.stepCount > 0) lines.push(...stepTable(name, story, style), "");
+  for (const problem of story.problems) {
+    lines.push(problemText(problem, name, story.results.length), "");
+  }
+  lines.push(conclusionText(name, story, style.palette), "");
   return redactKeys(lines.join("\n"));
 }
 
@@ -246,56 +329,63 @@ const marks = {
   done: { sign: " ", word: "", color: "dim" },
 } as const;
 
-// An action must succeed even without an expectation; a request may end in any way.
 function markOf(result: PlayedStep): keyof typeof marks {
   if (!isAsExpected(result)) return "failed";
-  return result.step.expect !== undefined || result.performed !== null ? "passed" : "done";
+  if (result.step.expect !== undefined) return "passed";
+  // An action must succeed even without an expectation; a request may end in any way.
+  return result.performed === null ? "done" : "passed";
 }
 
-function stepTable({ name, seed, startedAt, results }: VerifiedStory, style: Style): string[] {
+function stepTable(name: string, story: VerifiedStory, style: Style): string[] {
   const { palette, isTerminal } = style;
-  const rows = results.flatMap((result) => {
+  const rows: string[][] = [];
+  for (const result of story.results) {
     const { sign, word, color } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
-    const line = stepLine(result, style);
-    const timeline = result.timeline.map((one) => `in between, at ${shortTime(one.at)}: ${actionLine(one)}`);
     const mark = isTerminal ? sign : word;
-    return [[number, mark && palette[color](mark), line], ...timeline.map((text) => ["", "", text])];
-  });
-  return [
-    `${palette.bold(name)}  ${palette.dim(`seed ${seed}, from ${shortTime(startedAt)}`)}`,
-    ...alignColumns(rows).map((line) => `  ${line}`),
-  ];
+    // No color around nothing.
+    const paintedMark = mark === "" ? "" : palette[color](mark);
+    rows.push([number, paintedMark, stepLine(result, style)]);
+    for (const step of result.timeline) {
+      rows.push(["", "", `in between, at ${shortTime(step.at)}: ${actionLine(step)}`]);
+    }
+  }
+  const start = palette.dim(`seed ${story.seed}, from ${shortTime(story.startedAt)}`);
+  return [`${palette.bold(name)}  ${start}`, ...alignColumns(rows).map((line) => `  ${line}`)];
 }
 
-function problemText({ message, field, place }: PlacedDifference, { name, results }: VerifiedStory): string {
-  // Without a place, the file and the field must do.
+function problemText(problem: PlacedDifference, name: string, step: number): string {
+  const { message, field, place } = problem;
   const text = formatProblem({
     ...place,
+    // Without a place, the file and the field must do.
     file: place?.file ?? name,
     field: pathText(field),
-    message: `step ${results.length}: ${message}`,
+    message: `step ${step}: ${message}`,
   });
   return printable(text);
 }
 
-function conclusionText(story: VerifiedStory, palette: Palette): string {
-  const { name, passed, results, stepCount, durationMs, isPinned, startedAt } = story;
+function conclusionText(name: string, story: VerifiedStory, palette: Palette): string {
+  const { results, stepCount, startedAt } = story;
   if (stepCount === 0) {
     return palette.red(
       `${name}: the scenario has no story, so there is nothing to verify. Add story: [ … ].`,
     );
   }
-  const took = `(${Math.max(1, Math.round(durationMs))} ms)`;
-  if (passed) {
+
+  const milliseconds = Math.max(1, Math.round(story.durationMs));
+  const took = `(${milliseconds} ms)`;
+  if (story.passed) {
     const expectations = results.filter((result) => markOf(result) === "passed").length;
     const counts = `${name}: ${pluralize(stepCount, "step")}, ${pluralize(expectations, "expectation")}`;
     if (expectations === 0) return palette.yellow(`${counts}: nothing that could fail ${took}`);
     return palette.green(`${counts}, all passed ${took}`);
   }
+
   const left = stepCount - results.length;
   const rest = left === 0 ? "" : `, ${pluralize(left, "step")} not reached`;
   const failed = palette.red(`${name}: step ${results.length} of ${stepCount} failed${rest} ${took}`);
-  if (isPinned) return failed;
+  if (story.isPinned) return failed;
   return `${failed}\nThe story started at the real time. To repeat this run, add --now ${shortTime(startedAt)}. To always start at the same time, set clock: { now: … } in the scenario.`;
 }

@@ -27,8 +27,10 @@ interface AnnouncedFlags extends ServeFlags {
 
 type AnnouncedCall = Pick<CommandCall<AnnouncedFlags>, "flags" | "io">;
 
-export const printsJson = ({ json, detach, untilStdinEnds }: AnnouncedFlags) =>
-  json || detach || untilStdinEnds || false;
+/** Whether the announcement is a line of JSON, for the program that starts the server. */
+export function printsJson(flags: AnnouncedFlags): boolean {
+  return flags.json || flags.detach || flags.untilStdinEnds || false;
+}
 
 /** Prints what `start` prints once it accepts requests, and opens the dashboard if the flags ask for it. */
 export function announce(
@@ -39,21 +41,22 @@ export function announce(
 ): void {
   // Other people may read logs; only the caller reads the line of JSON.
   const showKeys = flags.showKeys ?? flags.log !== "json";
-  const maskedText = showKeys ? (text: string) => text : redactKeys;
   // The user's own token is not printed again, and no other program gets it.
   const newToken = flags.controlToken === undefined ? server.controlToken : undefined;
   const shownToken = showKeys ? newToken : undefined;
+
   if (printsJson(flags)) {
-    io.stdout.write(
-      maskedText(listeningLine(sandbox, showKeys ? server : { ...server, controlToken: undefined })),
-    );
+    const line = listeningLine(sandbox, server, showKeys ? server.controlToken : undefined);
+    io.stdout.write(showKeys ? line : redactKeys(line));
   } else if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
     // A new token appears nowhere else.
     if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
   } else {
-    io.stdout.write(maskedText(banner(sandbox, server, io.stdout.style(), shownToken, io.program)));
+    const text = banner(sandbox, server, io.stdout.style(), shownToken, io.program);
+    io.stdout.write(showKeys ? text : redactKeys(text));
   }
+
   if (newToken !== undefined && !showKeys) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
   }
@@ -61,19 +64,18 @@ export function announce(
 }
 
 // Notes on who can reach the server: a proxy opens a control plane to others that only this machine would reach.
-export function noteReach(
-  { url, controlUrl, controlToken }: RunningServer,
-  { flags }: AnnouncedCall,
-  log: Logger,
-): void {
+export function noteReach(server: RunningServer, { flags }: AnnouncedCall, log: Logger): void {
+  const { url } = server;
   const { host = "", publicUrl, allowHosts = [] } = flags;
   if (isWildcard(host) && publicUrl === undefined) {
     log.note(
       `Other machines cannot use the address ${url}. Set theirs with --public-url http://<name>:<port>.`,
     );
   }
-  const names = [...(publicUrl === undefined ? [] : [new URL(url).host]), ...allowHosts];
-  if (controlUrl === undefined || controlToken !== undefined || names.every(isLoopbackHost)) return;
+
+  if (server.controlUrl === undefined || server.controlToken !== undefined) return;
+  const names = publicUrl === undefined ? allowHosts : [new URL(url).host, ...allowHosts];
+  if (names.every(isLoopbackHost)) return;
   log.note(
     `Anyone who reaches ${listed(names, "or")} can change this sandbox. Require a token with --control-token.`,
   );
@@ -90,106 +92,119 @@ function banner(
   program: string,
 ): string {
   const { palette, width } = style;
-  const { url, localUrl, controlUrl, certificate } = server;
+  const { controlUrl } = server;
   const { keys, leftOut } = firstKeys(sandbox, shownKeys);
   const rows = [...keyRows(sandbox, secretsFor(sandbox, keys)), ...rejectedRows(sandbox)];
-  const lines = (facts: Readonly<Record<string, string | undefined>>) => {
-    const factRows = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
-    return alignColumns(factRows).map((line) => `  ${line}`);
-  };
-  return [
-    palette.bold(`svc-sandbox is listening on ${localUrl}`),
-    "",
-    ...lines({
-      TLS: certificate && describeCertificate(certificate),
-      Scenario: `${sandbox.name}, seed ${sandbox.seed}`,
-      Clock: `${isoOf(sandbox.clock.now())}, ${sandbox.clock.isFrozen() ? "frozen" : "running"}`,
-      Profile: profileText(sandbox),
-    }),
-    "",
-    ...keyTable(rows, palette, width - 2).map((line) => `  ${line}`),
-    ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${shellWord(sandbox.name)}`] : []),
-    "",
-    // In a small window, only the end is visible.
-    ...lines({
-      "Base URL": url,
-      Control: controlUrl,
-      Dashboard: controlUrl && dashboardLink(controlUrl, newToken),
-      Token: newToken && `${newToken}  (for the control plane: Authorization: Bearer …)`,
-    }),
-    "",
-    "Try it:",
-    `  ${curlWithKey(sandbox, server)}`,
-    "",
-    "",
-  ].join("\n");
+
+  // The address of this machine: the public one is below, as the base URL.
+  const lines = [palette.bold(`svc-sandbox is listening on ${server.localUrl}`), ""];
+  lines.push(...alignColumns(sandboxFacts(sandbox, server.certificate)).map(indented), "");
+  lines.push(...keyTable(rows, palette, width - 2).map(indented));
+  if (leftOut > 0) lines.push(`  … and ${leftOut} more: ${program} keys ${shellWord(sandbox.name)}`);
+  lines.push("");
+
+  // In a small window, only the end is visible.
+  const addresses: Fact[] = [["Base URL", server.url]];
+  if (controlUrl !== undefined) {
+    addresses.push(["Control", controlUrl], ["Dashboard", dashboardLink(controlUrl, newToken)]);
+  }
+  if (newToken) addresses.push(["Token", `${newToken}  (for the control plane: Authorization: Bearer …)`]);
+  lines.push(...alignColumns(addresses).map(indented), "");
+  lines.push("Try it:", `  ${curlWithKey(sandbox, server)}`, "", "");
+  return lines.join("\n");
 }
 
-function listeningLine(sandbox: SandboxState, server: RunningServer): string {
-  const { url, localUrl, controlUrl, controlToken, certificate } = server;
+type Fact = readonly [name: string, value: string];
+
+function sandboxFacts(sandbox: SandboxState, certificate: string | undefined): Fact[] {
+  const { name, seed, clock } = sandbox;
+  const facts: Fact[] = [];
+  if (certificate !== undefined) facts.push(["TLS", describeCertificate(certificate)]);
+  facts.push(["Scenario", `${name}, seed ${seed}`]);
+  facts.push(["Clock", `${isoOf(clock.now())}, ${clock.isFrozen() ? "frozen" : "running"}`]);
+  facts.push(["Profile", profileText(sandbox)]);
+  return facts;
+}
+
+function indented(line: string): string {
+  return `  ${line}`;
+}
+
+/** The same for programs, on one line. JSON leaves out what is undefined. */
+function listeningLine(
+  sandbox: SandboxState,
+  server: RunningServer,
+  controlToken: string | undefined,
+): string {
+  const { url, localUrl } = server;
   const { keys, leftOut } = announcedKeys(sandbox);
   const line = {
     event: "listening",
     base_url: url,
     local_url: localUrl === url ? undefined : localUrl,
-    control_url: controlUrl ?? null,
+    control_url: server.controlUrl ?? null,
     scenario: sandbox.name,
     seed: sandbox.seed,
     keys: secretsFor(sandbox, keys),
-    ...(leftOut > 0 && { keys_left_out: leftOut }),
+    keys_left_out: leftOut > 0 ? leftOut : undefined,
     control_token: controlToken,
-    certificate,
+    certificate: server.certificate,
   };
   return `${JSON.stringify(line)}\n`;
 }
 
 function describeCertificate(certificate: string): string {
   const { fingerprint256, issuer, subject } = new nodeCrypto.X509Certificate(certificate);
-  return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
+  const signer = issuer === subject ? "self-signed" : "yours";
+  return `${signer}, SHA-256 ${fingerprint256}`;
 }
 
-function curlWithKey(sandbox: SandboxState, { url, certificate }: RunningServer): string {
+/** A first request for the user to paste. */
+function curlWithKey(sandbox: SandboxState, server: RunningServer): string {
+  const target = shellWord(server.url + mePath);
   const secret = defaultSecret(sandbox);
-  const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
-  const target = shellWord(url + mePath);
-  // Without -g, curl reads the brackets of an IPv6 address as a pattern.
-  const literal = /[[{]/.test(target) ? "-g " : "";
+  const words = ["curl -i"];
   // Works with any certificate; a client that checks it needs the certificate.
-  const unchecked = certificate === undefined ? "" : "-k ";
-  return `curl -i ${unchecked}${header}${literal}${target}`;
+  if (server.certificate !== undefined) words.push("-k");
+  if (secret !== undefined) words.push(`-H "x-api-key: ${secret}"`);
+  // Without -g, curl reads the brackets of an IPv6 address as a pattern.
+  if (/[[{]/.test(target)) words.push("-g");
+  words.push(target);
+  return words.join(" ");
 }
 
+/** The profile, and the assumptions that differ from it. */
 function profileText({ profile, assumptions, endpoints }: SandboxState): string {
   const standard = assumptionsFor(profile, {}, endpoints);
-  const changed = (Object.keys(assumptions) as (keyof Assumptions)[])
-    .filter((name) => JSON.stringify(assumptions[name]) !== JSON.stringify(standard[name]))
-    .map((name) => `${name}: ${JSON.stringify(assumptions[name])}`);
-  return [profile, ...changed].join(", ");
+  const parts: string[] = [profile];
+  for (const name of Object.keys(assumptions) as (keyof Assumptions)[]) {
+    const value = JSON.stringify(assumptions[name]);
+    if (value !== JSON.stringify(standard[name])) parts.push(`${name}: ${value}`);
+  }
+  return parts.join(", ");
 }
 
 // A new token follows `#`, which no log contains.
 function dashboardLink(controlUrl: string, newToken: string | undefined): string {
-  return `${controlUrl}/${newToken === undefined ? "" : `#token=${newToken}`}`;
+  if (newToken === undefined) return `${controlUrl}/`;
+  return `${controlUrl}/#token=${newToken}`;
 }
 
-function openDashboard(
-  { localUrl }: RunningServer,
-  newToken: string | undefined,
-  { env }: Io,
-  log: Logger,
-): void {
+function openDashboard(server: RunningServer, newToken: string | undefined, { env }: Io, log: Logger): void {
   if (env.BROWSER === "none") return;
-  const [program, ...words] = openerOf(env);
-  const controlUrl = localUrl + controlPath;
-  const failed = (reason: string) =>
+  const controlUrl = server.localUrl + controlPath;
+  const failed = (reason: string) => {
     log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
+  };
+
   // A shell would interpret the address, and Ctrl-C would end a process that is not detached.
   const { spawn } = process.getBuiltinModule("node:child_process");
+  const [program, ...words] = openerOf(env);
   const link = dashboardLink(controlUrl, newToken);
   const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });
-  child.on("error", ({ code, message }: NodeJS.ErrnoException) =>
-    failed(code === "ENOENT" ? `there is no ${program}` : message),
-  );
+  child.on("error", (error: NodeJS.ErrnoException) => {
+    failed(error.code === "ENOENT" ? `there is no ${program}` : error.message);
+  });
   child.on("exit", (code) => {
     if (code !== 0 && code !== null) failed(`${program} ended with ${code}`);
   });
@@ -197,11 +212,13 @@ function openDashboard(
   child.unref();
 }
 
-function openerOf({ BROWSER, SystemRoot = "C:\\Windows" }: Io["env"]): [string, ...string[]] {
+/** The program that opens an address, and its first words. */
+function openerOf(env: Io["env"]): [string, ...string[]] {
   // xdg-open handles lists of browsers.
-  if (BROWSER && !/%s|:[^\\]/.test(BROWSER)) return [BROWSER];
+  if (env.BROWSER && !/%s|:[^\\]/.test(env.BROWSER)) return [env.BROWSER];
   if (process.platform === "darwin") return ["open"];
+  if (process.platform !== "win32") return ["xdg-open"];
   // Like `start`, but without cmd.exe.
-  const rundll = `${SystemRoot}\\System32\\rundll32.exe`;
-  return process.platform === "win32" ? [rundll, "url.dll,FileProtocolHandler"] : ["xdg-open"];
+  const windows = env.SystemRoot ?? "C:\\Windows";
+  return [`${windows}\\System32\\rundll32.exe`, "url.dll,FileProtocolHandler"];
 }

@@ -23,16 +23,21 @@ export interface LogFlags {
 // About a hundred thousand lines: a reader that stops reading must not fill the memory.
 const maxUnread = 32 * 1024 * 1024;
 
+/** Creates the log on stderr that the flags ask for. */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
-  const { log, quiet = false, verbose = false } = flags;
   const lines = new LogLines(io.stderr, (message) => logger.problem(message));
   const write = (text: string) => lines.write(text);
-  const logger: Logger =
-    log === "json"
-      ? // Most logs are read by people, so few starts load this.
-        (await import("../../node/logger.js")).createJsonLog(write)
-      : textLog(write, io.stderr.style(), verbose);
-  return quiet ? { ...logger, note() {}, controlCall() {} } : logger;
+
+  let logger: Logger;
+  if (flags.log === "json") {
+    // Most logs are read by people, so few starts load this.
+    const { createJsonLog } = await import("../../node/logger.js");
+    logger = createJsonLog(write);
+  } else {
+    logger = textLog(write, io.stderr.style(), flags.verbose === true);
+  }
+  if (!flags.quiet) return logger;
+  return { ...logger, note() {}, controlCall() {} };
 }
 
 /** Lines are lost if they cannot be written, or if too many wait for the reader; their number is reported later. */
@@ -43,7 +48,8 @@ class LogLines {
   #waiting = 0;
 
   constructor(output: Io["stderr"], onLoss: (message: string) => void) {
-    [this.#output, this.#onLoss] = [output, onLoss];
+    this.#output = output;
+    this.#onLoss = onLoss;
   }
 
   write(text: string): void {
@@ -66,31 +72,32 @@ class LogLines {
   }
 }
 
-export function logEvents(
-  { journal }: SandboxState,
-  { log = "pretty", quiet = false }: LogFlags,
-  logger: Logger,
-): void {
+/** Logs the requests and steps of a sandbox from now on. */
+export function logEvents({ journal }: SandboxState, flags: LogFlags, logger: Logger): void {
   // Without a subscriber, no event is created.
-  if (log === "off" || quiet) return;
+  if (flags.log === "off" || flags.quiet) return;
   journal.subscribe((event) => {
-    if (event.type === "timeline.step" || event.type === "story.step" || event.type === "request")
+    if (event.type === "timeline.step" || event.type === "story.step" || event.type === "request") {
       logger.event(event);
+    }
   });
 }
 
 function textLog(write: (text: string) => void, style: Style, verbose: boolean): Logger {
-  const { palette, wrap } = style;
-  const line = (text: string) => write(`${wrap(escapeCommands(redactKeys(text)).trimEnd())}\n`);
+  const { palette } = style;
+  const writeWrapped = (text: string) => {
+    const safe = escapeCommands(redactKeys(text)).trimEnd();
+    write(`${style.wrap(safe)}\n`);
+  };
   return {
     event(event) {
       if (event.type === "request") write(`${requestLogLine(event.exchange, palette, verbose)}\n`);
-      else line(stepLogLine(event, style));
+      else writeWrapped(stepLogLine(event, style));
     },
-    note: (message) => line(printable(message)),
-    warning: (message) => line(palette.yellow(printable(message))),
-    controlCall: ({ call, result }) => line(printable(`${call}  ${result}`)),
-    problem: (message) => line(palette.red(printable(message))),
+    note: (message) => writeWrapped(printable(message)),
+    warning: (message) => writeWrapped(palette.yellow(printable(message))),
+    controlCall: ({ call, result }) => writeWrapped(printable(`${call}  ${result}`)),
+    problem: (message) => writeWrapped(palette.red(printable(message))),
   };
 }
 
@@ -100,58 +107,70 @@ const pathWidth = "/v1/relying-party/me".length;
 
 /** The key is its ref, the fingerprint of an unknown key, or `-`. */
 export function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): string {
-  const { at, method, path, status, outcome, fault, key, fingerprint, advice, durationMs } = exchange;
-  const adviceColor = { error: palette.red, warning: palette.yellow, note: palette.dim };
+  const { outcome, fault } = exchange;
   // Without fractions of a second: the lines are in order.
-  const time = `${isoOf(at).slice(0, 19)}Z`;
-  const paint = paintStatus(palette, status);
-  return [
+  const time = `${isoOf(exchange.at).slice(0, 19)}Z`;
+  const duration = `${exchange.durationMs.toFixed(1)} ms`;
+  const paintResponse = paintStatus(palette, exchange.status);
+  // Padded before they are painted: colors have a length, too.
+  const columns = [
     palette.dim(time),
-    escapeControls(method).padEnd(4),
-    escapeControls(path).padEnd(pathWidth),
-    paint(responseText(exchange).padEnd(responseWidth)),
+    escapeControls(exchange.method).padEnd(4),
+    escapeControls(exchange.path).padEnd(pathWidth),
+    paintResponse(responseText(exchange).padEnd(responseWidth)),
     outcome.padEnd(outcomeWidth),
-    palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
-    key ?? fingerprint ?? "-",
-    // A fault that only delays the response; any other fault is the outcome.
-    ...(fault === null || fault === outcome ? [] : [palette.dim(fault)]),
-    ...advice
-      .filter((id) => verbose || adviceOf(id).level !== "note")
-      .map((id) => adviceColor[adviceOf(id).level](id)),
-    ...(verbose ? [palette.dim(exchange.id)] : []),
-  ].join("  ");
+    palette.dim(duration.padStart(7)),
+    exchange.key ?? exchange.fingerprint ?? "-",
+  ];
+
+  // A fault that only delays the response; any other fault is the outcome.
+  if (fault !== null && fault !== outcome) columns.push(palette.dim(fault));
+  const adviceColor = { error: palette.red, warning: palette.yellow, note: palette.dim };
+  for (const id of exchange.advice) {
+    const { level } = adviceOf(id);
+    if (verbose || level !== "note") columns.push(adviceColor[level](id));
+  }
+  if (verbose) columns.push(palette.dim(exchange.id));
+  return columns.join("  ");
 }
 
 /** Describes a step of the story on one line: the action and its result. On a terminal, narration is shortened. */
 export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): string {
-  const { say, step, failure, performed, request, response, now } = result;
+  const { say, step, failure, response } = result;
   if (say !== null) return palette.dim(onOneLine(say, isTerminal));
   // A step may leave out the method and path of its request.
-  const intent = escapeControls(stepIntent(step, request));
+  const intent = escapeControls(stepIntent(step, result.request));
   if (failure !== null) return `${intent} → ${palette.red(failure.code)}`;
   if (response !== null) return `${intent} → ${responseLine(response, palette)}`;
-  if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(now)}`;
-  return actionLine({ step, performed });
+  if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(result.now)}`;
+  return actionLine(result);
 }
 
 /** Describes an action in a few words, with its error: `rotate active → active-2, overlap 60m`. */
 export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "performed">): string {
+  const intent = actionIntent(step, performed);
   const error = performed?.error ?? null;
-  const rejected = error === null ? "" : ` → rejected: ${error.code} (${error.message})`;
-  return escapeControls(actionIntent(step, performed) + rejected);
+  if (error === null) return escapeControls(intent);
+  return escapeControls(`${intent} → rejected: ${error.code} (${error.message})`);
 }
 
 /** Describes a step of the timeline or the story as a line of the log: the sandbox's time, the source, the action. */
-function stepLogLine({ type, result }: StepEvent, style: Style): string {
+function stepLogLine(event: StepEvent, style: Style): string {
   const { palette } = style;
-  const [at, whose, text] =
-    type === "timeline.step"
-      ? [result.at, "timeline", actionLine(result)]
-      : [result.now, `story ${result.number}/${result.of}`, stepLine(result, style)];
-  const unexpected = result.differences.map(({ at, expected, found }) =>
-    palette.red(escapeControls(`unexpected: ${at}: expected ${expected}, found ${found}`)),
-  );
-  return [palette.dim(`${at.slice(0, 19)}Z`), palette.magenta(whose), text, ...unexpected].join("  ");
+  const timeText = (at: string) => palette.dim(`${at.slice(0, 19)}Z`);
+  const columns: string[] = [];
+  if (event.type === "timeline.step") {
+    columns.push(timeText(event.result.at), palette.magenta("timeline"), actionLine(event.result));
+  } else {
+    const { now, number, of } = event.result;
+    columns.push(timeText(now), palette.magenta(`story ${number}/${of}`), stepLine(event.result, style));
+  }
+
+  for (const { at, expected, found } of event.result.differences) {
+    const difference = escapeControls(`unexpected: ${at}: expected ${expected}, found ${found}`);
+    columns.push(palette.red(difference));
+  }
+  return columns.join("  ");
 }
 
 function responseLine(response: StoryResponse, palette: Palette): string {
@@ -161,7 +180,11 @@ function responseLine(response: StoryResponse, palette: Palette): string {
   return `${paintStatus(palette, status)(text)}  ${palette.dim(outcomes)}`;
 }
 
+/** The longest text of narration in a log on a terminal. */
+const maxNarration = 60;
+
 function onOneLine(text: string, isShortened: boolean): string {
   const line = escapeControls(text.trim().replace(/\s+/g, " "));
-  return !isShortened || line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`;
+  if (!isShortened || line.length <= maxNarration) return line;
+  return `${line.slice(0, maxNarration - 1).trimEnd()}…`;
 }

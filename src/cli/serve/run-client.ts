@@ -29,8 +29,11 @@ import { type ServeFlags, serveOptions } from "./serve-options.js";
 
 type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & flag.SandboxFlags>, "rest" | "flags" | "io">;
 
+/** What a caller has to do with a command that runs. */
+type ClientHooks = Pick<CommandOptions, "signals" | "isLate" | "onOutput">;
+
 /** What a run of a client starts with. */
-interface ClientStart extends Pick<CommandOptions, "signals" | "isLate" | "onOutput"> {
+interface ClientStart extends ClientHooks {
   readonly loaded: LoadedScenario;
   readonly options: StartOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
@@ -51,55 +54,61 @@ interface ClientStart extends Pick<CommandOptions, "signals" | "isLate" | "onOut
  */
 export async function runClient(
   call: ServedCall,
-  { loaded, options, start, conditions, requests, counters, certify, onStart, onOutput, ...run }: ClientStart,
+  client: ClientStart,
 ): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
+  const { loaded, options, start, conditions } = client;
   const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
-  const now = options.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
-  const sandbox = startNamed(
-    loaded,
-    { ...options, now },
-    conditions && conditionedRun(conditions, folder.claim),
-  );
-  sandbox.counters.passOnTo(requests);
-  onStart?.(sandbox);
+  // The scenario's own time comes before the one of all runs.
+  const standardNow = loaded.scenario.clock?.now === undefined ? start : undefined;
+  const run = conditions && conditionedRun(conditions, folder.claim);
+  const sandbox = startNamed(loaded, { ...options, now: options.now ?? standardNow }, run);
+  sandbox.counters.passOnTo(client.requests);
+  client.onStart?.(sandbox);
+
+  // Keys that the command prints are advice in the report.
   const keyFinder = new KeyFinder(sandbox);
   const end = await runServed(call, sandbox, folder, {
-    ...run,
+    signals: client.signals,
+    ...(client.isLate && { isLate: client.isLate }),
     onOutput(name, chunk) {
       keyFinder.add(name, chunk);
-      onOutput?.(name, chunk);
+      client.onOutput?.(name, chunk);
     },
   });
-  sandbox.invocation = invocationOf(call, certify);
-  const report = clientReport(sandbox, { underExec: true, keysInOutput: keyFinder.places() }, counters);
-  return { end, report, folder };
+
+  sandbox.invocation = invocationOf(call, client.certify);
+  const reported = { underExec: true, keysInOutput: keyFinder.places() };
+  return { end, report: clientReport(sandbox, reported, client.counters), folder };
 }
 
 async function runServed(
   { rest, flags, io }: ServedCall,
   sandbox: SandboxState,
   folder: RunFolder,
-  run: Pick<ClientStart, "signals" | "isLate" | "onOutput">,
+  hooks: ClientHooks,
 ): Promise<CommandEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
-  const readRun = () => folder.read(sandbox);
   logEvents(sandbox, served, logger);
   const options = await serveOptions(served, io, logger);
   // The control plane and the page show what other processes have added.
+  const readRun = () => folder.read(sandbox);
   const server = await serve(sandbox, { ...options, beforeControlCall: readRun });
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
+
   const { name, seed, profile } = sandbox;
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
   const direct = directHosts(io.env, server.url).join(",");
   if (flags.verbose && direct !== "") logger.note(`A proxy is set: NO_PROXY of the command is ${direct}.`);
+
   try {
     const env = await execEnvironment(io, sandbox, server, folder.path, direct);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
+    // Meanwhile, the page shows the requests of other processes.
     const reading = setInterval(readRun, 100);
-    const end = await runCommand(command, { cwd: io.cwd, env, ...run });
+    const end = await runCommand(command, { cwd: io.cwd, env, ...hooks });
     clearInterval(reading);
     readRun();
     folder.requireSound();
@@ -121,6 +130,7 @@ function invocationOf({ rest, flags }: Pick<ServedCall, "rest" | "flags">, certi
   };
 }
 
+/** Prints why a command could not be started. Returns the code with which a shell would end. */
 export function sayWhyNotRun(
   program: string,
   failure: NodeJS.ErrnoException,
@@ -128,35 +138,41 @@ export function sayWhyNotRun(
 ): number {
   const why = whyNotRun(program, failure);
   const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
-  const json = flags.json || flags.format === "json";
-  io.stderr[json ? "write" : "say"](describeFailure(error, { json }));
+  if (flags.json || flags.format === "json") io.stderr.write(describeFailure(error, { json: true }));
+  else io.stderr.say(describeFailure(error, {}));
   return program === "" || failure.code === "ENOENT" ? 127 : 126;
 }
 
 function whyNotRun(program: string, { code, message }: NodeJS.ErrnoException): string {
   if (program === "") return "its name is empty, perhaps from a variable that is not set";
-  if (code === "ENOENT")
+  if (code === "ENOENT") {
     return "there is no such command, or no such program in its first line. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages";
-  return code === "EACCES" ? "you may not execute it" : (code ?? message);
+  }
+  if (code === "EACCES") return "you may not execute it";
+  return code ?? message;
 }
 
+/** Asks what may be wrong if a command has sent no request. */
 export function whyNoRequest(
   { cwd }: Pick<Io, "cwd">,
   { tls, cert }: Pick<ServeFlags, "tls" | "cert">,
 ): string {
-  const trust = tls || cert !== undefined ? " Does it trust the certificate in SVC_CA_FILE?" : "";
+  const isSecure = tls || cert !== undefined;
+  const trust = isSecure ? " Does it trust the certificate in SVC_CA_FILE?" : "";
+
+  let mocks = "its tests mock HTTP, for example with msw";
   const project = join(cwd, "package.json");
-  const hasMsw = existsSync(project) && /"msw"\s*:/.test(readFileSync(project, "utf8"));
-  const mocks = hasMsw
-    ? "its tests mock HTTP with other handlers of msw, which package.json lists"
-    : "its tests mock HTTP, for example with msw";
+  if (existsSync(project) && /"msw"\s*:/.test(readFileSync(project, "utf8"))) {
+    mocks = "its tests mock HTTP with other handlers of msw, which package.json lists";
+  }
   return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw. If they do, the variable SVC_SANDBOX_RUN is missing in the process of your tests: pass it on, so that their requests count.`;
 }
 
 /** The characters after the prefix; fewer are a placeholder. */
 const realLength = 16;
 /** A line without an end is searched in parts, which overlap by more than the length of a percent-encoded key. */
-const [partLength, overlap] = [64 * 1024, 1024];
+const partLength = 64 * 1024;
+const partOverlap = 1024;
 
 type OutputName = "stdout" | "stderr";
 
@@ -180,7 +196,7 @@ export class KeyFinder {
     }
     if (stream.rest.length < partLength) return;
     this.#search(name, stream.rest);
-    stream.rest = stream.rest.slice(-overlap);
+    stream.rest = stream.rest.slice(-partOverlap);
   }
 
   places(): string[] {
@@ -189,52 +205,59 @@ export class KeyFinder {
   }
 
   #search(name: OutputName, text: string): void {
-    const isFullKey = (key: string) => isFullKeyOf(this.#sandbox, key);
-    if ([...findKeys(text), ...findBase64Keys(text)].some(isFullKey))
+    for (const key of [...findKeys(text), ...findBase64Keys(text)]) {
+      if (!isFullKeyOf(this.#sandbox, key)) continue;
       this.#places.add(`${name}, line ${this.#streams[name].line}`);
+      return;
+    }
   }
 }
 
 function isFullKeyOf(sandbox: SandboxState, key: string): boolean {
   runDue(sandbox);
   const { seed, platform, registry } = sandbox;
-  const { prefix, marked } = parseApiKey(key) ?? {};
-  if (prefix === undefined || key === unknownSecret(seed)) return false;
-  const length = marked === true ? sandboxMark.length + randomLength : realLength;
-  return key.length >= prefix.length + length || registry.find(platform.sha256(key)) !== undefined;
+  const parsed = parseApiKey(key);
+  if (parsed === undefined || key === unknownSecret(seed)) return false;
+  const fullLength = parsed.marked ? sandboxMark.length + randomLength : realLength;
+  if (key.length >= parsed.prefix.length + fullLength) return true;
+  return registry.find(platform.sha256(key)) !== undefined;
 }
 
 // Variables of another sandbox or the real API would send the command there, or real keys here.
-const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
+const clientVariable = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
 
 /** The hosts that a command must not reach over a proxy of the network, added to its own; none without a proxy. */
 function directHosts(ownEnv: Io["env"], baseUrl: string): readonly string[] {
   const hasProxy = Object.keys(ownEnv).some((name) => /^(?:https?|all)_proxy$/i.test(name) && ownEnv[name]);
   if (!hasProxy) return [];
-  const theirs = `${ownEnv.NO_PROXY ?? ""},${ownEnv.no_proxy ?? ""}`.split(",").map((host) => host.trim());
-  const local = ["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname];
-  return [...new Set([...theirs.filter(Boolean), ...local])];
+  const hosts = new Set<string>();
+  for (const host of `${ownEnv.NO_PROXY ?? ""},${ownEnv.no_proxy ?? ""}`.split(",")) {
+    if (host.trim() !== "") hosts.add(host.trim());
+  }
+  for (const host of ["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname]) hosts.add(host);
+  return [...hosts];
 }
 
+/** The variables of this process, with those of the sandbox. */
 async function execEnvironment(
-  { env: ownEnv, executable }: Pick<Io, "env" | "executable">,
+  io: Pick<Io, "env" | "executable">,
   sandbox: SandboxState,
   server: RunningServer,
   runFolder: string,
   direct: string,
 ): Promise<Io["env"]> {
   const { certificate, controlToken } = server;
-  return {
-    ...Object.fromEntries(Object.entries(ownEnv).filter(([name]) => !ours.test(name))),
-    ...clientEnvironment(sandbox, server),
-    SVC_SANDBOX_RUN: runFolder,
-    // Another version would not be counted.
-    ...(executable !== undefined && { SVC_SANDBOX_BIN: executable }),
-    // For `report`, and the command's other calls of the control plane.
-    ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
-    ...(direct !== "" && { NO_PROXY: direct, no_proxy: direct }),
-    ...(certificate !== undefined && (await writeTrust(certificate, ownEnv, runFolder))),
-  };
+  const kept = Object.entries(io.env).filter(([name]) => !clientVariable.test(name));
+  const env = Object.fromEntries(kept);
+  Object.assign(env, clientEnvironment(sandbox, server));
+  env.SVC_SANDBOX_RUN = runFolder;
+  // Another version would not be counted.
+  if (io.executable !== undefined) env.SVC_SANDBOX_BIN = io.executable;
+  // For `report`, and the command's other calls of the control plane.
+  if (controlToken !== undefined) env.SVC_SANDBOX_CONTROL_TOKEN = controlToken;
+  if (direct !== "") Object.assign(env, { NO_PROXY: direct, no_proxy: direct });
+  if (certificate !== undefined) Object.assign(env, await writeTrust(certificate, io.env, runFolder));
+  return env;
 }
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -242,15 +265,22 @@ const trustVariables = ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE",
 
 /** Writes the certificate, those that Node trusts, and those of the user's own files into one file; returns its variables. */
 async function writeTrust(certificate: string, ownEnv: Io["env"], folder: string): Promise<Io["env"]> {
-  const file = join(folder, "ca.pem");
-  const textOf = (name: string | undefined) => (name ? files.readFile(name, "utf8").catch(() => "") : "");
-  const theirs = await Promise.all(trustVariables.map((name) => textOf(ownEnv[name])));
   const { rootCertificates } = process.getBuiltinModule("node:tls");
-  const trusted = new Set([certificate, ...rootCertificates, ...theirs].join("\n").match(pem));
+  const texts = [certificate, ...rootCertificates];
+  for (const name of trustVariables) {
+    const usersFile = ownEnv[name];
+    // One that cannot be read adds nothing.
+    if (usersFile) texts.push(await files.readFile(usersFile, "utf8").catch(() => ""));
+  }
+
+  const file = join(folder, "ca.pem");
+  const trusted = new Set(texts.join("\n").match(pem));
   await files
     .writeFile(file, `${[...trusted].join("\n")}\n`)
     .catch(
       unwritable(`the certificate for the command into ${quoteFile(file)}`, "Name another folder in TMPDIR."),
     );
-  return Object.fromEntries(["SVC_CA_FILE", ...trustVariables].map((name) => [name, file]));
+  const variables: Record<string, string> = { SVC_CA_FILE: file };
+  for (const name of trustVariables) variables[name] = file;
+  return variables;
 }

@@ -48,10 +48,13 @@ export interface CommandOptions {
 }
 
 const outputs = ["stdout", "stderr"] as const;
-/** Milliseconds until a command is killed after the second signal, or in the background after the first. */
-const timeouts = 5000;
-/** Milliseconds for reading the rest of the output after the command's end. */
-const lastWords = 500;
+type StreamName = (typeof outputs)[number];
+
+/** From the second signal on, or from the first one of a command with its own group. */
+const killAfterMs = 5000;
+/** For reading the rest of the output after the command's end. */
+const outputGraceMs = 500;
+const latenessIntervalMs = 100;
 
 /** Kills the command at the third signal, or a while after the second. After a signal, the exit code is 128 plus its number. */
 export function runCommand(
@@ -62,54 +65,57 @@ export function runCommand(
     const signal = options.signals.first;
     if (signal !== undefined) return resolve({ kind: "stopped", signal });
     try {
-      new RunningCommand(spawnCommand(line, options.isLate !== undefined, options), options, resolve);
+      const child = spawnCommand(line, options);
+      new RunningCommand(child, options, resolve);
     } catch (error) {
       resolve({ kind: "not_run", failure: error as NodeJS.ErrnoException });
     }
   });
 }
 
+/** A command under way: in this process's group, at its terminal, or in a group of its own, without input. */
 class RunningCommand {
   readonly #child: ChildProcess;
-  readonly #isApart: boolean;
+  readonly #hasOwnGroup: boolean;
   readonly #resolve: (end: CommandEnd) => void;
-  readonly #releases: readonly (() => void)[];
-  readonly #endWithUs = () => void this.#send(this.#isApart ? "SIGKILL" : "SIGTERM");
+  /** Functions that stop passing signals and output. */
+  readonly #releases: (() => void)[] = [];
+  readonly #endWithUs = () => void this.#send(this.#hasOwnGroup ? "SIGKILL" : "SIGTERM");
   #isTimedOut = false;
   #signalCount = 0;
-  #deadline: NodeJS.Timeout | undefined;
-  #lateness: NodeJS.Timeout | undefined;
-  #unread: NodeJS.Timeout | undefined;
+  #killTimer: NodeJS.Timeout | undefined;
+  #latenessTimer: NodeJS.Timeout | undefined;
+  #outputTimer: NodeJS.Timeout | undefined;
 
-  constructor(
-    child: ChildProcess,
-    { signals, isLate, onOutput }: CommandOptions,
-    resolve: (end: CommandEnd) => void,
-  ) {
+  constructor(child: ChildProcess, options: CommandOptions, resolve: (end: CommandEnd) => void) {
+    const { isLate } = options;
     this.#child = child;
-    this.#isApart = isLate !== undefined;
+    this.#hasOwnGroup = isLate !== undefined;
     this.#resolve = resolve;
-    if (isLate) this.#lateness = setInterval(() => isLate() && this.#killLate(), 100);
-    this.#releases = [
-      signals.passTo((signal) => this.#passSignal(signal)),
-      ...outputs.map((name) => passOutput(child, name, this.#isApart, onOutput)),
-    ];
+    if (isLate !== undefined) {
+      this.#latenessTimer = setInterval(() => {
+        if (isLate()) this.#killLate();
+      }, latenessIntervalMs);
+    }
+
+    this.#releases.push(options.signals.passTo((signal) => this.#passSignal(signal)));
+    for (const name of outputs) {
+      this.#releases.push(passOutput(child, name, this.#hasOwnGroup, options.onOutput));
+    }
     process.once("exit", this.#endWithUs);
+
     child.on("error", (failure: NodeJS.ErrnoException) => {
       // On Windows, cross-spawn reports a missing command this way after cmd.exe has run.
       if (child.pid === undefined || failure.code === "ENOENT") this.#end({ kind: "not_run", failure });
     });
-    child.on("exit", (code, signal) => {
-      this.#readRest({
-        kind: "ended",
-        code: code ?? 128 + constants.signals[signal as NodeJS.Signals],
-        isTimedOut: this.#isTimedOut,
-      });
+    child.on("exit", (exitCode, signal) => {
+      const code = exitCode ?? 128 + constants.signals[signal as NodeJS.Signals];
+      this.#readRest({ kind: "ended", code, isTimedOut: this.#isTimedOut });
     });
   }
 
   #send(signal: NodeJS.Signals): void {
-    if (this.#isApart) signalGroup(this.#child, signal);
+    if (this.#hasOwnGroup) signalGroup(this.#child, signal);
     else this.#child.kill(signal);
   }
 
@@ -120,12 +126,16 @@ class RunningCommand {
 
   #passSignal(signal: NodeJS.Signals): void {
     this.#signalCount += 1;
-    const count = this.#signalCount;
-    // A command in the background is killed sooner, after the first signal.
-    if (count === (this.#isApart ? 1 : 2)) this.#deadline = setTimeout(() => this.#send("SIGKILL"), timeouts);
+    const isFirst = this.#signalCount === 1;
+    const isSecond = this.#signalCount === 2;
+
+    // A command with its own group is killed sooner: nobody at a terminal waits for it.
+    const startsKillTimer = this.#hasOwnGroup ? isFirst : isSecond;
+    if (startsKillTimer) this.#killTimer = setTimeout(() => this.#send("SIGKILL"), killAfterMs);
+
     // The terminal has already sent it to the command. A signal only to this process looks the same and must be sent twice.
-    if (count === 1 && !this.#isApart && isFromKeyboard(signal)) return;
-    this.#send(count < 3 ? signal : "SIGKILL");
+    if (isFirst && !this.#hasOwnGroup && isFromKeyboard(signal)) return;
+    this.#send(isFirst || isSecond ? signal : "SIGKILL");
   }
 
   /** Reads what is left of the output after the command's exit. */
@@ -135,16 +145,21 @@ class RunningCommand {
       this.#end(end);
       return;
     }
-    if (this.#isApart) this.#send("SIGKILL");
-    const isPassing = () => !this.#isApart && outputs.some((name) => process[name].writableNeedDrain);
-    this.#unread = setInterval(() => isPassing() || this.#end(end), lastWords);
+
+    // Processes that the command has left keep its output open, and so it never closes.
+    if (this.#hasOwnGroup) this.#send("SIGKILL");
+    this.#outputTimer = setInterval(() => {
+      // A slow reader of our output still gets all of it.
+      const isPassing = !this.#hasOwnGroup && outputs.some((name) => process[name].writableNeedDrain);
+      if (!isPassing) this.#end(end);
+    }, outputGraceMs);
     this.#child.once("close", () => this.#end(end));
   }
 
   #end(end: CommandEnd): void {
-    clearTimeout(this.#deadline);
-    clearInterval(this.#lateness);
-    clearInterval(this.#unread);
+    clearTimeout(this.#killTimer);
+    clearInterval(this.#latenessTimer);
+    clearInterval(this.#outputTimer);
     for (const release of this.#releases) release();
     // A process outside the group may keep them open.
     this.#child.stdout?.destroy();
@@ -154,30 +169,35 @@ class RunningCommand {
   }
 }
 
-function spawnCommand(
-  [program, ...words]: readonly [string, ...string[]],
-  isApart: boolean,
-  { cwd, env, onOutput }: CommandOptions,
-): ChildProcess {
-  const [out, err] = outputs.map((name) => {
-    const isRead = isApart || (onOutput !== undefined && !process[name].isTTY);
+function spawnCommand(line: readonly [string, ...string[]], options: CommandOptions): ChildProcess {
+  const [program, ...words] = line;
+  const { cwd, env } = options;
+  const hasOwnGroup = options.isLate !== undefined;
+  const outputKind = (name: StreamName) => {
+    if (hasOwnGroup) return "pipe";
+    const isRead = options.onOutput !== undefined && !process[name].isTTY;
     return isRead ? "pipe" : "inherit";
-  });
-  const stdio = [isApart ? "ignore" : "inherit", out, err] as StdioOptions;
-  const detached = isApart && process.platform !== "win32";
+  };
+  const stdio: StdioOptions = [
+    hasOwnGroup ? "ignore" : "inherit",
+    outputKind("stdout"),
+    outputKind("stderr"),
+  ];
+  const detached = hasOwnGroup && process.platform !== "win32";
   // On Windows, `npm`, `npx` and the like are batch files, which Node cannot start.
   return spawn(program, words, { cwd, env, stdio, detached });
 }
 
+/** Passes an output of a command on; returns how to stop that. */
 function passOutput(
   child: ChildProcess,
-  name: (typeof outputs)[number],
-  isApart: boolean,
+  name: StreamName,
+  hasOwnGroup: boolean,
   onOutput: CommandOptions["onOutput"],
 ): () => void {
   const stream = child[name];
   stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
-  if (!isApart) stream?.pipe(process[name], { end: false });
+  if (!hasOwnGroup) stream?.pipe(process[name], { end: false });
   // Our reader has gone, so the command's reader also goes.
   const close = () => void stream?.destroy();
   process[name].once("error", close);
@@ -220,26 +240,34 @@ interface Start {
 }
 
 /** Detached from this process and its terminal. If stderr is a file, the new process also writes to it. */
-export async function startDetached(
-  words: readonly string[],
-  { cwd, env, stdin = false, signal, onStderr }: DetachedOptions,
-): Promise<Start> {
-  const { execPath, execArgv, argv } = process;
+export async function startDetached(words: readonly string[], options: DetachedOptions): Promise<Start> {
+  const { cwd, env, signal } = options;
   // A single executable has no script.
-  const before = isExecutable() ? [] : [...execArgv, argv[1] as string];
-  const stdio = [stdin ? "inherit" : "ignore", "pipe", fstatSync(2).isFile() ? "inherit" : "pipe"] as const;
-  const options = { cwd, env, signal, detached: true, windowsHide: true, stdio: [...stdio] };
-  const child = spawn(execPath, [...before, ...words], options);
-  child.stderr?.setEncoding("utf8").on("data", onStderr);
+  const script = isExecutable() ? [] : [...process.execArgv, process.argv[1] as string];
+  const stdin = options.stdin ? "inherit" : "ignore";
+  const stderr = fstatSync(2).isFile() ? "inherit" : "pipe";
+  const child = spawn(process.execPath, [...script, ...words], {
+    cwd,
+    env,
+    signal,
+    detached: true,
+    windowsHide: true,
+    stdio: [stdin, "pipe", stderr],
+  });
+  child.stderr?.setEncoding("utf8").on("data", options.onStderr);
+
   let printed = "";
   const start = await new Promise<Start>((resolve, reject) => {
     child.on("close", (code, by) => resolve({ code, by }));
-    child.on("error", (error) => (signal.aborted ? undefined : reject(error)));
+    child.on("error", (error) => {
+      if (!signal.aborted) reject(error);
+    });
     child.stdout?.setEncoding("utf8").on("data", (text) => {
       printed += text;
       if (printed.endsWith("\n")) resolve({ line: printed });
     });
   });
+
   // Reads the output on stderr from before that line.
   await new Promise(setImmediate);
   child.stdout?.destroy();

@@ -31,19 +31,20 @@ const folderPrefix = "svc-sandbox-run-";
 
 /** Makes the folder of a run, for the sandboxes in processes of its command. Only its owner can read it. */
 export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
+  const whatToDo = "Name another folder in TMPDIR.";
   const runs = await folderOfRuns();
   await removeLeftFolders(runs);
   const path = await promises
     .mkdtemp(join(runs, folderPrefix))
-    .catch(unwritable(`a folder for the command into ${quote(runs)}`, "Name another folder in TMPDIR."));
+    .catch(unwritable(`a folder for the command into ${quote(runs)}`, whatToDo));
   const folder = new RunFolder(path, await lock(path));
+
+  // Without the scenario's text and files, which sandboxes do not need.
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
   await promises
     .writeFile(join(path, runFile), text, { mode: 0o600 })
-    .catch(
-      unwritable(`the scenario for the command into ${quoteFile(path)}`, "Name another folder in TMPDIR."),
-    );
+    .catch(unwritable(`the scenario for the command into ${quoteFile(path)}`, whatToDo));
   return folder;
 }
 
@@ -55,27 +56,34 @@ async function folderOfRuns(): Promise<string> {
   const folder = join(temporary, `svc-sandbox-${user ?? "runs"}`);
   await promises.mkdir(folder, { mode: 0o700 }).catch(() => {});
   const stats = await promises.lstat(folder).catch(() => undefined);
-  const isOnlyOurs = user === undefined || (stats?.uid === user && (stats.mode & 0o077) === 0);
-  // Another user may have made it first.
-  return stats?.isDirectory() && isOnlyOurs ? folder : temporary;
+  if (!stats?.isDirectory()) return temporary;
+  // Another user may have made it first. Windows has no numbers of users.
+  const isOnlyOurs = user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
+  return isOnlyOurs ? folder : temporary;
 }
 
 async function removeLeftFolders(runs: string): Promise<void> {
   const names = await promises.readdir(runs).catch(() => []);
-  // One that cannot be removed is in nobody's way.
-  for (const name of names.filter((one) => one.startsWith(folderPrefix)))
+  for (const name of names) {
+    if (!name.startsWith(folderPrefix)) continue;
+    // One that cannot be removed is in nobody's way.
     await removeIfLeft(join(runs, name)).catch(() => {});
+  }
 }
 
 /** Removes the folder of a killed run: this user's, older than a day, and locked by no process. */
 async function removeIfLeft(path: string): Promise<void> {
   const stats = await promises.lstat(path);
-  const isOurs = stats.isDirectory() && stats.uid === (process.getuid?.() ?? stats.uid);
-  if (!isOurs || stats.mtimeMs > nodePlatform.time() - day) return;
+  const user = process.getuid?.();
+  const isOurs = user === undefined || stats.uid === user;
+  if (!stats.isDirectory() || !isOurs) return;
+  if (stats.mtimeMs > nodePlatform.time() - day) return;
+
   const unlock = await lock(path);
   if (unlock !== undefined) await promises.rm(path, { recursive: true }).finally(unlock);
 }
 
+/** The folder of a run. The sandboxes of its command add lines to files in it, which this process reads and counts. */
 export class RunFolder {
   readonly path: string;
   readonly #unlock: (() => void) | undefined;
@@ -85,7 +93,8 @@ export class RunFolder {
   #whyLeft: string | undefined;
 
   constructor(path: string, unlock: (() => void) | undefined) {
-    [this.path, this.#unlock] = [path, unlock];
+    this.path = path;
+    this.#unlock = unlock;
     // A crash must not leave keys in the folder.
     process.once("exit", this.remove);
   }
@@ -107,19 +116,23 @@ export class RunFolder {
   read(server: SandboxState): void {
     if (this.#fault !== undefined) return;
     try {
-      for (const name of readdirSync(this.path)) {
-        const [, id, missing = "0"] = linesName.exec(name) ?? [];
-        if (id === undefined) continue;
-        const file = this.#files.get(id) ?? new GrowingFile();
-        this.#files.set(id, file);
-        for (const line of file.read(join(this.path, name), Number(missing))) {
-          addLine(server, line);
-          if (line.version !== undefined && line.version !== version) this.#otherVersions.add(line.version);
-        }
-      }
+      for (const name of readdirSync(this.path)) this.#readFile(name, server);
     } catch (error) {
       // The command may remove the folder: its sandboxes then name what they could not count.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#fault = fileFailure(error);
+    }
+  }
+
+  #readFile(name: string, server: SandboxState): void {
+    // Its name also has the number of requests that its process could not write.
+    const [, id, missing = "0"] = linesName.exec(name) ?? [];
+    if (id === undefined) return;
+    const file = this.#files.get(id) ?? new GrowingFile();
+    this.#files.set(id, file);
+
+    for (const line of file.read(join(this.path, name), Number(missing))) {
+      addLine(server, line);
+      if (line.version !== undefined && line.version !== version) this.#otherVersions.add(line.version);
     }
   }
 
@@ -133,23 +146,28 @@ export class RunFolder {
   /** What could not be counted, as sentences. */
   uncounted(): string[] {
     const sentences: string[] = [];
-    const missing = [...this.#files.values()].reduce((sum, file) => sum + file.missing, 0);
-    if (missing > 0)
+    let missing = 0;
+    for (const file of this.#files.values()) missing += file.missing;
+    if (missing > 0) {
       sentences.push(
         `At least ${pluralize(missing, "request")} of the command could not be counted: a process could not write all of its lines, for example to a full disk.`,
       );
-    const versions = listed([...this.#otherVersions].map(quote), "and");
-    if (versions !== "")
+    }
+
+    if (this.#otherVersions.size > 0) {
+      const versions = listed([...this.#otherVersions].map(quote), "and");
       sentences.push(
         `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
       );
+    }
     return sentences;
   }
 
   /** Throws `usage` if a line is missing, for what needs each request; the last one of a killed process may be cut. */
   requireWhole(): void {
-    if ([...this.#files.values()].some(({ isWhole }) => !isWhole))
-      throw usageError(`${this.uncounted()[0]} Run it again.`);
+    const files = [...this.#files.values()];
+    if (files.every((file) => file.isWhole)) return;
+    throw usageError(`${this.uncounted()[0]} Run it again.`);
   }
 
   /** The sentence about the folder if it could not be removed. */
@@ -232,7 +250,9 @@ class GrowingFile {
 
   /** The number of requests without a line, as far as that shows. */
   get missing(): number {
-    return Math.max(this.#missing, this.#cutLines + (this.#rest.length > 0 ? 1 : 0));
+    const hasCutEnd = this.#rest.length > 0;
+    const cut = hasCutEnd ? this.#cutLines + 1 : this.#cutLines;
+    return Math.max(this.#missing, cut);
   }
 
   /** Whether each line is there, but for one that is not written yet. */
@@ -259,20 +279,27 @@ class GrowingFile {
   }
 
   #parsed(lines: readonly string[]): RunLine[] {
-    const values = lines.filter((line) => line !== "").map((line) => parsedJson(line));
-    const whole = values.filter((value) => value !== undefined);
-    this.#cutLines += values.length - whole.length;
-    return whole as RunLine[]; // their shape is checked when they are added
+    const whole: RunLine[] = [];
+    for (const line of lines) {
+      if (line === "") continue;
+      const value = parsedJson(line);
+      if (value === undefined) this.#cutLines += 1;
+      else whole.push(value as RunLine); // its shape is checked when it is added
+    }
+    return whole;
   }
 
+  /** The lines that end in this part; what follows them waits for the next one. */
   #linesWith(part: Buffer, path: string): string[] {
     const bytes = Buffer.concat([this.#rest, part]);
     const end = bytes.lastIndexOf("\n") + 1;
     this.#rest = bytes.subarray(end);
-    // The others are shorter than a part.
+
+    // Only the first line can be long: the others are shorter than a part.
     const longest = end === 0 ? bytes.length : bytes.indexOf("\n");
-    if (longest > longestRunLine)
+    if (longest > longestRunLine) {
       throw new Error(`${basename(path)} has a line of more than ${longestRunLine / 2 ** 20} MB`);
+    }
     return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   }
 }

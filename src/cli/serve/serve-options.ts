@@ -7,16 +7,17 @@ import type * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import type { LogFlags } from "./log.js";
 
-export interface ServeFlags extends flag.FlagValues<typeof flag.ofServer>, LogFlags {
+export interface ServeFlags extends flag.FlagValues<typeof flag.serverFlags>, LogFlags {
   readonly port?: number;
 }
 
+/** The options of a server that the flags set. */
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions & Hosting> {
   // The other flags have the options' names.
-  const { port = 4747, tls: _, cert: __, key: ___, verbose, ...serverFlags } = flags;
+  const { port = 4747, tls: _, cert: __, key: ___, verbose, ...namedAlike } = flags;
   const tls = await tlsOf(flags, io);
   return {
-    ...serverFlags,
+    ...namedAlike,
     port,
     ...(tls !== undefined && { tls }),
     onStop: io.stop,
@@ -24,17 +25,19 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
     onDefect(error) {
       const failure = describeFailure(error, { ...flags, json: false }).trimEnd();
       // A failed save is reported here too, although no request waits for it.
-      const isOurs = !isOfMachine(error) && !(error instanceof SandboxError && /^state_/.test(error.code));
-      log.problem(isOurs ? `A request got 500. ${failure}` : failure);
+      const isFailedSave = error instanceof SandboxError && error.code.startsWith("state_");
+      if (isOfMachine(error) || isFailedSave) log.problem(failure);
+      else log.problem(`A request got 500. ${failure}`);
     },
   };
 }
 
-async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {
-  if (cert === undefined && key === undefined) return tls;
+async function tlsOf(flags: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {
+  const { cert, key } = flags;
+  if (cert === undefined && key === undefined) return flags.tls;
   if (cert === undefined || key === undefined) {
-    const [flag, missing] = key === undefined ? ["--cert", "--key"] : ["--key", "--cert"];
-    throw usageError(`${flag} requires ${missing}. Use both, or only --tls for a self-signed certificate.`);
+    const requires = key === undefined ? "--cert requires --key" : "--key requires --cert";
+    throw usageError(`${requires}. Use both, or only --tls for a self-signed certificate.`);
   }
   const { readPair } = await import("../../server/sockets/tls.js");
   return readPair({ cert, key }, cwd);

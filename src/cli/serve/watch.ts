@@ -26,22 +26,24 @@ export async function startWatching(
   const { call, logger } = serving;
   const { flags, io } = call;
   const { name, piped, files } = serving.loaded;
-  if (piped !== undefined || files.length === 0) {
-    const why =
-      piped === undefined
-        ? `${name} is a bundled scenario. Copy it with \`${io.program} show ${name} > my.yaml\`.`
-        : "the scenario came from stdin.";
-    logger.note(`Nothing to watch: ${why}`);
+  if (piped !== undefined) {
+    logger.note("Nothing to watch: the scenario came from stdin.");
     return async () => {};
   }
+  if (files.length === 0) {
+    const copy = `${io.program} show ${name} > my.yaml`;
+    logger.note(`Nothing to watch: ${name} is a bundled scenario. Copy it with \`${copy}\`.`);
+    return async () => {};
+  }
+
   let isBroken = false;
   const reload = async () => {
     const opened = await openNamed(name, io);
-    const fresh = opened.loaded;
-    await watching.follow(fresh.files);
+    await watching.follow(opened.loaded.files);
     const wasBroken = isBroken;
     isBroken = false;
-    if (JSON.stringify(fresh.scenario) !== JSON.stringify(serving.loaded.scenario)) {
+    const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(serving.loaded.scenario);
+    if (isChanged) {
       serveFresh(opened, serving, sandbox);
       await onReload();
       logger.note(`Loaded ${name} again, in a new sandbox.`);
@@ -120,14 +122,17 @@ export class FileWatch {
 
 /** Returns another text after any change to the files, and if one changed after `readAt`. */
 async function versionOf(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
-  const states = files.map(async (file) => {
-    try {
-      const { ctimeMs, mtimeMs, size, dev, ino } = await stat(file);
-      // A link to another file changes no time of that file.
-      return ctimeMs > readAt ? "changed" : `${dev} ${ino} ${ctimeMs} ${mtimeMs} ${size}`;
-    } catch {
-      return "missing";
-    }
-  });
-  return (await Promise.all(states)).join("\n");
+  const states = await Promise.all(files.map((file) => fileState(file, readAt)));
+  return states.join("\n");
+}
+
+async function fileState(file: string, readAt: number): Promise<string> {
+  try {
+    const { ctimeMs, mtimeMs, size, dev, ino } = await stat(file);
+    if (ctimeMs > readAt) return "changed";
+    // A link to another file changes no time of that file.
+    return `${dev} ${ino} ${ctimeMs} ${mtimeMs} ${size}`;
+  } catch {
+    return "missing";
+  }
 }

@@ -17,18 +17,21 @@ import {
 } from "./shape.js";
 import { didYouMean, listed, quote } from "./words.js";
 
-/** `isExtra`: whether an unknown member is allowed. Default: none is. */
+/** `isExtra` is asked for each unknown member whether it is allowed. Default: none is. */
 export function shapeProblems(
   shape: Shape,
   value: unknown,
   isExtra?: IsExtra,
   spelling: Spelling = notSpelled,
 ): Problem<ShapeCode>[] {
-  const problems = mistakesIn(shape, value, isExtra, spelling).map((mistake) =>
-    inWords(mistake, shape, spelling),
-  );
+  const problems: Problem<ShapeCode>[] = [];
+  const misspelled = new Set<string>();
+  for (const mistake of mistakesIn(shape, value, isExtra, spelling)) {
+    const problem = inWords(mistake, shape, spelling);
+    problems.push(problem);
+    if (problem.meant !== undefined) misspelled.add(pathText(problem.meant));
+  }
   // A misspelled field is not also missing.
-  const misspelled = new Set(problems.map(({ meant }) => meant && pathText(meant)));
   return problems.filter(({ code, field }) => code !== "missing_field" || !misspelled.has(pathText(field)));
 }
 
@@ -40,22 +43,34 @@ export function checkValue<Of extends Shape>(shape: Of, value: unknown, failure:
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
-/**
- * Finds the parts of a value that do not match its shape, but none inside a mismatched part. Each has its path, as
- * `limits.per_day`, empty for the whole value, and without a key.
- */
-export function mismatchesIn(
-  shape: Shape,
-  whole: unknown,
-): { readonly path: string; readonly expected: string; readonly value: unknown }[] {
-  let wrong: FieldPath | undefined;
-  return mistakesIn(shape, whole).flatMap(({ kind, path, shape, value }) => {
-    if (wrong !== undefined && wrong.length < path.length && wrong.every((step, at) => step === path[at]))
-      return [];
-    if (kind === "value") wrong = path;
-    if (kind !== "unknown") return [{ path: pathText(path), expected: expectedOf(shape), value }];
-    return [{ path: pathText([...path.slice(0, -1), shownName(path)]), expected: "no such member", value }];
-  });
+interface Mismatch {
+  /** As `limits.per_day`, empty for the whole value, and without a key. */
+  readonly path: string;
+  readonly expected: string;
+  readonly value: unknown;
+}
+
+/** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
+export function mismatchesIn(shape: Shape, whole: unknown): Mismatch[] {
+  const mismatches: Mismatch[] = [];
+  let mismatched: FieldPath | undefined;
+  for (const mistake of mistakesIn(shape, whole)) {
+    const { kind, path, value } = mistake;
+    if (mismatched !== undefined && isInside(path, mismatched)) continue;
+    if (kind === "value") mismatched = path;
+
+    if (kind === "unknown") {
+      const field = [...path.slice(0, -1), shownName(path)];
+      mismatches.push({ path: pathText(field), expected: "no such member", value });
+    } else {
+      mismatches.push({ path: pathText(path), expected: expectedOf(mistake.shape), value });
+    }
+  }
+  return mismatches;
+}
+
+function isInside(path: FieldPath, outer: FieldPath): boolean {
+  return outer.length < path.length && outer.every((step, index) => step === path[index]);
 }
 
 // A field name from a client may contain anything.
@@ -69,35 +84,39 @@ export function validationError(
   failure: string,
   wrong: readonly Pick<Problem, "field" | "message" | "hint">[],
 ): SandboxError {
-  const problems = wrong.map(({ field, message, hint }) => [
-    redactKeys(field.join(".")) || "body",
-    redactKeys(hint === undefined ? message : `${message}: ${hint}`),
-  ]);
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  const text = `${failure}: ${problems[0]?.[1]}${more}`;
-  return new SandboxError("validation_failed", text.endsWith("?") ? text : `${text}.`, {
-    fields: Object.fromEntries(problems),
-  });
+  const problems: [field: string, problem: string][] = [];
+  for (const { field, message, hint } of wrong) {
+    const problem = hint === undefined ? message : `${message}: ${hint}`;
+    problems.push([redactKeys(field.join(".")) || "body", redactKeys(problem)]);
+  }
+
+  let text = `${failure}: ${problems[0]?.[1]}`;
+  if (problems.length > 1) text += ` (and ${problems.length - 1} more)`;
+  if (!text.endsWith("?")) text += ".";
+  return new SandboxError("validation_failed", text, { fields: Object.fromEntries(problems) });
 }
 
 /** Throws `validation_failed` with the invalid fields, by their names in JSON; `undefined` means valid. */
 export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
   const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
   if (wrong.length === 0) return;
-  throw new SandboxError(
-    "validation_failed",
-    `Failed to ${doing}: ${wrong.map(([field, problem]) => `${field} ${problem}`).join("; ")}.`,
-    { fields: Object.fromEntries(wrong) },
-  );
+  const texts = wrong.map(([field, problem]) => `${field} ${problem}`);
+  const message = `Failed to ${doing}: ${texts.join("; ")}.`;
+  throw new SandboxError("validation_failed", message, { fields: Object.fromEntries(wrong) });
 }
 
 export function requireKnownOptions(doing: string, options: unknown, known: readonly string[]): void {
-  if (!isMapping(options))
+  if (!isMapping(options)) {
     requireFields(doing, { options: `are a mapping, { ${known[0]}: … }, not ${quote(options)}` });
-  const unknown = Object.keys(options as object).filter((name) => !known.includes(name));
-  const problem = (name: string) =>
-    `is not an option.${didYouMean(name, known)} The options are ${listed(known, "and")}`;
-  requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));
+  }
+
+  const problems: [name: string, problem: string][] = [];
+  for (const name of Object.keys(options as object)) {
+    if (known.includes(name)) continue;
+    const meant = didYouMean(name, known);
+    problems.push([redactKeys(name), `is not an option.${meant} The options are ${listed(known, "and")}`]);
+  }
+  requireFields(doing, Object.fromEntries(problems));
 }
 
 type IsExtra = (name: string, members: Members) => boolean;
@@ -135,12 +154,16 @@ class ShapeCheck {
       this.check(optionFor(shape.options, value), value, path);
       return;
     }
+
     if (value === undefined && path.length > 0) this.#add({ kind: "missing", path, shape, value });
     else if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
-    // In other formats, such a number is octal, or a code.
-    else if (typeof value === "number" && /^[+-]?0\d/.test(this.#spelling(path) ?? ""))
-      this.#add({ kind: "zeros", path, shape, value });
+    else if (this.#startsWithZeros(value, path)) this.#add({ kind: "zeros", path, shape, value });
     if (isOfKind(shape, value)) this.#checkInside(shape, value, path);
+  }
+
+  // In other formats, such a number is octal, or a code.
+  #startsWithZeros(value: unknown, path: FieldPath): boolean {
+    return typeof value === "number" && /^[+-]?0\d/.test(this.#spelling(path) ?? "");
   }
 
   #add(mistake: Mistake): void {
@@ -157,25 +180,31 @@ class ShapeCheck {
   #checkMapping(shape: MappingKind, members: Members, path: FieldPath): void {
     for (const [name, field] of Object.entries(shape.fields)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
-      if (member !== undefined || !("optional" in field)) this.check(shapeOf(field), member, [...path, name]);
+      if (member === undefined && "optional" in field) continue;
+      this.check(shapeOf(field), member, [...path, name]);
     }
     if (shape.isOpen) return;
-    const unknown = Object.keys(members).filter(
-      (name) => !Object.hasOwn(shape.fields, name) && !this.#isExtra(name, members),
-    );
-    // An unknown field is probably a misspelled one.
-    const isEmpty = unknown.length === 0 && shape.needs?.every((name) => isUnset(shape, members[name]));
-    if (isEmpty) this.#add({ kind: "empty", path, shape, value: members });
-    for (const name of unknown)
+
+    const unknown: string[] = [];
+    for (const name of Object.keys(members)) {
+      if (!Object.hasOwn(shape.fields, name) && !this.#isExtra(name, members)) unknown.push(name);
+    }
+    const hasNoEffect = shape.needs?.every((name) => isUnset(shape, members[name]));
+    // If a field is unknown, it is probably the needed one, misspelled.
+    if (hasNoEffect && unknown.length === 0) this.#add({ kind: "empty", path, shape, value: members });
+    for (const name of unknown) {
       this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], holder: members });
+    }
   }
 
-  #checkRecord({ name: shapeOfNames, member }: RecordKind, members: Members, path: FieldPath): void {
+  #checkRecord(shape: RecordKind, members: Members, path: FieldPath): void {
+    const shapeOfNames = shape.name;
     for (const [name, value] of Object.entries(members)) {
       const inner = [...path, name];
-      if (shapeOfNames !== undefined && !isAllowed(shapeOfNames, name))
+      if (shapeOfNames !== undefined && !isAllowed(shapeOfNames, name)) {
         this.#add({ kind: "name", path: inner, shape: shapeOfNames, value: name, holder: members });
-      this.check(member, value, inner);
+      }
+      this.check(shape.member, value, inner);
     }
   }
 }
@@ -183,12 +212,15 @@ class ShapeCheck {
 /** The option of the same kind; of several mappings, one that has a field of the value. */
 function optionFor(options: readonly Shape[], value: unknown): Shape {
   const alike = options.filter((option) => isOfKind(option, value));
-  const hasField = (option: Shape) =>
-    option.kind === "mapping" &&
-    Object.keys(value as Members).some((name) => Object.hasOwn(option.fields, name));
-  return alike.find(hasField) ?? alike[0] ?? (options[0] as Shape);
+  for (const option of alike) {
+    if (option.kind !== "mapping") continue;
+    const { fields } = option;
+    const names = Object.keys(value as Members);
+    if (names.some((name) => Object.hasOwn(fields, name))) return option;
+  }
+  return alike[0] ?? (options[0] as Shape);
 }
 
-function isUnset({ isOffByFalse }: MappingKind, member: unknown): boolean {
-  return member === undefined || (isOffByFalse === true && member === false);
+function isUnset(shape: MappingKind, member: unknown): boolean {
+  return member === undefined || (shape.isOffByFalse === true && member === false);
 }

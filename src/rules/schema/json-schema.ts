@@ -1,4 +1,12 @@
-import { type MappingKind, type Range, type RecordKind, type Shape, shapeOf } from "./shape.js";
+import {
+  type ChoiceKind,
+  type MappingKind,
+  type Range,
+  type RecordKind,
+  type Shape,
+  shapeOf,
+  type TextKind,
+} from "./shape.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -17,32 +25,30 @@ export function jsonSchemaOf(
   describe: Describe = ownDescription,
   path: readonly string[] = [],
 ): JsonSchema {
+  const schema: Record<string, unknown> = {};
+  if (shape.title !== undefined) schema.title = shape.title;
   const description = describe(shape, path);
-  return {
-    ...(shape.title !== undefined && { title: shape.title }),
-    ...(description !== undefined && { description }),
-    ...orNullKeywords(
-      shape,
-      keywordsOf(shape, (inner, ...step) => jsonSchemaOf(inner, describe, [...path, ...step])),
-    ),
-    // A keyword for editors; validators ignore it.
-    ...(shape.isOfSnapshots && { doNotSuggest: true }),
-  };
+  if (description !== undefined) schema.description = description;
+
+  const inside: Inside = (inner, step) => jsonSchemaOf(inner, describe, [...path, step]);
+  const keywords = keywordsOf(shape, inside);
+  Object.assign(schema, shape.isNullable ? orNullKeywords(keywords) : keywords);
+
+  // A keyword for editors; validators ignore it.
+  if (shape.isOfSnapshots) schema.doNotSuggest = true;
+  return schema;
 }
 
-function orNullKeywords({ isNullable }: Shape, keywords: JsonSchema): JsonSchema {
-  if (!isNullable) return keywords;
+function orNullKeywords(keywords: JsonSchema): JsonSchema {
   const { type, enum: choices, anyOf } = keywords;
   if (anyOf !== undefined) return { ...keywords, anyOf: [...(anyOf as []), { type: "null" }] };
-  return {
-    ...keywords,
-    type: [type, "null"],
-    ...(choices !== undefined && { enum: [...(choices as []), null] }),
-  };
+  const types = [type, "null"];
+  if (choices === undefined) return { ...keywords, type: types };
+  return { ...keywords, type: types, enum: [...(choices as []), null] };
 }
 
 /** Returns the schema of a shape inside, at this step. */
-type Inside = (shape: Shape, ...step: string[]) => JsonSchema;
+type Inside = (shape: Shape, step: string) => JsonSchema;
 
 function keywordsOf(shape: Shape, inside: Inside): JsonSchema {
   switch (shape.kind) {
@@ -50,31 +56,18 @@ function keywordsOf(shape: Shape, inside: Inside): JsonSchema {
       return {};
     case "either":
       return { anyOf: shape.options.map((option) => inside(option, "<option>")) };
-    case "choice": {
-      const [first] = shape.choices;
-      if (shape.besides !== undefined) {
-        const otherNames = { type: "string", pattern: shape.besides.source };
-        return { anyOf: [{ type: "string", enum: shape.choices }, otherNames] };
-      }
-      return shape.isConstant ? { const: first } : { type: typeof first, enum: shape.choices };
+    case "choice":
+      return choiceKeywords(shape);
+    case "list": {
+      const items = inside(shape.item, "<item>");
+      return { type: "array", items, ...limited(shape, "minItems", "maxItems") };
     }
-    case "list":
-      return {
-        type: "array",
-        items: inside(shape.item, "<item>"),
-        ...limited(shape, "minItems", "maxItems"),
-      };
-    case "text": {
-      const { format, pattern } = shape;
-      return {
-        type: "string",
-        ...limited(shape, "minLength", "maxLength"),
-        ...(format !== undefined && { format }),
-        ...(pattern !== undefined && { pattern: pattern.source }),
-      };
+    case "text":
+      return textKeywords(shape);
+    case "number": {
+      const type = shape.isWhole ? "integer" : "number";
+      return { type, ...limited(shape, "minimum", "maximum") };
     }
-    case "number":
-      return { type: shape.isWhole ? "integer" : "number", ...limited(shape, "minimum", "maximum") };
     case "record":
       return recordKeywords(shape, inside);
     case "mapping":
@@ -84,36 +77,61 @@ function keywordsOf(shape: Shape, inside: Inside): JsonSchema {
   }
 }
 
-function recordKeywords({ name, member }: RecordKind, inside: Inside): JsonSchema {
+function choiceKeywords(shape: ChoiceKind): JsonSchema {
+  const { choices, besides } = shape;
+  if (besides !== undefined) {
+    const otherNames = { type: "string", pattern: besides.source };
+    return { anyOf: [{ type: "string", enum: choices }, otherNames] };
+  }
+  const [first] = choices;
+  if (shape.isConstant) return { const: first };
+  return { type: typeof first, enum: choices };
+}
+
+function textKeywords(shape: TextKind): JsonSchema {
+  const schema: Record<string, unknown> = { type: "string", ...limited(shape, "minLength", "maxLength") };
+  if (shape.format !== undefined) schema.format = shape.format;
+  if (shape.pattern !== undefined) schema.pattern = shape.pattern.source;
+  return schema;
+}
+
+function recordKeywords(shape: RecordKind, inside: Inside): JsonSchema {
+  const { name, member } = shape;
   if (name !== undefined) {
-    return {
-      type: "object",
-      propertyNames: inside(name, "<name>"),
-      additionalProperties: inside(member, "<ref>"),
-    };
+    const propertyNames = inside(name, "<name>");
+    return { type: "object", propertyNames, additionalProperties: inside(member, "<ref>") };
   }
   // Explicit, or generated types would have an object without members.
-  return { type: "object", additionalProperties: member.kind === "anything" || inside(member, "<ref>") };
+  if (member.kind === "anything") return { type: "object", additionalProperties: true };
+  return { type: "object", additionalProperties: inside(member, "<ref>") };
 }
 
 function mappingKeywords(shape: MappingKind, inside: Inside): JsonSchema {
-  const fields = Object.entries(shape.fields);
-  const properties = Object.fromEntries(fields.map(([name, field]) => [name, inside(shapeOf(field), name)]));
-  const required = fields.filter(([, field]) => !("optional" in field)).map(([name]) => name);
-  return {
-    type: "object",
-    properties,
-    ...(required.length > 0 && { required }),
-    ...(!shape.isOpen && { additionalProperties: false }),
-    ...(shape.needs && { anyOf: shape.needs.map((name) => having(name, shape)) }),
-  };
+  const properties: Record<string, JsonSchema> = {};
+  const required: string[] = [];
+  for (const [name, field] of Object.entries(shape.fields)) {
+    properties[name] = inside(shapeOf(field), name);
+    if (!("optional" in field)) required.push(name);
+  }
+
+  const schema: Record<string, unknown> = { type: "object", properties };
+  if (required.length > 0) schema.required = required;
+  if (!shape.isOpen) schema.additionalProperties = false;
+  if (shape.needs !== undefined) schema.anyOf = shape.needs.map((name) => having(name, shape));
+  return schema;
 }
 
-function having(name: string, { isOffByFalse, fields }: MappingKind) {
-  const isOn = isOffByFalse && shapeOf(fields[name] as Shape).kind === "boolean";
-  return { required: [name], ...(isOn && { properties: { [name]: { const: true } } }) };
+/** The schema of a mapping that has a field, and that has it switched on. */
+function having(name: string, shape: MappingKind): JsonSchema {
+  const field = shapeOf(shape.fields[name] as Shape);
+  const canBeOff = shape.isOffByFalse && field.kind === "boolean";
+  if (!canBeOff) return { required: [name] };
+  return { required: [name], properties: { [name]: { const: true } } };
 }
 
-function limited({ min, max }: Range, minName: string, maxName: string) {
-  return { ...(min !== undefined && { [minName]: min }), ...(max !== undefined && { [maxName]: max }) };
+function limited(range: Range, minName: string, maxName: string): JsonSchema {
+  const limits: Record<string, number> = {};
+  if (range.min !== undefined) limits[minName] = range.min;
+  if (range.max !== undefined) limits[maxName] = range.max;
+  return limits;
 }

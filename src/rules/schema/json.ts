@@ -15,25 +15,38 @@ export const maxLevels = 64;
 /** Whether a value from outside has more than `maxLevels` levels: functions that walk through a value use stack for each. */
 export function isTooDeep(value: unknown, levels = maxLevels): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
+  if (levels === 0) return true;
+  return Object.values(value).some((member) => isTooDeep(member, levels - 1));
 }
 
 /** A JSON value as text, independent of the order of its members. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, member) => {
     if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)));
+    return Object.fromEntries(Object.entries(member).sort(byName));
   });
+}
+
+function byName([one]: [string, unknown], [other]: [string, unknown]): number {
+  return one < other ? -1 : 1;
 }
 
 // Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
 
+function snake(name: string): string {
+  if (!isMember(name)) return name;
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camel(name: string): string {
+  if (!isMember(name)) return name;
+  return name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
 // Other names, such as `Content-Type` and `200.getKeyUsage`, are not members: they stay.
-const isMember = (name: string) => /^[a-z]\w*$/.test(name);
-const snake = (name: string) =>
-  isMember(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name;
-const camel = (name: string) =>
-  isMember(name) ? name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()) : name;
+function isMember(name: string): boolean {
+  return /^[a-z]\w*$/.test(name);
+}
 
 /** Plain data with its members spelled for JSON: `perMinute` as `per_minute`. */
 export function snakeCase(value: unknown): unknown {
@@ -47,11 +60,13 @@ export function camelCase(value: unknown): unknown {
 function respelled(value: unknown, spell: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => respelled(item, spell));
   if (!isMapping(value)) return value;
-  const members = Object.entries(value).map(([name, member]) => [
-    spell(name),
+
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
     // Headers have the names of a client or the API.
-    name === "headers" ? member : respelled(member, spell),
-  ]);
+    const inner = name === "headers" ? member : respelled(member, spell);
+    members.push([spell(name), inner]);
+  }
   return Object.fromEntries(members);
 }
 
@@ -68,15 +83,27 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   : Name;
 
 export function inJson(shape: Shape): Shape {
-  return shape.isAsSpelled ? shape : mapFields(shape, inJson, snake);
+  if (shape.isAsSpelled) return shape;
+  return mapFields(shape, inJson, snake);
 }
 
 /** The shape of the JSON of this or another version: names that may increase are any text, as times are. */
 export function inJsonOfAnyVersion(shape: Shape): Shape {
-  const isFree = shape.kind === "choice" ? shape.isGrowing : shape.kind === "text" && shape.format;
   const { isNullable, description, ...plain } = shape;
-  const withDescription = (of: Shape) => (description === undefined ? of : described(of, description));
-  if (isNullable) return withDescription(orNull(inJsonOfAnyVersion(plain as Shape)));
-  if (isFree) return withDescription(text());
-  return mapFields(shape, inJsonOfAnyVersion, shape.isAsSpelled ? (name) => name : snake);
+  let changed: Shape;
+  if (isNullable) changed = orNull(inJsonOfAnyVersion(plain as Shape));
+  else if (mayBeAnyText(shape)) changed = text();
+  else return mapFields(shape, inJsonOfAnyVersion, shape.isAsSpelled ? unchanged : snake);
+
+  if (description === undefined) return changed;
+  return described(changed, description);
+}
+
+function mayBeAnyText(shape: Shape): boolean {
+  if (shape.kind === "choice") return shape.isGrowing === true;
+  return shape.kind === "text" && shape.format !== undefined;
+}
+
+function unchanged(name: string): string {
+  return name;
 }

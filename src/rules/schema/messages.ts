@@ -7,6 +7,7 @@ import {
   isMapping,
   type ListKind,
   type MappingKind,
+  namedFieldsOf,
   type RecordKind,
   type Shape,
   type ShapeCode,
@@ -16,101 +17,115 @@ import {
 import { fieldSpelling, meaningsOf, outdentedHint, unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
 
-/** Makes the problem of a part; the message is the part's name and `what`. */
-type Say = (code: ShapeCode, what: string, hint: string) => Problem<ShapeCode>;
+/** What is wrong with a part: its message is the name of the part, and `what`. */
+interface Wording {
+  readonly code: ShapeCode;
+  readonly what: string;
+  readonly hint: string;
+}
 
 /** Puts a mistake into words. */
 export function inWords(mistake: Mistake, root: Shape, spelling: Spelling): Problem<ShapeCode> {
-  const { kind, path, shape, value, holder } = mistake;
-  const sayOf =
-    (name: string): Say =>
-    (code, what, hint) => ({ code, field: path, message: `${name} ${what}`, hint });
+  const { kind, path, shape, value } = mistake;
   switch (kind) {
-    case "missing":
-      return missingField(path, shape, root, sayOf);
+    case "missing": {
+      const wording = missingField(path, shape, root);
+      return { ...asProblem(path, String(path.at(-1) ?? ""), wording), pointAt: "key" };
+    }
     case "unknown":
       return unknownField(mistake, root);
     case "empty": {
-      const hint = `add one of ${listed((shape as MappingKind).needs ?? [], "or")}`;
-      return sayOf(labelOf(path))("missing_field", "has no effect", hint);
+      const { needs = [] } = shape as MappingKind;
+      const hint = `add one of ${listed(needs, "or")}`;
+      return asProblem(path, labelOf(path), { code: "missing_field", what: "has no effect", hint });
     }
-    case "name":
-      return wrongName(value as string, shape as TextKind, holder, sayOf(quote(value)));
+    case "name": {
+      const wording = wrongName(value as string, shape as TextKind, mistake.holder);
+      return { ...asProblem(path, quote(value), wording), pointAt: "key" };
+    }
     case "zeros": {
       const what = `must not start with zeros, as in ${spelling(path)}`;
-      return sayOf(labelOf(path))("out_of_range", what, `write ${value}`);
+      return asProblem(path, labelOf(path), { code: "out_of_range", what, hint: `write ${value}` });
     }
     case "value": {
-      const isPlain = typeof value === "number" || typeof value === "boolean";
-      const spelled = (isPlain && spelling(path)) || quote(value);
-      return wrongValue(value, shape, spelled, sayOf(labelOf(path)));
+      const hasSpelling = typeof value === "number" || typeof value === "boolean";
+      const spelled = hasSpelling ? spelling(path) : undefined;
+      return asProblem(path, labelOf(path), wrongValue(value, shape, spelled || quote(value)));
     }
   }
 }
 
-function missingField(
-  path: FieldPath,
-  shape: Shape,
-  root: Shape,
-  sayOf: (name: string) => Say,
-): Problem<ShapeCode> {
-  const name = String(path.at(-1) ?? "");
-  const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
-  const choices = shape.kind === "choice" && shape.choices.length <= maxChoicesAdded ? shape.choices : [];
-  const hint =
-    outdentedHint(path, root) ??
-    `add ${name}${choices.length > 0 ? `: ${listed(choices.map(String), "or")}` : ""}`;
-  return { ...sayOf(name)("missing_field", `is missing${where}`, hint), pointAt: "key" };
+function asProblem(path: FieldPath, name: string, wording: Wording): Problem<ShapeCode> {
+  return { code: wording.code, field: path, message: `${name} ${wording.what}`, hint: wording.hint };
 }
 
 // The name of a field; for an item of a list, the list's name and the position.
 function labelOf(path: FieldPath): string {
   const last = path.at(-1);
-  return typeof last === "number" ? `${path.at(-2) ?? ""}[${last}]` : (last ?? "body");
+  if (last === undefined) return "body";
+  if (typeof last === "number") return `${path.at(-2) ?? ""}[${last}]`;
+  return last;
 }
 
-function wrongValue(value: unknown, shape: Shape, shown: string, say: Say): Problem<ShapeCode> {
-  if (shape.kind === "choice") return wrongChoice(value, shape, shown, say);
+const maxChoicesAdded = 8;
+
+function missingField(path: FieldPath, shape: Shape, root: Shape): Wording {
+  const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
+  let add = `add ${path.at(-1) ?? ""}`;
+  if (shape.kind === "choice" && shape.choices.length <= maxChoicesAdded) {
+    add += `: ${listed(shape.choices.map(String), "or")}`;
+  }
+  return { code: "missing_field", what: `is missing${where}`, hint: outdentedHint(path, root) ?? add };
+}
+
+/** `shown` is the value as the text has it, or as messages quote it. */
+function wrongValue(value: unknown, shape: Shape, shown: string): Wording {
+  if (shape.kind === "choice") return wrongChoice(value, shape, shown);
   if (value === null) {
-    const hint = `write a value or remove the line${shape.kind === "mapping" ? ", or write {}" : ""}`;
-    return say("wrong_type", "is empty", hint);
+    const more = shape.kind === "mapping" ? ", or write {}" : "";
+    return { code: "wrong_type", what: "is empty", hint: `write a value or remove the line${more}` };
   }
-  if (shape.kind === "list" && Array.isArray(value)) return wrongLength(value.length, shape, say);
+  if (shape.kind === "list" && Array.isArray(value)) return wrongLength(value.length, shape);
   if (shape.kind === "text") {
+    if (typeof value === "string") return wrongText(value, shape);
     // A number may only lack its unit.
-    const isText = typeof value === "string" || (typeof value === "number" && shape.hint?.(String(value)));
-    if (isText) return wrongText(String(value), shape, say);
+    if (typeof value === "number" && shape.hint?.(String(value))) return wrongText(String(value), shape);
   }
-  const isQuoted = shape.kind === "number" && typeof value === "string" && /^\d+$/.test(value);
-  return say(
-    shape.kind === "number" && typeof value === "number" ? "out_of_range" : "wrong_type",
-    `must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${shown}`,
-    `write ${isQuoted ? `${value} without quotes` : typeHint(value, shape, shown)}`,
-  );
+
+  const isOutOfRange = shape.kind === "number" && typeof value === "number";
+  const code = isOutOfRange ? "out_of_range" : "wrong_type";
+  const given = typeof value === "string" ? `the text ${shown}` : shown;
+  const what = `must be ${nounOf(shape, value)}, not ${given}`;
+  if (shape.kind === "number" && typeof value === "string" && /^\d+$/.test(value)) {
+    return { code, what, hint: `write ${value} without quotes` };
+  }
+  return { code, what, hint: `write ${typeHint(value, shape, shown)}` };
 }
 
+/** What to write in place of a value of another type. */
 function typeHint(value: unknown, shape: Shape, shown: string): string {
-  const isContainer = shape.kind === "mapping" || shape.kind === "record";
-  const [, name] = (isContainer && typeof value === "string" && /^([\w-]+)\s*:\s*\S/.exec(value)) || [];
-  const isName =
-    name !== undefined && (shape.kind === "record" || Object.hasOwn(fieldsOf(shape) ?? {}, name));
-  if (isName) return `${name}: … with an ordinary space after the colon`;
+  const unspaced = unspacedName(value, shape);
+  if (unspaced !== undefined) return `${unspaced}: … with an ordinary space after the colon`;
+
   switch (shape.kind) {
     case "number": {
+      // A share, such as a probability, that was written in percent.
       const percent = shape.max === 1 ? Number.parseFloat(String(value)) : 0;
       const isPercent = percent > 1 && percent <= 100;
       return isPercent ? `${percent / 100} for ${percent}%` : expectedOf(shape, value);
     }
     case "boolean":
       return "true or false, without quotes";
-    case "list":
-      return shape.item.kind === "mapping"
-        ? "a list: a dash before each item"
-        : `a list: [${itemsIn(value).join(", ") || "one, two"}]`;
-    case "text":
-      return /number|boolean/.test(typeof value) && isAllowed(shape, shown)
-        ? `it in quotes: "${shown}"`
-        : wantedText(shape);
+    case "list": {
+      if (shape.item.kind === "mapping") return "a list: a dash before each item";
+      const items = itemsIn(value).join(", ") || "one, two";
+      return `a list: [${items}]`;
+    }
+    case "text": {
+      const canBeQuoted = typeof value === "number" || typeof value === "boolean";
+      if (canBeQuoted && isAllowed(shape, shown)) return `it in quotes: "${shown}"`;
+      return wantedText(shape);
+    }
     case "record":
       return recordHint(shape, value);
     default:
@@ -118,106 +133,151 @@ function typeHint(value: unknown, shape: Shape, shown: string): string {
   }
 }
 
-/** Shows the value as the member that it can be: `{ per_minute: 60 }`. */
-function mappingHint(shape: Shape, value: unknown): string {
-  const fields = Object.entries(fieldsOf(shape) ?? {}).map(
-    ([name, field]) => [name, shapeOf(field)] as const,
-  );
-  const fitting = fields.filter(([, of]) => isAllowed(of, value));
-  const [fit, of] = fitting.find(([, of]) => of.kind === "choice") ?? fitting[0] ?? [];
-  if (fit !== undefined) return `{ ${fit}: ${of?.kind === "text" ? JSON.stringify(value) : value} }`;
-  const isFlag = fields.some(([name, { kind }]) => name === value && kind === "boolean");
-  if (isFlag) return `{ ${value}: true }`;
-  const [[first] = ["name"]] = fields;
-  return `{ ${first}: … }`;
+/** The name in `per_minute:60`, which YAML reads as a text, if a mapping of this shape can have it. */
+function unspacedName(value: unknown, shape: Shape): string | undefined {
+  if (typeof value !== "string") return undefined;
+  if (shape.kind !== "mapping" && shape.kind !== "record") return undefined;
+  const [, name] = /^([\w-]+)\s*:\s*\S/.exec(value) ?? [];
+  if (name === undefined) return undefined;
+  const isPossible = shape.kind === "record" || Object.hasOwn(shape.fields, name);
+  return isPossible ? name : undefined;
 }
 
-/** The plain items that somebody wrote without brackets: `a:read, b:read`. */
+/** Shows the value as the member that it can be: `{ per_minute: 60 }`. */
+function mappingHint(shape: Shape, value: unknown): string {
+  const fields = namedFieldsOf(shape);
+  const fitting = fields.filter((field) => isAllowed(field.shape, value));
+  const best = fitting.find((field) => field.shape.kind === "choice") ?? fitting[0];
+  if (best !== undefined) {
+    const member = best.shape.kind === "text" ? JSON.stringify(value) : value;
+    return `{ ${best.name}: ${member} }`;
+  }
+
+  const isFlag = fields.some((field) => field.name === value && field.shape.kind === "boolean");
+  if (isFlag) return `{ ${value}: true }`;
+  const { name = "name" } = fields[0] ?? {};
+  return `{ ${name}: … }`;
+}
+
+const maxItemsOfRange = 19;
+
+/** The plain items that somebody wrote without brackets: `a:read, b:read`, or a range of numbers. */
 function itemsIn(value: unknown): string[] {
-  const [, first = 1, last = 0] = /^(\d{1,4})-(\d{1,4})$/.exec(String(value)) ?? [];
-  const count = Number(last) - Number(first) + 1;
-  if (count > 0 && count < 20) return Array.from({ length: count }, (_, index) => `${Number(first) + index}`);
+  const range = /^(\d{1,4})-(\d{1,4})$/.exec(String(value));
+  if (range !== null) {
+    const first = Number(range[1]);
+    const count = Number(range[2]) - first + 1;
+    if (count > 0 && count <= maxItemsOfRange) {
+      return Array.from({ length: count }, (_, index) => String(first + index));
+    }
+  }
+
   const isPlain = typeof value === "number" || (typeof value === "string" && /^[\w:., -]+$/.test(value));
-  return isPlain
-    ? String(value)
-        .split(/[\s,]+/)
-        .filter(Boolean)
-    : [];
+  if (!isPlain) return [];
+  return String(value)
+    .split(/[\s,]+/)
+    .filter((item) => item !== "");
 }
 
 /** Shows the first member of a list as a member of a record: `main: { environment: test }`. */
-function recordHint({ member }: RecordKind, value: unknown): string {
-  const first: unknown = Array.isArray(value) ? value[0] : undefined;
-  const { name, ref = name }: Members = isMapping(first) ? first : {};
-  const [needed] = Object.entries(fieldsOf(member) ?? {}).filter(([, field]) => !("optional" in field));
-  const choices = needed && shapeOf(needed[1]);
-  const chosen = choices?.kind === "choice" ? choices.choices[0] : "…";
-  const word =
-    typeof ref === "string" && /^[\w -]{1,40}$/.test(ref) ? fieldSpelling(ref).replaceAll("_", "-") : "name";
-  return `${word}: ${needed === undefined ? "…" : `{ ${needed[0]}: ${chosen} }`}`;
+function recordHint(shape: RecordKind, value: unknown): string {
+  const ref = refOfFirst(value) ?? "name";
+  const fields = Object.entries(fieldsOf(shape.member) ?? {});
+  const [needed] = fields.filter(([, field]) => !("optional" in field));
+  if (needed === undefined) return `${ref}: …`;
+
+  const [name, field] = needed;
+  const ofField = shapeOf(field);
+  const example = ofField.kind === "choice" ? ofField.choices[0] : "…";
+  return `${ref}: { ${name}: ${example} }`;
 }
 
-const maxChoicesAdded = 8;
+/** The ref or the name of the first item, as a ref. */
+function refOfFirst(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const first: unknown = value[0];
+  if (!isMapping(first)) return undefined;
+  const word = first.ref === undefined ? first.name : first.ref;
+  if (typeof word !== "string" || !/^[\w -]{1,40}$/.test(word)) return undefined;
+  return fieldSpelling(word).replaceAll("_", "-");
+}
+
 const maxChoicesShown = 15;
 
-function wrongChoice(value: unknown, shape: ChoiceKind, shown: string, say: Say): Problem<ShapeCode> {
+function wrongChoice(value: unknown, shape: ChoiceKind, shown: string): Wording {
   const choices = shape.choices.map(String);
   const wanted = choices.length > maxChoicesShown ? "one of its choices" : listed(choices, "or");
   const what = value === null ? "is empty" : `must be ${wanted}, not ${shown}`;
-  return say(shape.code, what, choiceHint(value, shape, choices));
+  return { code: shape.code, what, hint: choiceHint(value, shape, choices) };
 }
 
-function choiceHint(value: unknown, { choices: allowed, hint }: ChoiceKind, choices: string[]): string {
-  if (typeof value === "string" && allowed.includes(Number(value.trim()))) {
-    const number = String(Number(value.trim()));
-    return `write ${number}${number === value.trim() ? " without quotes" : ""}`;
+function choiceHint(value: unknown, shape: ChoiceKind, choices: string[]): string {
+  if (typeof value === "string") {
+    const written = value.trim();
+    const number = Number(written);
+    if (shape.choices.includes(number)) {
+      return String(number) === written ? `write ${number} without quotes` : `write ${number}`;
+    }
   }
-  const ofShape = hint?.(value);
+  const ofShape = shape.hint?.(value);
   if (ofShape !== undefined) return ofShape;
+
   const typed = String(value).toLowerCase();
-  // A similar number is not more likely to be the intended one.
-  const near = allowed.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
-  // Parts of `401.revoked`.
-  const [ofStatus, ofCause] = [choices.filter((id) => id.startsWith(`${typed}.`)), `.${typed}`];
-  const meant =
-    meaningsOf(typed).find((one) => choices.includes(one)) ??
-    ofStatus[0] ??
-    choices.find((id) => id.endsWith(ofCause)) ??
-    near;
+  // `401` is the first part of `401.revoked`.
+  const ofStatus = choices.filter((id) => id.startsWith(`${typed}.`));
+  const meant = meantChoice(typed, shape, choices, ofStatus);
   if (meant === undefined) return `write ${listed(choices, "or")}`;
-  const others = ofStatus.length > 1 ? ` The choices are ${listed(ofStatus, "or")}` : "";
-  return `did you mean ${meant}?${others}`;
+  if (ofStatus.length < 2) return `did you mean ${meant}?`;
+  return `did you mean ${meant}? The choices are ${listed(ofStatus, "or")}`;
 }
 
-function wrongLength(length: number, { max }: ListKind, say: Say): Problem<ShapeCode> {
-  if (length === 0) return say("empty_list", "is an empty list", "add an entry or remove the field");
-  return say("out_of_range", `is too long: ${length} entries`, `list at most ${max}`);
+function meantChoice(
+  typed: string,
+  shape: ChoiceKind,
+  choices: string[],
+  ofStatus: string[],
+): string | undefined {
+  const byMeaning = meaningsOf(typed).find((word) => choices.includes(word));
+  if (byMeaning !== undefined) return byMeaning;
+  if (ofStatus[0] !== undefined) return ofStatus[0];
+  // `revoked` is the last part of `401.revoked`.
+  const byCause = choices.find((id) => id.endsWith(`.${typed}`));
+  if (byCause !== undefined) return byCause;
+
+  // A similar number is not more likely to be the intended one.
+  if (shape.choices.every((choice) => typeof choice === "number")) return undefined;
+  return nearest(typed, choices);
 }
 
-function wrongText(value: string, shape: TextKind, say: Say): Problem<ShapeCode> {
-  return say(textCode(shape), `must be ${nounOf(shape)}, not ${quote(value)}`, textHint(value, shape));
+function wrongLength(length: number, shape: ListKind): Wording {
+  if (length === 0) {
+    return { code: "empty_list", what: "is an empty list", hint: "add an entry or remove the field" };
+  }
+  const what = `is too long: ${length} entries`;
+  return { code: "out_of_range", what, hint: `list at most ${shape.max}` };
 }
 
-/** The problem of a name in a record, which the message starts with. */
-function wrongName(
-  name: string,
-  shape: TextKind,
-  siblings: Members | undefined,
-  say: Say,
-): Problem<ShapeCode> {
-  const problem = say(textCode(shape), `is not ${nounOf(shape)}`, textHint(name, shape, siblings));
-  return { ...problem, pointAt: "key" };
+function wrongText(value: string, shape: TextKind): Wording {
+  const what = `must be ${nounOf(shape)}, not ${quote(value)}`;
+  return { code: textCode(shape), what, hint: textHint(value, shape) };
 }
 
-function textCode({ code, noun, max }: TextKind): ShapeCode {
-  return code ?? (noun === undefined && max !== undefined ? "out_of_range" : "bad_format");
+/** The name of a record's member. */
+function wrongName(name: string, shape: TextKind, siblings: Members | undefined): Wording {
+  return { code: textCode(shape), what: `is not ${nounOf(shape)}`, hint: textHint(name, shape, siblings) };
+}
+
+function textCode(shape: TextKind): ShapeCode {
+  if (shape.code !== undefined) return shape.code;
+  const isAnyText = shape.noun === undefined && shape.max !== undefined;
+  return isAnyText ? "out_of_range" : "bad_format";
 }
 
 function textHint(value: string, shape: TextKind, siblings: Members = {}): string {
-  const { pattern, hint } = shape;
-  if (/[\r\n]/.test(value) && pattern !== undefined)
+  if (/[\r\n]/.test(value) && shape.pattern !== undefined) {
     return "write one line; a block starts with >- or |-, which leave out the line end";
-  return hint?.(value, siblings) ?? `write ${wantedText(shape)}`;
+  }
+  return shape.hint?.(value, siblings) ?? `write ${wantedText(shape)}`;
 }
 
 function wantedText(shape: TextKind): string {
@@ -225,31 +285,32 @@ function wantedText(shape: TextKind): string {
 }
 
 function nounOf(shape: Shape, value?: unknown): string {
-  return (shape.kind === "text" ? shape.noun : undefined) ?? expectedOf(shape, value);
+  if (shape.kind === "text" && shape.noun !== undefined) return shape.noun;
+  return expectedOf(shape, value);
 }
 
 /** Describes what this shape requires instead of a value, for readers of JSON: `a string of 1 to 200 characters`. */
 export function expectedOf(shape: Shape, value?: unknown): string {
   switch (shape.kind) {
     case "choice":
-      return shape.choices.map((one) => JSON.stringify(one)).join(" or ");
+      return shape.choices.map((choice) => JSON.stringify(choice)).join(" or ");
     case "number": {
       const { isWhole, min } = shape;
+      let { max } = shape;
       // JSON has larger integers, but not exactly.
       const isTooLarge = isWhole && Number(value) > Number.MAX_SAFE_INTEGER;
-      const max = shape.max ?? (isTooLarge ? Number.MAX_SAFE_INTEGER : undefined);
+      if (max === undefined && isTooLarge) max = Number.MAX_SAFE_INTEGER;
+
       const noun = isWhole ? "an integer" : "a number";
-      return max === undefined
-        ? noun + ofAtLeast(min)
-        : `${noun} from ${min ?? "any"} to ${max.toLocaleString("en")}`;
+      if (max === undefined) return noun + ofAtLeast(min);
+      return `${noun} from ${min ?? "any"} to ${max.toLocaleString("en")}`;
     }
     case "list":
       return `a list${ofAtLeast(shape.min)}`;
     case "text":
       if (shape.format === "uuid") return "a UUID";
-      return shape.max === undefined
-        ? "a string"
-        : `a string of ${shape.min ?? 0} to ${shape.max} characters`;
+      if (shape.max === undefined) return "a string";
+      return `a string of ${shape.min ?? 0} to ${shape.max} characters`;
     case "boolean":
       return "a boolean";
     default:

@@ -206,11 +206,27 @@ export function shapeOf(field: MappingField): Shape {
 
 /** The fields of a mapping of this shape; if the shape has several kinds, of its mappings. */
 export function fieldsOf(shape: Shape): Fields | undefined {
-  if (shape.kind === "either") {
-    const optionFields = shape.options.map(fieldsOf).filter((fields) => fields !== undefined);
-    return optionFields.length === 0 ? undefined : Object.assign({}, ...optionFields);
+  if (shape.kind === "mapping") return shape.fields;
+  if (shape.kind !== "either") return undefined;
+
+  let all: Fields | undefined;
+  for (const option of shape.options) {
+    const fields = fieldsOf(option);
+    if (fields !== undefined) all = { ...all, ...fields };
   }
-  return shape.kind === "mapping" ? shape.fields : undefined;
+  return all;
+}
+
+/** A field of a mapping by its name. */
+export interface NamedShape {
+  readonly name: string;
+  readonly shape: Shape;
+}
+
+/** The same as a list; empty for a shape without fields. */
+export function namedFieldsOf(shape: Shape): NamedShape[] {
+  const fields = Object.entries(fieldsOf(shape) ?? {});
+  return fields.map(([name, field]) => ({ name, shape: shapeOf(field) }));
 }
 
 /** A shape with its direct parts mapped and its fields renamed; the same shape if nothing changes. */
@@ -229,16 +245,20 @@ export function mapFields(
   }
   if (shape.kind === "either") {
     const options = shape.options.map(change);
-    return options.every((option, index) => option === shape.options[index]) ? shape : { ...shape, options };
+    const isSame = options.every((option, index) => option === shape.options[index]);
+    return isSame ? shape : { ...shape, options };
   }
   if (shape.kind !== "mapping") return shape;
+
   let isSame = true;
-  const fields = Object.entries(shape.fields).map(([name, field]): [string, MappingField] => {
+  const fields: Record<string, MappingField> = {};
+  for (const [name, field] of Object.entries(shape.fields)) {
+    const newName = rename(name);
     const inner = change(shapeOf(field));
-    isSame &&= inner === shapeOf(field) && rename(name) === name;
-    return [rename(name), "optional" in field ? optional(inner) : inner];
-  });
-  return isSame ? shape : { ...shape, fields: Object.fromEntries(fields) };
+    if (newName !== name || inner !== shapeOf(field)) isSame = false;
+    fields[newName] = "optional" in field ? optional(inner) : inner;
+  }
+  return isSame ? shape : { ...shape, fields };
 }
 
 /** The shape of the field at a path; `undefined` if the format has none. */
@@ -246,24 +266,34 @@ export function shapeAt(root: Shape, path: FieldPath): Shape | undefined {
   let shape: Shape | undefined = root;
   for (const step of path) {
     if (shape === undefined) return undefined;
-    const fields: Fields | undefined = fieldsOf(shape);
-    if (fields !== undefined) {
-      const field: MappingField | undefined = Object.hasOwn(fields, step) ? fields[step] : undefined;
-      shape = field && shapeOf(field);
-    } else if (shape.kind === "list") shape = shape.item;
-    else shape = shape.kind === "record" ? shape.member : undefined;
+    shape = shapeInside(shape, step);
   }
   return shape;
 }
 
+function shapeInside(shape: Shape, step: string | number): Shape | undefined {
+  const fields = fieldsOf(shape);
+  if (fields !== undefined) {
+    const field = Object.hasOwn(fields, step) ? fields[step] : undefined;
+    return field && shapeOf(field);
+  }
+  if (shape.kind === "list") return shape.item;
+  if (shape.kind === "record") return shape.member;
+  return undefined;
+}
+
 /** A path as text: `organizations.bank.keys.main.scopes[1]`. Long names are cut: each problem inside shows them. */
 export function pathText(path: FieldPath): string {
-  const shortName = (name: string) => (name.length > longestName ? `${name.slice(0, longestName)}…` : name);
-  return path
-    .map((step, index) =>
-      typeof step === "number" ? `[${step}]` : (index === 0 ? "" : ".") + shortName(step),
-    )
-    .join("");
+  let text = "";
+  for (const [index, step] of path.entries()) {
+    if (typeof step === "number") {
+      text += `[${step}]`;
+      continue;
+    }
+    if (index > 0) text += ".";
+    text += step.length > longestName ? `${step.slice(0, longestName)}…` : step;
+  }
+  return text;
 }
 
 const longestName = 200;
@@ -292,9 +322,10 @@ export function isOfKind(shape: Shape, value: unknown): boolean {
 /** Whether a value is within the limits of its shape; of a list or a mapping, its contents are not checked. */
 export function isAllowed(shape: Shape, value: unknown): boolean {
   if (shape.kind === "choice") {
-    const isOther = typeof value === "string" && shape.besides?.test(value) === true;
-    return isOther || (shape.choices as readonly unknown[]).includes(value);
+    if (typeof value === "string" && shape.besides?.test(value)) return true;
+    return (shape.choices as readonly unknown[]).includes(value);
   }
+
   if (!isOfKind(shape, value)) return false;
   if (shape.kind === "list") return Array.isArray(value) && isWithin(shape, value.length);
   if (shape.kind === "number") {
@@ -302,13 +333,16 @@ export function isAllowed(shape: Shape, value: unknown): boolean {
     return isFine && isWithin(shape, value as number);
   }
   if (shape.kind !== "text") return true;
+
   const text = value as string;
   const { min, max, pattern } = shape;
   // In characters, like JSON Schema: an emoji is one.
   if ((min !== undefined || max !== undefined) && !isWithin(shape, [...text].length)) return false;
-  return pattern?.test(text) !== false && shape.isAllowed?.(text) !== false;
+  if (pattern !== undefined && !pattern.test(text)) return false;
+  return shape.isAllowed === undefined || shape.isAllowed(text);
 }
 
-function isWithin({ min = -Infinity, max = Infinity }: Range, size: number): boolean {
-  return size >= min && size <= max;
+function isWithin(range: Range, size: number): boolean {
+  if (range.min !== undefined && size < range.min) return false;
+  return range.max === undefined || size <= range.max;
 }

@@ -4,30 +4,35 @@ import {
   type FieldPath,
   fieldsOf,
   isMapping,
+  namedFieldsOf,
   pathText,
   type Shape,
   type ShapeCode,
   shapeAt,
-  shapeOf,
 } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
 /** The problem of a field that its mapping does not have: the hint says where it belongs, or what it is called. */
 export function unknownField(
-  { path, shape, holder = {} }: Pick<Mistake, "path" | "shape" | "holder">,
+  mistake: Pick<Mistake, "path" | "shape" | "holder">,
   root: Shape,
 ): Problem<ShapeCode> {
+  const { path, shape, holder = {} } = mistake;
   const name = String(path.at(-1));
   const parent = path.slice(0, -1);
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
   const message = `unknown field ${quote(name)} ${where}`;
   const problem = { code: "unknown_field", field: path, message, pointAt: "key" } as const;
+
   const hint =
     outdentedHint(path, root) ?? rightValue(name, shape, holder) ?? rightMapping(path, shape, root);
   if (hint !== undefined) return { ...problem, hint };
+
   const meant = rightName(name, shape, holder);
-  if (meant !== undefined)
+  if (meant !== undefined) {
     return { ...problem, hint: `did you mean ${quote(meant)}?`, meant: [...parent, meant] };
+  }
+
   const fields = settableFields(shape);
   if (fields.length === 0) return { ...problem, hint: "no fields are known here" };
   return { ...problem, hint: `known fields here: ${listed(fields, "and")}` };
@@ -37,52 +42,62 @@ export function unknownField(
 export function outdentedHint(path: FieldPath, root: Shape): string | undefined {
   const [around, name = ""] = path.slice(-3, -1);
   const fields = fieldsOf(shapeAt(root, path.slice(0, -1)) as Shape) ?? {}; // the field was looked for in it
-  return Object.hasOwn(fields, name) ? `indent ${name}: it belongs in one of the ${around}` : undefined;
+  if (!Object.hasOwn(fields, name)) return undefined;
+  return `indent ${name}: it belongs in one of the ${around}`;
 }
 
 /** A hint if the name is a member or a choice of a field that is next to it. */
 function rightValue(name: string, shape: Shape, holder: Members): string | undefined {
-  const fields = Object.entries(fieldsOf(shape) ?? {}).map(
-    ([field, inner]) => [field, shapeOf(inner)] as const,
-  );
+  const fields = namedFieldsOf(shape);
   const isContainer = isMapping(holder[name]);
-  const emptied = fields.find(([field, { kind }]) => kind === "record" && holder[field] === null);
-  if (emptied !== undefined && isContainer) return `indent ${name} by more spaces than ${emptied[0]}`;
-  const spelled = fieldSpelling(name);
-  const [field] =
-    fields.find(([, inner]) => inner.kind === "choice" && inner.choices.includes(spelled)) ?? [];
+  if (isContainer) {
+    const emptied = fields.find((field) => field.shape.kind === "record" && holder[field.name] === null);
+    if (emptied !== undefined) return `indent ${name} by more spaces than ${emptied.name}`;
+  }
+
+  const choice = fieldSpelling(name);
+  const field = fields.find((one) => one.shape.kind === "choice" && one.shape.choices.includes(choice));
+  if (field === undefined) return undefined;
   // `rotated: { to: … }` is about the replacement.
-  const isChoice = field !== undefined && (!isContainer || meaningsOf(spelled)[0] === field);
-  return isChoice ? `write ${field}: ${spelled}` : undefined;
+  if (isContainer && meaningsOf(choice)[0] !== field.name) return undefined;
+  return `write ${field.name}: ${choice}`;
 }
 
 /** A hint if the mapping around it, or one inside, has a field of this name. */
-function rightMapping(path: Mistake["path"], shape: Shape, root: Shape): string | undefined {
+function rightMapping(path: FieldPath, shape: Shape, root: Shape): string | undefined {
   const name = String(path.at(-1));
   const outer = path.at(-2);
   const around = shapeAt(root, path.slice(0, -2));
-  if (typeof outer === "string" && around !== undefined && settableFields(around).includes(name))
+  if (typeof outer === "string" && around !== undefined && settableFields(around).includes(name)) {
     return `${name} belongs next to ${outer}, not in it`;
-  const inner = settableFields(shape).filter((field) =>
-    settableFields(shapeAt(shape, [field]) as Shape).includes(name),
-  );
-  return inner.length === 1 ? `${name} belongs in ${inner[0]}: { ${name}: … }` : undefined;
+  }
+
+  const holders: string[] = [];
+  for (const field of settableFields(shape)) {
+    const inner = shapeAt(shape, [field]) as Shape; // one of its fields
+    if (settableFields(inner).includes(name)) holders.push(field);
+  }
+  if (holders.length !== 1) return undefined;
+  return `${name} belongs in ${holders[0]}: { ${name}: … }`;
 }
 
 /** The field that the name probably means. */
 function rightName(name: string, shape: Shape, holder: Members): string | undefined {
   // Other formats hide what starts with a dot.
   if (name.startsWith(".")) return `x-${name.slice(1)}`;
+
   const fields = settableFields(shape);
   const spelled = fieldSpelling(name);
-  const isFree = (field: string) => fields.includes(field) && !Object.hasOwn(holder, field);
-  return [spelled, ...meaningsOf(spelled)].find(isFree) ?? nearest(name, fields);
+  for (const field of [spelled, ...meaningsOf(spelled)]) {
+    if (fields.includes(field) && !Object.hasOwn(holder, field)) return field;
+  }
+  return nearest(name, fields);
 }
 
 /** The fields of a mapping that people write. */
 function settableFields(shape: Shape): string[] {
-  const fields = Object.entries(fieldsOf(shape) ?? {});
-  return fields.flatMap(([name, field]) => (shapeOf(field).isOfSnapshots ? [] : [name]));
+  const fields = namedFieldsOf(shape).filter((field) => !field.shape.isOfSnapshots);
+  return fields.map(({ name }) => name);
 }
 
 /** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */

@@ -6,35 +6,41 @@ const longestQuote = 60;
 
 const invisible = unicodePattern("\\p{Cf}|\\p{Zl}|\\p{Zp}|(?! )\\p{Zs}", "gu");
 const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");
-const isPlain = (text: string) => /^[ -~]*$/.test(text);
 const codePoint = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`;
 
 /** A value for a message: a long text truncated, and characters by code points that look like others or like nothing. */
 export function quote(value: unknown): string {
-  if (typeof value === "string") {
-    const cut = value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value;
-    const quoted = withVisible(JSON.stringify(cut));
-    return /[A-Za-z]/.test(value) ? quoted.replace(lookAlike(), codePoint) : quoted;
-  }
+  if (typeof value === "string") return quoteText(value);
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (isMapping(value)) return "a mapping";
+  if (typeof value === "object" || typeof value === "function") return `a ${tagOf(value)}`;
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential();
-  return typeof value === "object" || typeof value === "function" ? `a ${tagOf(value)}` : String(value);
+  return String(value);
+}
+
+function quoteText(text: string): string {
+  const cut = text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text;
+  const quoted = withVisible(JSON.stringify(cut));
+  // A text without Latin letters does not look like another one.
+  if (!/[A-Za-z]/.test(text)) return quoted;
+  return quoted.replace(lookAlike(), codePoint);
 }
 
 /** The name of a file for a message, whole: its reader looks it up. Only a word of two scripts looks like another one. */
 export function quoteFile(name: string): string {
   const word = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
   const quoted = withVisible(JSON.stringify(name));
-  return quoted.replace(word(), (letters) =>
-    /[A-Za-z]/.test(letters) ? letters.replace(lookAlike(), codePoint) : letters,
-  );
+  return quoted.replace(word(), (letters) => {
+    if (!/[A-Za-z]/.test(letters)) return letters;
+    return letters.replace(lookAlike(), codePoint);
+  });
 }
 
 /** Shows by code points what nobody can see. */
 function withVisible(text: string): string {
-  return isPlain(text) ? text : text.replace(invisible(), codePoint);
+  if (/^[ -~]*$/.test(text)) return text;
+  return text.replace(invisible(), codePoint);
 }
 
 /** Names in a sentence: `test or live`. */
@@ -51,10 +57,14 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   if (name.length > longestName) return undefined;
   const typed = plain(name);
   let best: string | undefined;
+  // At most three steps, and fewer for a short name.
   let bestDistance = Math.min(3, Math.round(typed.length * 0.4)) + 1;
   for (const candidate of candidates) {
     const steps = distance(typed, plain(candidate));
-    if (steps < bestDistance) [best, bestDistance] = [candidate, steps];
+    if (steps < bestDistance) {
+      best = candidate;
+      bestDistance = steps;
+    }
   }
   return best;
 }

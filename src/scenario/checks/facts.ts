@@ -22,8 +22,11 @@ export interface Facts {
   readonly fromStart: (text: string | undefined) => number | undefined;
   readonly addProblem: AddProblem;
   readonly spelling: Spelling;
-  /** Of the paths that contradict each other, the first that was written last: by the scenario itself, before those that it extends. */
-  readonly latest: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
+  /**
+   * Of the fields that contradict each other, the one to point at: the first that the scenario itself has. If it has
+   * none, the first of the nearest scenario that it extends.
+   */
+  readonly writtenLast: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
 interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
@@ -32,44 +35,53 @@ interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
 
 type RefKind = "key" | "organization";
 
+/** Adds the problems of a scenario that breaks it. */
 export type ScenarioRule = (facts: Facts) => void;
 
-export function factsOf(scenario: Scenario, text: Pick<Facts, "spelling" | "latest" | "addProblem">): Facts {
-  const { population, clock } = scenario;
+export function factsOf(
+  scenario: Scenario,
+  text: Pick<Facts, "spelling" | "writtenLast" | "addProblem">,
+): Facts {
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = [...writtenKeys(scenario)];
   const keyOf = new Map<string, WrittenKey>();
-  for (const key of keys) if (!keyOf.has(key.ref)) keyOf.set(key.ref, key);
-  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  const start = parseTime(clock?.now ?? "");
-  const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
-  const isOfPopulation = (ref: string) => isPopulated(ref, population);
-  return {
-    scenario,
-    organizations,
-    keys,
-    keyOf,
-    assumptions: assumptionsFor(profile, ownAssumptions, endpoints),
-    refs: {
-      key: knownRefs(keyOf, (ref) => isKeyOfPopulation(ref) && isOfPopulation(ref)),
-      organization: knownRefs(organizations, (ref) => !isKeyOfPopulation(ref) && isOfPopulation(ref)),
-    },
-    start,
-    fromStart: (text) => timeSince(start, text),
-    ...text,
+  for (const key of keys) {
+    if (!keyOf.has(key.ref)) keyOf.set(key.ref, key);
+  }
+
+  const { population } = scenario;
+  const isPopulatedKey = (ref: string) => isKeyRef(ref) && isPopulated(ref, population);
+  const isPopulatedOrganization = (ref: string) => !isKeyRef(ref) && isPopulated(ref, population);
+  const refs = {
+    key: knownRefs(keyOf, isPopulatedKey),
+    organization: knownRefs(organizations, isPopulatedOrganization),
   };
+
+  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
+  const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
+  const assumptions = assumptionsFor(profile, ownAssumptions, endpoints);
+
+  const start = parseTime(scenario.clock?.now ?? "");
+  const fromStart: Facts["fromStart"] = (time) => timeSince(start, time);
+  return { scenario, organizations, keys, keyOf, assumptions, refs, start, fromStart, ...text };
 }
 
-const isKeyOfPopulation = (ref: string) => ref.includes("-key-");
+// Both kinds of refs in a population start alike: `organization-1`, `organization-1-key-1`.
+function isKeyRef(ref: string): boolean {
+  return ref.includes("-key-");
+}
 
 /** The refs of a map and those of the population, which are not listed. */
-function knownRefs(map: ReadonlyMap<string, unknown>, isOfPopulation: (ref: string) => boolean): KnownRefs {
-  return { size: map.size, keys: () => map.keys(), has: (ref) => map.has(ref) || isOfPopulation(ref) };
+function knownRefs(map: ReadonlyMap<string, unknown>, isPopulatedRef: (ref: string) => boolean): KnownRefs {
+  return { size: map.size, keys: () => map.keys(), has: (ref) => map.has(ref) || isPopulatedRef(ref) };
 }
 
 /** Milliseconds from a start to a time or duration; `undefined` if that depends on a start that is not known. */
 export function timeSince(start: number | undefined, text: string | undefined): number | undefined {
-  const when = parseWhen(text ?? "");
-  if (when === undefined || "after" in when) return when?.after;
-  return start === undefined ? undefined : when.at - start;
+  if (text === undefined) return undefined;
+  const when = parseWhen(text);
+  if (when === undefined) return undefined;
+  if ("after" in when) return when.after;
+  if (start === undefined) return undefined;
+  return when.at - start;
 }

@@ -5,7 +5,8 @@ import { isReserved } from "../format/fields.js";
 import { isPopulated } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
 
-const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, addProblem }) => {
+const refsAreFree: ScenarioRule = (facts) => {
+  const { scenario, organizations, keys, keyOf, addProblem } = facts;
   const { population } = scenario;
   if (organizations.size === 0 && (population?.organizations ?? 0) === 0) {
     addProblem({
@@ -16,26 +17,29 @@ const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, addPr
       pointAt: "key",
     });
   }
-  const isTaken = (ref: string, field: FieldPath) => {
+
+  const checkFree = (ref: string, field: FieldPath) => {
     if (!isPopulated(ref, population)) return;
     const message = `the population has the ref ${quote(ref)}`;
     const hint = "choose another one: the population uses organization-1, organization-1-key-1 and so on";
     addProblem({ code: "taken_by_population", field, message, hint, pointAt: "key" });
   };
-  for (const ref of organizations.keys()) isTaken(ref, ["organizations", ref]);
+  for (const ref of organizations.keys()) checkFree(ref, ["organizations", ref]);
+
   for (const key of keys) {
-    const { ref, path: field } = key;
-    isTaken(ref, field);
+    const { ref, path } = key;
+    checkFree(ref, path);
     if (isReserved(ref)) {
       const message = `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`;
       const hint = `call it ${ref}-key`;
-      addProblem({ code: "reserved_key_ref", field, message, hint, pointAt: "key" });
+      addProblem({ code: "reserved_key_ref", field: path, message, hint, pointAt: "key" });
     }
+
     const first = keyOf.get(ref);
     if (first === undefined || first === key) continue;
     const message = `${quote(first.organization)} already has a key ${quote(ref)}`;
     const hint = "refs of keys are unique in the whole scenario: choose another one";
-    addProblem({ code: "duplicate_key_ref", field, message, hint, pointAt: "key" });
+    addProblem({ code: "duplicate_key_ref", field: path, message, hint, pointAt: "key" });
   }
 };
 
@@ -50,35 +54,44 @@ export function checkRef(
   kind: keyof Facts["refs"],
   ref: string | undefined,
   field: FieldPath,
-  { refs, addProblem }: Pick<Facts, "refs" | "addProblem">,
+  facts: Pick<Facts, "refs" | "addProblem">,
 ): void {
-  if (ref === undefined || refs[kind].has(ref)) return;
-  addProblem({
+  const known = facts.refs[kind];
+  if (ref === undefined || known.has(ref)) return;
+  facts.addProblem({
     code: `unknown_${kind}_ref`,
     field,
     message: `there is no ${kind} ${quote(ref)}`,
     // Not made for a problem that is not added: it takes time.
     get hint() {
-      return knownRefsHint(ref, refs[kind], `${kind}s`);
+      return knownRefsHint(ref, known, `${kind}s`);
     },
   });
 }
 
-const clockIsWithinYears: ScenarioRule = ({ start = 0, addProblem }) => {
-  if (start <= lastClockInstant) return;
-  const latest = new Date(lastClockInstant).toISOString();
-  const message = `a clock cannot start after ${latest}`;
-  addProblem({ code: "out_of_range", field: ["clock", "now"], message, hint: "write an earlier time" });
+const clockIsWithinYears: ScenarioRule = (facts) => {
+  const { start } = facts;
+  if (start === undefined || start <= lastClockInstant) return;
+  const message = `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`;
+  facts.addProblem({ code: "out_of_range", field: ["clock", "now"], message, hint: "write an earlier time" });
 };
 
 export const refRules: readonly ScenarioRule[] = [clockIsWithinYears, refsAreFree, refsExist];
 
+const maxRefsShown = 10;
+/** To compare each of many wrong refs with more than this would be slow. */
+const maxRefsCompared = 300;
+
 function knownRefsHint(ref: string, known: Facts["refs"]["key"], things: string): string {
-  // Comparing each of many wrong refs with more than this would be slow.
-  const near = known.size > 300 ? undefined : nearest(ref, known.keys());
-  if (near !== undefined) return `did you mean ${near}?`;
   if (known.size === 0) return `the scenario has no ${things}`;
+  const near = known.size > maxRefsCompared ? undefined : nearest(ref, known.keys());
+  if (near !== undefined) return `did you mean ${near}?`;
+
   const names: string[] = [];
-  for (const name of known.keys()) if (names.push(name) === 10) break;
-  return `${things} of this scenario: ${names.join(", ")}${known.size > names.length ? ", …" : ""}`;
+  for (const name of known.keys()) {
+    names.push(name);
+    if (names.length === maxRefsShown) break;
+  }
+  const more = known.size > names.length ? ", …" : "";
+  return `${things} of this scenario: ${names.join(", ")}${more}`;
 }

@@ -5,12 +5,32 @@ import { day, parseDuration, scenarioDuration } from "../../rules/time.js";
 const compound = /^([+-]?)(P?)(?:(\d{1,6})D)?(T?)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?$/i;
 const spelled = /^([+-]?)(\d{1,6}(?:\.\d{1,3})?) ?(ms|milli|m(?!o)|[wdhs])[a-z]*$/i;
 
+/** What to write in place of a text that is no allowed duration, if it can be told. */
+export function durationHint(
+  text: string,
+  isAllowed: (text: string) => boolean,
+  units = ["s", "m"],
+): string | undefined {
+  const meant = new Set(meantDurations(text, units));
+  const [first, second] = [...meant].filter(isAllowed);
+  if (first === undefined) return undefined;
+
+  let hint = `write ${first}`;
+  if (text.endsWith("M") && first.endsWith("m")) hint += " (minutes)";
+  // `90s` is only meant by `-90 seconds` where no sign is allowed.
+  if (second !== undefined && !first.endsWith(second)) hint += ` or ${second}`;
+  return hint;
+}
+
 /** Returns the durations that a text probably means: without a unit, in other or several units, in ISO 8601, with a wrong sign. */
 function meantDurations(text: string, units: readonly string[]): string[] {
   if (/^[+-]?\d+$/.test(text)) return units.map((unit) => text + unit);
   const parts = compound.exec(text);
   if (parts !== null) return compoundDurations(text, parts);
-  const [, sign = "", count = 0, name = "s"] = spelled.exec(text) ?? [];
+  const words = spelled.exec(text);
+  if (words === null) return [];
+
+  const [, sign = "", count, name = ""] = words;
   const unit = name.toLowerCase().replace("milli", "ms");
   // No duration of a scenario is in weeks.
   const length = parseDuration(`1${unit}`) ?? 7 * day;
@@ -19,29 +39,21 @@ function meantDurations(text: string, units: readonly string[]): string[] {
 
 /** In several units: `1h30m`, `PT90M`, `P1D`. */
 function compoundDurations(text: string, parts: RegExpExecArray): string[] {
-  const [, sign = "", iso, days = 0, t, hours = 0, minutes = 0, seconds = 0] = parts;
-  // In ISO 8601, an M before the T is a month.
-  const isMonths = iso !== "" ? t === "" : text.endsWith("M");
-  if (minutes !== 0 && isMonths)
-    return [`${sign}${minutes}m`, `${sign}${Number(minutes) * 30}d`].slice(iso ? 1 : 0);
-  const sum = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
+  const [, sign = "", iso = "", days = 0, separator = "", hours = 0, minutes, seconds = 0] = parts;
+  if (minutes !== undefined) {
+    const months = `${sign}${Number(minutes) * 30}d`;
+    // In ISO 8601, an M before the T is a month. Anywhere else, a capital M may be one.
+    if (iso !== "" && separator === "") return [months];
+    if (iso === "" && text.endsWith("M")) return [`${sign}${minutes}m`, months];
+  }
+
+  const sum = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds);
   return signedDurations(sign, sum * 1000);
 }
 
 /** A length with its sign, then without. None is meant by a length of zero. */
 function signedDurations(sign: string, length: number): string[] {
+  if (length === 0) return [];
   const plain = scenarioDuration(length);
-  return length > 0 ? [sign + plain, plain] : [];
-}
-
-/** What to write in place of a text that is no allowed duration, if it can be told. */
-export function durationHint(
-  text: string,
-  isAllowed: (text: string) => boolean,
-  units = ["s", "m"],
-): string | undefined {
-  const [first, second] = [...new Set(meantDurations(text, units))].filter(isAllowed);
-  if (first === undefined) return undefined;
-  const isMinutes = text.endsWith("M") && first.endsWith("m") ? " (minutes)" : "";
-  return `write ${first}${isMinutes}${second === undefined || first.endsWith(second) ? "" : ` or ${second}`}`;
+  return [sign + plain, plain];
 }

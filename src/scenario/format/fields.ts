@@ -44,57 +44,81 @@ export const durationPattern = /^-?\d+[smhd]$/;
 /** The same without a minus, and `250ms`. */
 export const waitPattern = /^\d+(?:ms|[smhd])$/;
 
-const durationText = (
-  noun: string,
-  example: string,
-  pattern: RegExp,
-  isAllowed: (text: string) => boolean,
-  units?: string[],
-) => {
-  const hint = (text: string) => durationHint(text, (one) => pattern.test(one) && isAllowed(one), units);
+interface DurationKind {
+  readonly noun: string;
+  readonly example: string;
+  readonly pattern: RegExp;
+  readonly isAllowed: (text: string) => boolean;
+  /** The units that a number without a unit probably means. */
+  readonly units?: string[];
+}
+
+function durationText(kind: DurationKind) {
+  const { noun, example, pattern, isAllowed, units } = kind;
+  const fits = (text: string) => pattern.test(text) && isAllowed(text);
+  const hint = (text: string) => durationHint(text, fits, units);
   return s.text({ noun, example, code: "bad_time", pattern, isAllowed, hint });
-};
-const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
+}
+
 const durations = "90s, 10m, 2h or 7d";
+const isDuration = (text: string) => parseDuration(text) !== undefined;
+const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
 
 /** How long a replaced key still works, in whole seconds: a number without a unit would be read in several ways. */
-export const overlap = () => {
-  const isAllowed = (text: string) => parseDuration(text) !== undefined;
-  const inTime = durationText("a duration, or 0", durations, durationPattern, isAllowed);
+export function overlap(): s.Shape<Overlap> {
+  const inTime = durationText({
+    noun: "a duration, or 0",
+    example: durations,
+    pattern: durationPattern,
+    isAllowed: isDuration,
+  });
   return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // its pattern
-};
-/** Also in milliseconds: clients move the clock by the pause that their tests replace. */
-export const clockMove = () => {
-  const pattern = new RegExp(`${durationPattern.source}|${waitPattern.source}`);
-  return durationText("a duration", durations, pattern, (text) => parseDuration(text) !== undefined);
-};
-export const positiveDuration = () => durationText("a duration", durations, waitPattern, isPositive);
+}
 
-export const durationOrNone = () => {
+/** Also in milliseconds: clients move the clock by the pause that their tests replace. */
+export function clockMove() {
+  const pattern = new RegExp(`${durationPattern.source}|${waitPattern.source}`);
+  return durationText({ noun: "a duration", example: durations, pattern, isAllowed: isDuration });
+}
+
+export const positiveDuration = () =>
+  durationText({ noun: "a duration", example: durations, pattern: waitPattern, isAllowed: isPositive });
+
+export function durationOrNone() {
   const pattern = new RegExp(`^none$|${durationPattern.source}`);
   const isAllowed = (text: string) => text === "none" || isPositive(text);
-  return durationText("a duration or none", "90d, 12h or none", pattern, isAllowed);
-};
+  return durationText({ noun: "a duration or none", example: "90d, 12h or none", pattern, isAllowed });
+}
 
 /** A duration of real time. For more than an hour, a fault can hang. */
-export const wait = () => {
-  const isAllowed = (text: string) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour;
-  const noun = "a duration of at most an hour";
-  return durationText(noun, "250ms, 2s or 1m", waitPattern, isAllowed, ["ms", "s"]);
-};
+export function wait() {
+  return durationText({
+    noun: "a duration of at most an hour",
+    example: "250ms, 2s or 1m",
+    pattern: waitPattern,
+    isAllowed: (text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour,
+    units: ["ms", "s"],
+  });
+}
 
-export const timeOrDuration = () =>
-  s.text({
+export function timeOrDuration() {
+  const isFittingDuration = (text: string) => durationPattern.test(text) && isTimeOrDuration(text);
+  return s.text({
     noun: "a time or a duration",
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    isAllowed: (text) => parseWhen(text) !== undefined,
-    hint: (text) =>
-      /^\d{4}-\d{2}-|^\d{9}/.test(text)
-        ? timeHint(text)
-        : durationHint(text, (one) => durationPattern.test(one) && parseWhen(one) !== undefined),
+    isAllowed: isTimeOrDuration,
+    hint(text) {
+      const isLikeTime = /^\d{4}-\d{2}-|^\d{9}/.test(text);
+      return isLikeTime ? timeHint(text) : durationHint(text, isFittingDuration);
+    },
   });
+}
+
+function isTimeOrDuration(text: string): boolean {
+  return parseWhen(text) !== undefined;
+}
 
 export const maximumScopes = 100;
 
@@ -133,12 +157,17 @@ export function isRef(text: string): boolean {
 function refHint(name: string, siblings: Readonly<Record<string, unknown>> = {}): string {
   // A key is not shown in any spelling (R46).
   if (redactKeys(name) !== name) return "write the ref of the key";
+
+  const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
   const plain = withoutAccents(name);
   const proposal = refOfName(plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2"));
-  const isAscii = (text: string) => /^[\x20-\x7E]*$/.test(text);
-  const isSure = isAscii(plain) && !Object.hasOwn(siblings, proposal);
-  const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
-  return `write it ${how}${isSure ? `: ${proposal}` : ""}`;
+  // A proposal would lack the letters that are not in ASCII.
+  if (!isAscii(plain) || Object.hasOwn(siblings, proposal)) return `write it ${how}`;
+  return `write it ${how}: ${proposal}`;
+}
+
+function isAscii(text: string): boolean {
+  return /^[\x20-\x7E]*$/.test(text);
 }
 
 const accents = unicodePattern("\\p{Mn}", "gu");
@@ -164,13 +193,18 @@ export function freeRefIn(
   numbers: Map<string, number>,
 ): string {
   let number = numbers.get(ref) ?? 1;
-  const numbered = () => {
-    const suffix = number === 1 ? "" : `-${number}`;
-    return trimmed(ref, maximumRefLength - suffix.length) + suffix;
-  };
-  while (isTaken(numbered()) || isReserved(numbered())) number += 1;
+  let free = numberedRef(ref, number);
+  while (isTaken(free) || isReserved(free)) {
+    number += 1;
+    free = numberedRef(ref, number);
+  }
   numbers.set(ref, number);
-  return numbered();
+  return free;
+}
+
+function numberedRef(ref: string, number: number): string {
+  const suffix = number === 1 ? "" : `-${number}`;
+  return trimmed(ref, maximumRefLength - suffix.length) + suffix;
 }
 
 function trimmed(words: string, length: number): string {

@@ -85,15 +85,24 @@ export function checkInput<Of extends s.Shape>(
   return input as s.ValueOf<Of>;
 }
 
-function leakedKeys(value: unknown, field: s.FieldPath): { field: s.FieldPath; message: string }[] {
-  if (typeof value === "string" && containsKey(value)) {
+/** The fields of an input that contain an API key. */
+function leakedKeys(value: unknown, field: s.FieldPath): LeakedKey[] {
+  if (typeof value === "string") {
+    if (!containsKey(value)) return [];
     return [{ field, message: `${field.at(-1) ?? "body"} must not contain an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];
-  return (
-    Object.entries(value)
-      // A scenario may pin its keys, and has its own checks.
-      .filter(([name]) => field.length > 0 || name !== "scenario")
-      .flatMap(([name, member]) => leakedKeys(member, [...field, name]))
-  );
+
+  const leaks: LeakedKey[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    // A scenario may pin its keys, and has its own checks.
+    const isScenario = field.length === 0 && name === "scenario";
+    if (!isScenario) leaks.push(...leakedKeys(member, [...field, name]));
+  }
+  return leaks;
+}
+
+interface LeakedKey {
+  readonly field: s.FieldPath;
+  readonly message: string;
 }

@@ -15,17 +15,18 @@ import { scenarioSchema } from "./schema.js";
 /** What a field means, by its path: `organizations.<ref>.type`. */
 type Texts = Readonly<Record<string, string>>;
 
-const textsOfScenario: Texts = {
-  ...descriptions.scenario,
-  ...Object.fromEntries(faultKinds.map((kind) => [`faults.<item>.then.${kind}`, effectWords(kind)])),
-  ...Object.fromEntries(
-    Object.entries(assumptionTable).map(([name, { minimal }]) => [
-      `assumptions.${name}`,
-      `${meaningOf(name as keyof Assumptions)} Default: ${JSON.stringify(minimal)}.`, // the names of its rows
-    ]),
-  ),
-};
+const textsOfScenario = scenarioTexts();
 const textsOfBodies: Readonly<Record<string, Texts>> = descriptions.control;
+
+function scenarioTexts(): Texts {
+  const texts: Record<string, string> = { ...descriptions.scenario };
+  for (const kind of faultKinds) texts[`faults.<item>.then.${kind}`] = effectWords(kind);
+  for (const [name, { minimal }] of Object.entries(assumptionTable)) {
+    const meaning = meaningOf(name as keyof Assumptions); // the names of its rows
+    texts[`assumptions.${name}`] = `${meaning} Default: ${JSON.stringify(minimal)}.`;
+  }
+  return texts;
+}
 
 function meaningOf(name: keyof Assumptions): string {
   const { meaning } = words[name] ?? {};
@@ -36,8 +37,9 @@ function meaningOf(name: keyof Assumptions): string {
 /** The text of each shape at its first place: faults, actions and limits are in several. */
 const textOfShape = new Map<Shape, string>();
 keepTexts(scenarioSchema, textsOfScenario);
-for (const [name, texts] of Object.entries(textsOfBodies))
+for (const [name, texts] of Object.entries(textsOfBodies)) {
   keepTexts(controlBodies[name as ControlBodyName], texts);
+}
 keepTexts(requestQuery, descriptions.queries.requests);
 
 function keepTexts(root: Shape, texts: Texts): void {
@@ -55,10 +57,11 @@ export function descriptionOf(shape: Shape): string | undefined {
 /** A shape has its own description, or the text of its path, or that of its first place. */
 function describeBy(texts: Texts): Describe {
   return (shape, path) => {
+    if (shape.description !== undefined) return shape.description;
     const field = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");
     // A story has the actions of a timeline.
-    const text = texts[field] ?? texts[field.replace(/^story\b/, "timeline")];
-    return shape.description ?? text ?? textOfShape.get(shape);
+    const fieldOfTimeline = field.replace(/^story\b/, "timeline");
+    return texts[field] ?? texts[fieldOfTimeline] ?? textOfShape.get(shape);
   };
 }
 
@@ -66,8 +69,10 @@ function describeBy(texts: Texts): Describe {
 export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   const document = jsonSchemaDocument(scenarioSchema, describeBy(textsOfScenario));
   const schema: ScenarioSchema = JSON.parse(JSON.stringify(document, (_, part) => forEditors(part)));
-  const { description, ...name } = schema.properties.extends;
-  schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };
+
+  // Editors suggest the bundled scenarios, and accept any other name.
+  const { description, ...anyName } = schema.properties.extends;
+  schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, anyName] };
   return { ...schema, if: { required: ["extends"] }, else: { properties: moveRequired(schema) } };
 }
 
@@ -76,11 +81,13 @@ function forEditors(part: unknown): unknown {
   // Larger integers are not exact in JSON.
   if (part.type === "integer") return { ...part, maximum: part.maximum ?? Number.MAX_SAFE_INTEGER };
   // A place for anchors.
-  return part.additionalProperties === false ? { ...part, patternProperties: { "^x-": {} } } : part;
+  if (part.additionalProperties === false) return { ...part, patternProperties: { "^x-": {} } };
+  return part;
 }
 
 /** Takes the required fields out of what a file that extends another one may leave out, and returns them. */
-function moveRequired({ properties }: ScenarioSchema): Record<string, unknown> {
+function moveRequired(schema: ScenarioSchema): Record<string, unknown> {
+  const { properties } = schema;
   const organization = properties.organizations.additionalProperties;
   const key = organization.properties.keys.additionalProperties;
   const [endpoint] = properties.endpoints.additionalProperties.anyOf;

@@ -31,7 +31,8 @@ const usage = s.mapping({
 /** What keeps a key from working without a state of its own. */
 function stateHint(value: unknown): string | undefined {
   if (value === "inactive") return "write status: inactive for its organization";
-  return value === "suspended" ? "write live_access: suspended for its organization" : undefined;
+  if (value === "suspended") return "write live_access: suspended for its organization";
+  return undefined;
 }
 
 const key = s.mapping({
@@ -57,10 +58,10 @@ const organization = s.mapping({
       noun: "a UUID in lower case",
       example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
       pattern: uuidPattern,
-      hint: (text) =>
-        uuidPattern.test(text.toLowerCase())
-          ? `write ${text.toLowerCase()}`
-          : "write a UUID, or leave it out",
+      hint(text) {
+        const id = text.toLowerCase();
+        return uuidPattern.test(id) ? `write ${id}` : "write a UUID, or leave it out";
+      },
     }),
   ),
   type: organizationViewFields.type,
@@ -85,18 +86,21 @@ const operationId = s.text({
   noun: "the operation id of an endpoint",
   example: "listConsents",
   pattern: new RegExp(`^(?!(?:${namesOfMe.join("|")})$)[A-Za-z][A-Za-z0-9_-]{0,63}$`),
-  hint: (name) =>
-    namesOfMe.includes(name)
-      ? `${name} belongs to ${mePath}: choose another name`
-      : "start with a letter, then write at most 63 letters, digits, _ and -",
+  hint(name) {
+    if (namesOfMe.includes(name)) return `${name} belongs to ${mePath}: choose another name`;
+    return "start with a letter, then write at most 63 letters, digits, _ and -";
+  },
 });
 
 /** A letter, a digit, `-`, `.`, `_` or `~` that is encoded for no reason (RFC 3986). */
 const needlesslyEncoded = "%(?:2[DdEe]|3\\d|[46][1-9A-Fa-f]|[57][\\dAa]|5[Ff]|7[Ee])";
-// What clients send unchanged (RFC 3986), without the parameters of other tools.
-const fixedSegment = String.raw`(?!:|\.{1,2}(?:/|$))(?:[\w.~!&'+,;=@:-]|(?!${needlesslyEncoded})%[\dA-Fa-f]{2})+`;
+// Neither `.` nor `..`, nor `:id`, which is a parameter in other tools.
+const segmentStart = String.raw`(?!:|\.{1,2}(?:/|$))`;
+// What clients send unchanged (RFC 3986), and any other character encoded.
+const fixedSegment = String.raw`${segmentStart}(?:[\w.~!&'+,;=@:-]|(?!${needlesslyEncoded})%[\dA-Fa-f]{2})+`;
+const pathParameter = String.raw`\{[\w-]+\}`;
 const pathOfOthers = `(?:${controlPath}(?:/|$)|${mePath}$)`;
-const pathPattern = new RegExp(String.raw`^(?!${pathOfOthers})(?=/)(?:/(?:\{[\w-]+\}|${fixedSegment}))*/?$`);
+const pathPattern = new RegExp(`^(?!${pathOfOthers})(?=/)(?:/(?:${pathParameter}|${fixedSegment}))*/?$`);
 
 /** What is wrong with the path of an endpoint, and what to write; the first that applies. */
 const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [
@@ -122,11 +126,13 @@ const endpointPath = s.text({
   hint(path) {
     const meant = withParameters(path);
     if (meant !== path && pathPattern.test(meant)) return `write ${meant}`;
-    const [, hint] = pathMistakes.find(([wrong]) => wrong.test(path)) ?? [];
+    for (const [wrong, hint] of pathMistakes) {
+      if (wrong.test(path)) return hint;
+    }
+
     const [code] = new RegExp(needlesslyEncoded).exec(path) ?? [];
-    if (hint === undefined && code !== undefined)
-      return `write ${decodeURIComponent(code)} in place of ${code}`;
-    return hint ?? "encode a space as %20, a % as %25, and any other character too";
+    if (code !== undefined) return `write ${decodeURIComponent(code)} in place of ${code}`;
+    return "encode a space as %20, a % as %25, and any other character too";
   },
 });
 

@@ -86,10 +86,14 @@ type EffectFields = {
     ReturnType<(typeof effectShapes)[(typeof faultEffects)[Kind]["value"]]>
   >;
 };
-// A description belongs to one shape, so each field has its own.
-const effectFields = Object.fromEntries(
-  faultKinds.map((kind) => [kind, s.optional<s.Shape>(effectShapes[faultEffects[kind].value]())]),
-) as EffectFields; // a field for each kind
+const fieldOfEffect: Record<string, s.Fields[string]> = {};
+for (const kind of faultKinds) {
+  // A description belongs to one shape, so each field has its own.
+  const shape: s.Shape = effectShapes[faultEffects[kind].value]();
+  fieldOfEffect[kind] = s.optional(shape);
+}
+const effectFields = fieldOfEffect as EffectFields; // a field for each kind
+
 // The body and the header of a status have no effect without it.
 const then = s.needing(
   faultKinds,
@@ -148,7 +152,10 @@ const method = s.text({
   noun: "a word in upper case",
   example: "GET",
   pattern: methods,
-  hint: (text) => (methods.test(text.toUpperCase()) ? `write ${text.toUpperCase()}` : undefined),
+  hint(text) {
+    const word = text.toUpperCase();
+    return methods.test(word) ? `write ${word}` : undefined;
+  },
 });
 
 // As sent: visible ASCII, any other character encoded.
@@ -160,7 +167,8 @@ const requestPath = s.text({
     const target = text.replace(/^[A-Z]+ +/, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
     if (target.length > 200 || /[\uD800-\uDFFF]/u.test(target)) return undefined;
     const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
-    return `a path starts with / and is encoded: ${encoded.startsWith("/") ? encoded : `/${encoded}`}`;
+    const path = encoded.startsWith("/") ? encoded : `/${encoded}`;
+    return `a path starts with / and is encoded: ${path}`;
   },
 });
 
