@@ -22,8 +22,9 @@ export function useToken(token: string): void {
 
 /** Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. */
 export function takeToken(): void {
-  const [, token, view = ""] = /^#token=([^&]+)&?(.*)$/.exec(location.hash) ?? [];
-  if (token === undefined) return;
+  const found = /^#token=([^&]+)&?(.*)$/.exec(location.hash);
+  if (found === null) return;
+  const [, token = "", view = ""] = found;
   history.replaceState(null, "", `${location.pathname}${location.search}#${view}`);
   useToken(decodeURIComponent(token));
   dispatchEvent(new Event("hashchange"));
@@ -57,22 +58,25 @@ interface Call {
 
 /** Calls the control plane. Returns a successful response, or throws a `ControlError`. */
 export async function fetchControl(path: string, call: Call = {}): Promise<Response> {
-  const { method = "GET", body = {}, yaml, signal: until = null } = call;
+  const { method = "GET", body = {}, yaml, signal = null } = call;
   const token = storedToken();
   const isChange = method !== "GET";
+  const contentType = yaml === undefined ? "application/json" : "application/yaml";
   const headers = {
     ...(token !== null && { Authorization: `Bearer ${token}` }),
-    ...(isChange && { "Content-Type": yaml === undefined ? "application/json" : "application/yaml" }),
+    ...(isChange && { "Content-Type": contentType }),
   };
   const content = isChange ? (yaml ?? JSON.stringify(body)) : null;
+
   const url = new URL(`.${path}`, controlUrl);
-  const sent = fetch(url, { method, headers, cache: "no-store", body: content, signal: until });
+  const sent = fetch(url, { method, headers, cache: "no-store", body: content, signal });
   const response = await sent.catch(() => {
     whyOffline.value = "The sandbox does not respond. Is it still running?";
     throw new ControlError("unreachable", whyOffline.value);
   });
   if (isChange && path !== "/scenario/validate") ownChanges.value += 1;
   if (response.ok) return response;
+
   const problem = await problemOf(response);
   // A call that was sent before the token was entered does not test it.
   if (problem.code === "control_token_required" && token === storedToken()) needsToken.value = true;
@@ -82,7 +86,8 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
 /** Calls the control plane; returns the `data` of its response, or the text of one that is not JSON. */
 export async function call<Data>(path: string, options?: Call): Promise<Data> {
   const response = await fetchControl(path, options);
-  if (!response.headers.get("Content-Type")?.includes("json")) return (await response.text()) as Data;
+  const isJson = response.headers.get("Content-Type")?.includes("json");
+  if (!isJson) return (await response.text()) as Data;
   const json = await response.json();
   // The health has no `data`.
   return json.data ?? json;
@@ -105,6 +110,7 @@ async function problemOf(response: Response): Promise<ControlError> {
 /** The problems of a body, each as a sentence for its field, which has another name in the page. */
 function fieldWords(fields: Readonly<Record<string, string>> = {}) {
   const words = Object.entries(fields).map(([field, text]) => {
+    // `per_day must be a number` is below the field `Requests per day`.
     const problem = text.replace(/^\S+ (?=must |is (?!no ))/, "");
     return [field, problem.charAt(0).toUpperCase() + problem.slice(1)];
   });

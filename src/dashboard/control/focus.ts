@@ -1,32 +1,44 @@
 const focusable = ":is(a[href], button, input, select, textarea, summary):not(:disabled, [hidden])";
 
-/** The places of the focused element, from its parent to the page: each with the element's index among what can be focused there. */
-let places: readonly (readonly [place: Element, index: number])[] = [];
-let focused: Element | undefined;
+/** An element around the focused one, with its index among those that could have the focus there. */
+type Surrounding = readonly [element: Element, focusedIndex: number];
 
-const controlsIn = (place: Element) =>
-  [...place.querySelectorAll<HTMLElement>(focusable)].filter((element) => element.checkVisibility());
+/** The element that has the focus, or had it when it left the page. */
+let focused: HTMLElement | undefined;
 
-function note({ target }: FocusEvent): void {
-  focused = target as Element;
-  const around = [];
-  for (let place = focused.parentElement; place !== null; place = place.parentElement)
-    around.push([place, controlsIn(place).indexOf(focused as HTMLElement)] as const);
-  places = around;
+/** From the parent of the focused element to the page. */
+let surroundings: Surrounding[] = [];
+
+function focusableIn(element: Element): HTMLElement[] {
+  const controls = [...element.querySelectorAll<HTMLElement>(focusable)];
+  return controls.filter((control) => control.checkVisibility());
+}
+
+// Noted in advance: once the element has left the page, nobody knows where it was.
+function noteFocus(event: FocusEvent): void {
+  focused = event.target as HTMLElement;
+  surroundings = [];
+  for (let element = focused.parentElement; element !== null; element = element.parentElement) {
+    surroundings.push([element, focusableIn(element).indexOf(focused)]);
+  }
 }
 
 /** Somebody who has left an element stays where they are. */
-function forget({ target }: FocusEvent): void {
+function forgetFocus(event: FocusEvent): void {
+  // By then, an element that leaves the page has left it.
   queueMicrotask(() => {
-    if (target === focused && focused?.isConnected && document.hasFocus()) focused = undefined;
+    if (event.target === focused && focused?.isConnected && document.hasFocus()) focused = undefined;
   });
 }
 
-function restore(): void {
-  if (focused === undefined || focused.isConnected || document.activeElement !== document.body) return;
-  for (const [place, index] of places) {
-    const controls = place.isConnected ? controlsIn(place) : [];
-    const next = controls[Math.min(index, controls.length - 1)];
+function restoreFocus(): void {
+  const isLost = focused !== undefined && !focused.isConnected;
+  if (!isLost || document.activeElement !== document.body) return;
+
+  // The innermost surrounding that is left, and has something to focus.
+  for (const [element, focusedIndex] of surroundings) {
+    const candidates = element.isConnected ? focusableIn(element) : [];
+    const next = candidates[Math.min(focusedIndex, candidates.length - 1)];
     if (next === undefined) continue;
     next.focus({ preventScroll: true });
     return;
@@ -35,7 +47,7 @@ function restore(): void {
 
 /** Whenever the focused element leaves the page, gives the focus to what is now at its place. */
 export function keepFocus(): void {
-  addEventListener("focusin", note);
-  addEventListener("focusout", forget);
-  new MutationObserver(restore).observe(document.body, { childList: true, subtree: true });
+  addEventListener("focusin", noteFocus);
+  addEventListener("focusout", forgetFocus);
+  new MutationObserver(restoreFocus).observe(document.body, { childList: true, subtree: true });
 }

@@ -10,6 +10,7 @@ const pause = 1000;
 /** After this many milliseconds, a server without a response hangs or is unreachable. */
 const longestSilence = 10_000;
 
+/** Ends the present sleep. */
 let wake = () => {};
 
 /** Keeps `revision` up to date while the page is visible. */
@@ -28,22 +29,27 @@ export function followRevision(): void {
 async function keepAsking(): Promise<void> {
   while (!needsToken.value) {
     while (document.hidden) await sleep();
-    const changes = ownChanges.value;
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), longestSilence);
+
+    const changesBefore = ownChanges.value;
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(), longestSilence);
     try {
-      revision.value = await call<string>("/revision", { signal: late.signal });
+      revision.value = await call<string>("/revision", { signal: silence.signal });
       whyOffline.value = undefined;
     } catch (error) {
       revision.value = undefined;
+      // The form for the token says why.
       whyOffline.value = needsToken.value ? undefined : (error as ControlError).message;
     }
     clearTimeout(timer);
-    if (changes === ownChanges.value && !needsToken.value) await sleep(pause);
+
+    // The revision may be from before a change that this page has made in the meantime.
+    const isCurrent = changesBefore === ownChanges.value;
+    if (isCurrent && !needsToken.value) await sleep(pause);
   }
 }
 
-/** Ends early when somebody comes back to the page or changes something there. */
+/** Ends early when somebody comes back to the page or changes something there; only then without a number. */
 function sleep(milliseconds?: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = milliseconds && setTimeout(resolve, milliseconds);

@@ -10,18 +10,17 @@ import { DocsLink, Sentence } from "./words.js";
 /** Actions that run in sequence, so that fast clicks and keys are not lost, with the rejection of the last one. */
 export function useActions() {
   const [problem, setProblem] = useState<ControlError>();
-  const [running, setRunning] = useState(0);
+  const [unfinished, setUnfinished] = useState(0);
   const last = useRef(Promise.resolve());
-  const add = (work: () => unknown) => {
-    setRunning((count) => count + 1);
-    last.current = last.current
-      .then(work)
-      .then(() => setProblem(undefined), setProblem)
-      .then(() => setRunning((count) => count - 1));
+  const add = (action: () => unknown) => {
+    setUnfinished((count) => count + 1);
+    const ended = last.current.then(action).then(() => setProblem(undefined), setProblem);
+    last.current = ended.then(() => setUnfinished((count) => count - 1));
   };
-  // It is over once the sandbox is back.
-  const isOver = !useOffline() && problem?.code === "unreachable";
-  return { problem: isOver ? undefined : problem, isRunning: running > 0, add };
+
+  // Once the sandbox is back, nobody needs to know that it was not there.
+  const isObsolete = !useOffline() && problem?.code === "unreachable";
+  return { problem: isObsolete ? undefined : problem, isRunning: unfinished > 0, add };
 }
 
 /** The codes of the page itself: there was no readable response. */
@@ -29,12 +28,13 @@ const ownCodes = ["unreachable", "unexpected_response"];
 
 export function RejectionText({ problem }: Readonly<{ problem: ControlError | undefined }>) {
   if (problem === undefined) return null;
-  const { code, fields, message } = problem;
+  const { code, message } = problem;
+  // The message is about a body, of which a person knows nothing.
+  const aboutFields = Object.values(problem.fields).join("\n");
   return (
     <p class="rejection" role="alert">
-      {/* A person has sent no body. */}
-      <Sentence>{Object.values(fields).join("\n") || message}</Sentence>{" "}
-      {ownCodes.includes(code) ? null : (
+      <Sentence>{aboutFields || message}</Sentence>{" "}
+      {!ownCodes.includes(code) && (
         <DocsLink to="errors#errors-of-the-sandbox">
           <code>{code}</code>
         </DocsLink>
@@ -52,12 +52,14 @@ interface ReadProps<Path extends keyof ControlData> {
 export function Read<Path extends keyof ControlData>({ path, children }: ReadProps<Path>) {
   const { data, problem } = useData(path);
   const isOffline = useOffline();
+  if (data === undefined && problem === undefined) {
+    return <p class="muted">{isOffline ? "Not connected." : "Reading…"}</p>;
+  }
+  const isNews = data === undefined || problem?.code !== "unreachable";
   return (
     <>
-      {(data === undefined || problem?.code !== "unreachable") && <RejectionText problem={problem} />}
-      {data === undefined
-        ? problem === undefined && <p class="muted">{isOffline ? "Not connected." : "Reading…"}</p>
-        : children(data)}
+      {isNews && <RejectionText problem={problem} />}
+      {data !== undefined && children(data)}
     </>
   );
 }
@@ -101,7 +103,8 @@ interface ButtonProps {
   readonly run: () => unknown;
   /** Asked first. */
   readonly ask?: Question | undefined;
-  readonly class?: string;
+  /** Default: `quiet`. */
+  readonly class?: string | undefined;
   readonly isDisabled?: boolean;
   /** Whether it works without the server. */
   readonly isLocal?: boolean;
@@ -113,11 +116,12 @@ export const useOffline = () => useShared(whyOffline) !== undefined;
 
 /** A button that runs once at a time, and shows a rejection below. A disabled one keeps the focus. */
 export function Button(props: ButtonProps) {
-  const { run, ask, class: name = "quiet", isLocal = false, children } = props;
-  const isOffline = useOffline() && !isLocal;
-  const isDisabled = props.isDisabled === true || isOffline;
+  const { run, ask } = props;
   const { problem, isRunning, add } = useActions();
   const [isAsking, setAsking] = useState(false);
+
+  const isUnreachable = useOffline() && props.isLocal !== true;
+  const isDisabled = props.isDisabled === true || isUnreachable;
   const press = () => {
     if (isDisabled) return;
     if (ask !== undefined) setAsking(true);
@@ -125,8 +129,8 @@ export function Button(props: ButtonProps) {
   };
   return (
     <>
-      <button type="button" class={name} aria-disabled={isDisabled} onClick={press}>
-        {children}
+      <button type="button" class={props.class ?? "quiet"} aria-disabled={isDisabled} onClick={press}>
+        {props.children}
       </button>
       {ask !== undefined && isAsking && <Ask {...ask} run={run} onClose={() => setAsking(false)} />}
       <RejectionText problem={problem} />

@@ -9,12 +9,14 @@ interface CopyProps {
 }
 
 /** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
-export function CopyButton({ text, class: name = "quiet", children }: CopyProps) {
+export function CopyButton({ text, class: name, children }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
+  /** The text to copy by keyboard. */
   const [manual, setManual] = useState<string>();
-  const close = () => setManual(undefined);
+
+  const isKnown = typeof text === "string";
   const copy = async () => {
-    const copied = typeof text === "string" ? text : await text();
+    const copied = isKnown ? text : await text();
     try {
       await navigator.clipboard.writeText(copied);
       setCopied(true);
@@ -25,10 +27,10 @@ export function CopyButton({ text, class: name = "quiet", children }: CopyProps)
   };
   return (
     <span class="copy">
-      <Button class={name} isLocal={typeof text === "string"} run={copy}>
+      <Button class={name} isLocal={isKnown} run={copy}>
         {isCopied ? "Copied" : children}
       </Button>
-      {manual && <ManualCopy text={manual} onClose={close} />}
+      {manual && <ManualCopy text={manual} onClose={() => setManual(undefined)} />}
     </span>
   );
 }
@@ -57,8 +59,9 @@ function ManualCopy({ text, onClose }: ManualCopyProps) {
 export function saveFile(content: Blob, name: string, extension: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
+  const safeName = name.replace(/[^\w.-]+/g, "-").slice(0, 100);
   link.href = url;
-  link.download = `${name.replace(/[^\w.-]+/g, "-").slice(0, 100)}.${extension}`;
+  link.download = `${safeName}.${extension}`;
   link.click();
   URL.revokeObjectURL(url);
 }

@@ -21,9 +21,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   // Removed while it is still open. A hidden dialog would keep its content, such as a secret, in the page.
   const leave = (event: Event) => {
     event.preventDefault();
-    const isFilled = [...(dialog.current?.querySelectorAll("input") ?? [])].some(
-      ({ value, defaultValue }) => value !== defaultValue,
-    );
+    const inputs = [...(dialog.current?.querySelectorAll("input") ?? [])];
+    const isFilled = inputs.some(({ value, defaultValue }) => value !== defaultValue);
     if (!isFilled || confirm("Discard what you entered?")) onClose();
   };
   return (

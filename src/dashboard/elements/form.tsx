@@ -24,26 +24,29 @@ interface FormProps {
 }
 
 /** A form that is sent once at a time. Problems are shown below their fields, the first of which gets the focus. */
-export function Form({ class: layout, send, children }: FormProps) {
+export function Form(props: FormProps) {
   const { problem, isRunning, add } = useActions();
   const isOffline = useOffline();
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
-  const submit = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
-    event.preventDefault();
-    const { currentTarget: sent, submitter } = event;
-    const entered = new FormData(sent, submitter);
-    if (!isRunning && !isOffline) add(() => send(entered, sent));
-  };
+
+  // The fields read their problems before they are painted; the first of them gets the focus afterwards.
   const fields = problem?.fields ?? {};
-  const isAtField = Object.keys(fields).some((name) => form.current?.elements.namedItem(name));
   useLayoutEffect(() => {
     fieldProblems.value = fields;
   }, [problem]);
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
+  const isAtField = Object.keys(fields).some((name) => form.current?.elements.namedItem(name));
+
+  const submit = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const sent = event.currentTarget;
+    const entered = new FormData(sent, event.submitter);
+    if (!isRunning && !isOffline) add(() => props.send(entered, sent));
+  };
   return (
-    <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
-      {children}
-      {isAtField ? null : <RejectionText problem={problem} />}
+    <form class={props.class} ref={form} aria-busy={isRunning} onSubmit={submit}>
+      {props.children}
+      {!isAtField && <RejectionText problem={problem} />}
     </form>
   );
 }
@@ -56,19 +59,17 @@ export function Submit(props: ComponentProps<"button">) {
 /** A value, with other words if these differ. */
 export type Option = string | readonly [value: string, words: string];
 
-const pairOf = (option: Option) => (typeof option === "string" ? ([option, option] as const) : option);
-
 /** The values of a list to choose from. */
 export function Options({ of }: { readonly of: readonly Option[] }) {
-  return (
-    <>
-      {of.map(pairOf).map(([name, words]) => (
-        <option key={name} value={name}>
-          {words}
-        </option>
-      ))}
-    </>
-  );
+  const options = of.map((option) => {
+    const [value, words] = typeof option === "string" ? [option, option] : option;
+    return (
+      <option key={value} value={value}>
+        {words}
+      </option>
+    );
+  });
+  return <>{options}</>;
 }
 
 interface FieldProps {
@@ -85,9 +86,10 @@ interface FieldProps {
 
 /** A field of a form with its label, and its hint or problem below. */
 export function Field({ label, hint, of, ...rest }: FieldProps) {
-  const problem = useShared(fieldProblems)[rest.name];
   const id = `field-${rest.name}`;
+  const problem = useShared(fieldProblems)[rest.name];
   const note = problem ?? hint;
+  const noteTone = problem ? "rejection" : "muted";
   const attributes = {
     ...rest,
     id,
@@ -105,11 +107,7 @@ export function Field({ label, hint, of, ...rest }: FieldProps) {
         </select>
       )}
       {note && (
-        <p
-          id={`${id}-note`}
-          class={`small ${problem ? "rejection" : "muted"}`}
-          role={problem ? "alert" : undefined}
-        >
+        <p id={`${id}-note`} class={`small ${noteTone}`} role={problem ? "alert" : undefined}>
           {note}
         </p>
       )}
@@ -122,9 +120,12 @@ export function RefField(props: FieldProps & { readonly name: "key" | "organizat
   const [entered, setEntered] = useState("");
   const query = new URLSearchParams({ filter: withoutSecret(entered), limit: "20" });
   const { sections = [] } = useData(`/directory?${query}`).data ?? {};
-  const refs = sections.flatMap(({ organization, keys }) =>
-    props.name === "key" ? keys.map(({ ref }) => ref) : organization.ref,
-  );
+
+  const refs = [];
+  for (const { organization, keys } of sections) {
+    const found = props.name === "key" ? keys : [organization];
+    refs.push(...found.map(({ ref }) => ref));
+  }
   return (
     <div onInput={({ target }) => setEntered((target as HTMLInputElement).value)}>
       <Field {...props} list="refs" />

@@ -28,7 +28,7 @@ interface ListHeadProps {
 /** The title of a long list, how much of it the filter leaves, and the filter, which the address keeps. */
 export function ListHead({ title, count, placeholder, children }: ListHeadProps) {
   const [isRejected, setRejected] = useState(false);
-  const filter = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
+  const change = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
     const filter = withoutSecret(input.value);
     setRejected(filter !== input.value);
     input.value = filter;
@@ -40,7 +40,7 @@ export function ListHead({ title, count, placeholder, children }: ListHeadProps)
         <h1>{title}</h1>
         {count && (
           <span class="muted">
-            {count.matching === count.total ? null : `${count.matching.toLocaleString("en")} of `}
+            {count.matching !== count.total && `${count.matching.toLocaleString("en")} of `}
             {count.all}
           </span>
         )}
@@ -52,7 +52,7 @@ export function ListHead({ title, count, placeholder, children }: ListHeadProps)
           aria-label="Filter"
           placeholder={placeholder}
           value={filterInAddress()}
-          onInput={filter}
+          onInput={change}
         />
         {isRejected && (
           <p class="rejection small" role="status">
@@ -71,10 +71,11 @@ export function MoreRows({ left }: Readonly<{ left: number }>) {
   return <Button run={more}>Show {Math.min(left, drawnAtOnce)} more</Button>;
 }
 
-interface LastRow {
+/** What was opened or closed last: the row, and what was open since. */
+interface LastChange {
   readonly opened: string | undefined;
-  readonly row?: HTMLElement | null | undefined;
-  /** Where it starts in the window. */
+  readonly row?: HTMLElement | undefined;
+  /** Where the row starts in the window. */
   readonly top: number;
 }
 
@@ -83,21 +84,30 @@ interface LastRow {
  * Closed, it gets the focus. A row that has no place in the list leaves it to the one before.
  */
 export function useSteadyRow(opened: string | undefined): void {
-  const last = useRef<LastRow>({ opened, top: 0 });
+  const last = useRef<LastChange>({ opened, top: 0 });
   const { current } = last;
-  const selector = `[data-row="${CSS.escape(`${opened ?? current.opened}`)}"]`;
-  const isChanged = opened !== current.opened;
-  const row = isChanged ? (document.querySelector<HTMLElement>(selector) ?? current.row) : undefined;
-  // Before it is drawn. On the way back, the browser has scrolled already.
-  const isShown = row?.checkVisibility();
-  const before = isShown && row ? row.getBoundingClientRect().top : -1;
-  const top = before >= 0 && before < innerHeight ? before : current.top;
+
+  // The row that is now opened or closed, if one is.
+  let row: HTMLElement | undefined;
+  if (opened !== current.opened) {
+    const selector = `[data-row="${CSS.escape(`${opened ?? current.opened}`)}"]`;
+    row = document.querySelector<HTMLElement>(selector) ?? current.row;
+  }
+
+  // Its place before the drawing. On the way back, the browser has scrolled already, and the place is that of the way there.
+  let top = current.top;
+  const wasShown = row?.checkVisibility();
+  if (row && wasShown) {
+    const before = row.getBoundingClientRect().top;
+    if (before >= 0 && before < innerHeight) top = before;
+  }
+
   useLayoutEffect(() => {
     last.current = { opened, row, top };
     if (!row) return;
     if (row.checkVisibility()) scrollBy(0, row.getBoundingClientRect().top - top);
     // The details have the page to themselves.
-    else if (isShown) scrollTo(0, 0);
+    else if (wasShown) scrollTo(0, 0);
     if (opened === undefined) row.querySelector("a")?.focus({ preventScroll: true });
   }, [opened]);
 }

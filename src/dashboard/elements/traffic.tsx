@@ -28,11 +28,13 @@ interface OutcomeProps {
 }
 
 /** How a request ended, with a link to the faults if one of them changed or delayed the response. */
-export function OutcomeText({ of: { status, code, outcome, fault }, children }: OutcomeProps) {
+export function OutcomeText({ of, children }: OutcomeProps) {
+  const { status, code, outcome, fault } = of;
+  const statusText = status === 0 ? "No response" : status;
   return (
     <>
-      <strong class={`status toned tone-${toneOf(outcome)}`}>{status === 0 ? "No response" : status}</strong>{" "}
-      <code>{code}</code> <OutcomeBadge outcome={outcome} />
+      <strong class={`status toned tone-${toneOf(outcome)}`}>{statusText}</strong> <code>{code}</code>{" "}
+      <OutcomeBadge outcome={outcome} />
       {children}
       {fault && (
         <>
@@ -44,22 +46,25 @@ export function OutcomeText({ of: { status, code, outcome, fault }, children }: 
   );
 }
 
+interface TargetProps {
+  readonly request: Pick<Request, "method" | "path">;
+  readonly max?: number;
+}
+
 /** The method and path of a request; a long path is shortened. */
-export function Target({
-  request: { method, path },
-  max = 300,
-}: Readonly<{ request: Pick<Request, "method" | "path">; max?: number }>) {
+export function Target({ request, max = 300 }: TargetProps) {
   return (
     <bdi>
       <code>
-        {method} {shortened(path, max)}
+        {request.method} {shortened(request.path, max)}
       </code>
     </bdi>
   );
 }
 
 /** The response to a request that this page sent. */
-export function SentResponse({ sent: { request, response } }: Readonly<{ sent: ShownSentRequest }>) {
+export function SentResponse({ sent }: Readonly<{ sent: ShownSentRequest }>) {
+  const { request, response } = sent;
   return (
     <>
       <p>
@@ -80,31 +85,28 @@ interface AdviceListProps {
 
 /** Advice on one line each. Opened, it shows the rule, how to fix the client, and the affected requests. */
 export function AdviceList({ advice, inJournal = {} }: AdviceListProps) {
-  return (
-    <ul class="stack">
-      {advice.map(({ id, level, rule, meaning, what_to_do, examples = [] }) => {
-        const hint = examples.find(({ did_you_mean: near }) => near !== null)?.did_you_mean;
-        return (
-          <li key={id} class={`advice tone-${adviceTones[level]}`}>
-            <details>
-              <summary>
-                <span class="badge toned">{level}</span> <strong>{id}</strong> {meaning}
-              </summary>
-              <p>
-                <strong>What to do:</strong> {what_to_do} {hint && `Did you mean ${hint}?`}
-              </p>
-              <p class="muted">
-                Rule: {rule} <DocsLink to="report#advice">About advice</DocsLink>
-              </p>
-            </details>
-            {inJournal[id] && (
-              <a href={linkTo("requests", [], { filter: id })}>Show {counted(inJournal[id], "request")}</a>
-            )}
-          </li>
-        );
-      })}
-    </ul>
-  );
+  const rows = advice.map(({ id, level, rule, meaning, what_to_do, examples = [] }) => {
+    const example = examples.find(({ did_you_mean }) => did_you_mean !== null);
+    const hint = example && `Did you mean ${example.did_you_mean}?`;
+    const count = inJournal[id];
+    return (
+      <li key={id} class={`advice tone-${adviceTones[level]}`}>
+        <details>
+          <summary>
+            <span class="badge toned">{level}</span> <strong>{id}</strong> {meaning}
+          </summary>
+          <p>
+            <strong>What to do:</strong> {what_to_do} {hint}
+          </p>
+          <p class="muted">
+            Rule: {rule} <DocsLink to="report#advice">About advice</DocsLink>
+          </p>
+        </details>
+        {count && <a href={linkTo("requests", [], { filter: id })}>Show {counted(count, "request")}</a>}
+      </li>
+    );
+  });
+  return <ul class="stack">{rows}</ul>;
 }
 
 type Results = ShownRequestDetails["checks"];
@@ -132,9 +134,9 @@ const maxShown = 20_000;
 
 /** The body of a request or response. JSON is laid out; other text is unchanged. */
 export function BodyText({ text }: Readonly<{ text: string }>) {
+  if (text === "") return null;
   const shown = laidOut(text);
   const rest = shown.length - maxShown;
-  if (text === "") return null;
   return (
     <pre class="code">
       <bdi>{shown.slice(0, maxShown)}</bdi>
@@ -143,12 +145,13 @@ export function BodyText({ text }: Readonly<{ text: string }>) {
   );
 }
 
+/** A short object or list that contains no other one. */
+const innermost = /[[{]\n[^[\]{}]{1,90}[\]}]/g;
+
 function laidOut(text: string): string {
   try {
-    // The innermost objects and lists are on one line.
-    return JSON.stringify(JSON.parse(text), null, 2).replace(/[[{]\n[^[\]{}]{1,90}[\]}]/g, (inner) =>
-      inner.replace(/\n\s*/g, " "),
-    );
+    const lines = JSON.stringify(JSON.parse(text), null, 2);
+    return lines.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
   } catch {
     return text;
   }

@@ -52,11 +52,9 @@ const isoTime = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
 
 /** A sentence of the sandbox. The exact times in it are shown as the page shows every time. */
 export function Sentence({ children }: Readonly<{ children: string }>) {
-  return (
-    <bdi>
-      {children.split(isoTime).map((part, index) => (index % 2 === 0 ? part : <InstantText at={part} />))}
-    </bdi>
-  );
+  // Every second part is a time.
+  const parts = children.split(isoTime);
+  return <bdi>{parts.map((part, index) => (index % 2 === 0 ? part : <InstantText at={part} />))}</bdi>;
 }
 
 const units = [
@@ -84,31 +82,29 @@ function durationText(milliseconds: number): string {
  * A past event is never shown as a future one, even if the page's clock lags.
  */
 export function Until({ at, hasHappened = false }: { readonly at: string; readonly hasHappened?: boolean }) {
-  const until = Date.parse(at) - useShared(now);
-  const left = hasHappened ? Math.min(0, until) : until;
+  let left = Date.parse(at) - useShared(now);
   if (Number.isNaN(left)) return null;
+  if (hasHappened) left = Math.min(0, left);
+
   const duration = durationText(Math.max(Math.abs(left), 1000));
-  const text = left === 0 ? "just now" : left > 0 ? `in ${duration}` : `${duration} ago`;
-  return <span title={at}>{text}</span>;
+  const words = left > 0 ? `in ${duration}` : `${duration} ago`;
+  return <span title={at}>{left === 0 ? "just now" : words}</span>;
 }
 
 type Named = readonly [name: string, value: ComponentChildren];
 
 /** Names and values; a pair without a value is left out. */
-export function FactList({ of, class: layout }: { readonly of: readonly Named[]; readonly class: string }) {
-  return (
-    <dl class={layout}>
-      {of.map(
-        ([name, value]) =>
-          value && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd dir="auto">{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  );
+export function FactList(props: { readonly of: readonly Named[]; readonly class: string }) {
+  const rows = props.of.map(([name, value]) => {
+    if (!value) return null;
+    return (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd dir="auto">{value}</dd>
+      </div>
+    );
+  });
+  return <dl class={props.class}>{rows}</dl>;
 }
 
 interface PanelProps {

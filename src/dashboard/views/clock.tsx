@@ -18,17 +18,31 @@ const maxEvents = 5;
 /** The clock, and what it will change. */
 export function ClockPanel() {
   const upcoming = useData("/upcoming");
-  const frozen = useData("/clock").data?.frozen ?? false;
+  const frozen = useData("/clock").data?.frozen;
   const { add, problem } = useActions();
   const time = useShared(now);
-  // After a jump, the list contains past events until it is read again.
-  const events = upcoming.data?.filter(({ at }) => !(Date.parse(at) <= time)) ?? [];
+
   const button = (words: string, run: () => Promise<unknown>, event = "") => (
     <Button class="quiet small" run={() => add(run)}>
       {words}
       <span class="visually-hidden"> {event}</span>
     </Button>
   );
+  const leapButtons = Object.entries(leaps).map(([words, by]) => button(words, () => advance(by)));
+
+  // After a jump, the list contains past events until it is read again. While the time is unknown, none is past.
+  const events = upcoming.data?.filter(({ at }) => !(Date.parse(at) <= time)) ?? [];
+  const rows = events.slice(0, maxEvents).map(({ at, kind, key, text }) => (
+    <li key={`${at} ${kind} ${key} ${text}`} class="bar nowrap">
+      <div class="wide">
+        <p>{key === null ? text : <a href={linkToKey(key)}>{text}</a>}</p>
+        <p class="muted small">
+          <Until at={at} />, <InstantText at={at} />
+        </p>
+      </div>
+      {button("Go there", () => setClock({ now: at }), text)}
+    </li>
+  ));
   return (
     <Panel title="Clock" name="clock" actions={<span class="badge">{frozen ? "frozen" : "running"}</span>}>
       <p class="figure">
@@ -37,25 +51,13 @@ export function ClockPanel() {
         </strong>
       </p>
       <div class="bar">
-        {Object.entries(leaps).map(([words, by]) => button(words, () => advance(by)))}
+        {leapButtons}
         {button(frozen ? "Resume" : "Freeze", () => setClock({ frozen: !frozen }))}
       </div>
       <RejectionText problem={problem ?? upcoming.problem} />
       <MoveForm />
       <h3>Next events</h3>
-      <ul class="list">
-        {events.slice(0, maxEvents).map(({ at, kind, key, text }) => (
-          <li key={`${at} ${kind} ${key} ${text}`} class="bar nowrap">
-            <div class="wide">
-              <p>{key === null ? text : <a href={linkToKey(key)}>{text}</a>}</p>
-              <p class="muted small">
-                <Until at={at} />, <InstantText at={at} />
-              </p>
-            </div>
-            {button("Go there", () => setClock({ now: at }), text)}
-          </li>
-        ))}
-      </ul>
+      <ul class="list">{rows}</ul>
     </Panel>
   );
 }
@@ -63,12 +65,14 @@ export function ClockPanel() {
 /** Moves the clock by a duration or to a time. */
 async function move(entered: FormData, form: HTMLFormElement): Promise<void> {
   const text = textIn(entered, "to") ?? "";
+  const isTime = /^\d{4}-/.test(text);
   try {
-    await (/^\d{4}-/.test(text) ? setClock({ now: text }) : advance(text));
+    await (isTime ? setClock({ now: text }) : advance(text));
   } catch (error) {
     const { code, message, fields } = error as ControlError;
     // The sandbox knows only the form that it was sent.
-    throw new ControlError(code, message, { to: (fields.by && timeForms) ?? fields.now ?? message });
+    const problem = fields.by ? timeForms : (fields.now ?? message);
+    throw new ControlError(code, message, { to: problem });
   }
   form.reset();
 }

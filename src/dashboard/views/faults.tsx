@@ -11,22 +11,37 @@ import { linkTo } from "../route.js";
 import { useName } from "./scenario.js";
 
 type Faults = readonly ShownFault[];
+type Effects = readonly Effect[];
+type Change = (faults: Faults) => Faults;
 
-/** Those that this page added, as texts: any other one may be the scenario's. */
+/** The texts of the faults that this page added: any other one may be the scenario's. */
 const added = new Set<string>();
 
+/** The same for faults that do the same, however many requests they have matched. */
 const textOf = (...faults: Faults) => JSON.stringify(faults.map(({ when, then }) => [when, then]));
 
-/** What was active before this page turned faults off, and what is since. */
-const turnedOff = new Shared<readonly [before: Faults, since: Faults]>([[], []]);
+/** What this page remembers once it has changed the faults, so that it can turn on again what it has turned off. */
+interface Undo {
+  /** What an undo makes active: what was active at first, with what was added later. */
+  readonly afterUndo: Faults;
+  /** What the last change of this page left active. If anything else is, somebody else has changed it since. */
+  readonly leftActive: Faults;
+}
 
-/** Replaces the active faults, and what an undo turns on. Another page may have changed them in between. */
-async function replaceFaults(next: (active: Faults) => Faults, nextBefore = next): Promise<void> {
+const nothingToUndo: Undo = { afterUndo: [], leftActive: [] };
+const undo = new Shared(nothingToUndo);
+
+/** Changes the active faults, and likewise those after an undo. */
+async function replaceFaults(change: Change, changeAfterUndo: Change): Promise<void> {
   const active = await call<Faults>("/faults");
-  const faults = next(active);
+  const faults = change(active);
   await call("/faults", { method: "PUT", body: { faults } });
-  const [before, since] = turnedOff.value;
-  turnedOff.value = [nextBefore(textOf(...since) === textOf(...active) ? before : active), faults];
+
+  // After a change by somebody else, an undo returns to that.
+  const { afterUndo, leftActive } = undo.value;
+  const isUnchanged = textOf(...leftActive) === textOf(...active);
+  const start = isUnchanged ? afterUndo : active;
+  undo.value = { afterUndo: changeAfterUndo(start), leftActive: faults };
 }
 
 /** Faults change responses, so every view shows them and turns them off, or on again. */
@@ -34,13 +49,17 @@ export function ActiveFaults() {
   const name = useName();
   // Another scenario has other keys.
   useEffect(() => {
-    turnedOff.value = [[], []];
+    undo.value = nothingToUndo;
   }, [name]);
-  const [before, since] = useShared(turnedOff);
+  const { afterUndo, leftActive } = useShared(undo);
   const active = useData("/faults").data ?? [];
+
   const isOn = active.length > 0;
-  const hasUndo = before.length > since.length && textOf(...since) === textOf(...active);
+  const isUnchanged = textOf(...leftActive) === textOf(...active);
+  const hasUndo = isUnchanged && afterUndo.length > leftActive.length;
   if (!isOn && !hasUndo) return null;
+
+  const turnOn = () => afterUndo;
   return (
     <span class="bar active-faults">
       <a href={linkTo("sandbox", ["faults"])}>
@@ -48,7 +67,7 @@ export function ActiveFaults() {
       </a>
       {isOn && <TurnOff faults={active} />}
       {hasUndo && (
-        <Button class="quiet small" run={() => replaceFaults(() => before)}>
+        <Button class="quiet small" run={() => replaceFaults(turnOn, turnOn)}>
           Undo
         </Button>
       )}
@@ -59,18 +78,21 @@ export function ActiveFaults() {
 /** Turns faults off. It asks first, unless this page added them. */
 function TurnOff({ faults, children }: Readonly<{ faults: Faults; children?: ComponentChildren }>) {
   const texts = faults.map((fault) => textOf(fault));
-  const ask = {
+  const isOwn = texts.every((text) => added.has(text));
+  const question = {
     title: `Turn off ${counted(texts.length, "fault")}?`,
     text: "The scenario may require this. Undo reverts it.",
     action: "Turn off",
   };
-  const turnOff = () =>
-    replaceFaults(
-      (active) => active.filter((fault) => !texts.includes(textOf(fault))),
-      (before) => before,
-    );
+
+  const others = (active: Faults) => active.filter((fault) => !texts.includes(textOf(fault)));
+  const unchanged = (afterUndo: Faults) => afterUndo;
   return (
-    <Button class="quiet small" ask={texts.every((text) => added.has(text)) ? undefined : ask} run={turnOff}>
+    <Button
+      class="quiet small"
+      ask={isOwn ? undefined : question}
+      run={() => replaceFaults(others, unchanged)}
+    >
       Turn off{children}
     </Button>
   );
@@ -86,16 +108,7 @@ export function FaultPanel() {
       <Read path="/request-checks">
         {({ effects }) => (
           <>
-            <Read path="/faults">
-              {(active) => (
-                <ul class="list">
-                  {active.length === 0 && <li>No faults.</li>}
-                  {active.map((fault, index) => (
-                    <FaultRow key={`${index} ${textOf(fault)}`} fault={fault} effects={effects} />
-                  ))}
-                </ul>
-              )}
-            </Read>
+            <Read path="/faults">{(active) => <FaultList faults={active} effects={effects} />}</Read>
             <NewFault effects={effects} />
           </>
         )}
@@ -107,7 +120,12 @@ export function FaultPanel() {
   );
 }
 
-type Effects = readonly Effect[];
+function FaultList({ faults, effects }: Readonly<{ faults: Faults; effects: Effects }>) {
+  const rows = faults.map((fault, index) => (
+    <FaultRow key={`${index} ${textOf(fault)}`} fault={fault} effects={effects} />
+  ));
+  return <ul class="list">{rows.length === 0 ? <li>No faults.</li> : rows}</ul>;
+}
 
 function FaultRow({ fault, effects }: Readonly<{ fault: ShownFault; effects: Effects }>) {
   const words = `${capitalized(conditionWords(fault.when))}: ${effectWords(fault.then, effects)}`;
@@ -125,68 +143,76 @@ function FaultRow({ fault, effects }: Readonly<{ fault: ShownFault; effects: Eff
   );
 }
 
-const every: readonly Option[] = [
-  ["", "every request"],
-  ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${ordinal(nth)} request`] as const),
-];
+const everyNth = [2, 3, 4, 5, 10].map((nth): Option => [`${nth}`, `every ${ordinal(nth)} request`]);
 
 /** `2nd`, `3rd`, `21st`. */
 function ordinal(nth: number): string {
+  // All from the 11th to the 19th end in `th`.
   const last = /1\d$/.test(`${nth}`) ? 0 : nth % 10;
-  return `${nth}${["th", "st", "nd", "rd"][last] ?? "th"}`;
+  const ending = ["th", "st", "nd", "rd"][last];
+  return `${nth}${ending ?? "th"}`;
 }
 
 function NewFault({ effects }: Readonly<{ effects: Effects }>) {
   const add = (entered: FormData) => {
-    const [key, nth, chosen] = ["key", "nth", "effect"].map((name) => textIn(entered, name));
+    const key = textIn(entered, "key");
+    const nth = textIn(entered, "nth");
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
-    const condition = Object.keys(when).length > 0 && { when };
-    const then = effects.find(({ effect }) => effect === chosen)?.example ?? {};
-    const fault = { ...condition, then };
+
+    // The button that was pressed has the name of its effect.
+    const pressed = textIn(entered, "effect");
+    const then = effects.find(({ effect }) => effect === pressed)?.example ?? {};
+
+    const fault = key || nth ? { when, then } : { then };
     added.add(textOf(fault));
-    return replaceFaults((active) => [...active, fault]);
+    const withFault = (faults: Faults) => [...faults, fault];
+    return replaceFaults(withFault, withFault);
   };
+
+  const buttons = effects.map(({ effect, example }) => (
+    <Submit key={effect} class="quiet" name="effect" value={effect}>
+      {capitalized(effectWords(example, effects))}
+    </Submit>
+  ));
   return (
     <Form class="stack" send={add}>
       <h3>Add a fault</h3>
       <div class="form-fields">
         <RefField name="key" label="For key" placeholder="every key" />
-        <Field name="nth" label="For requests" of={every} />
+        <Field name="nth" label="For requests" of={[["", "every request"], ...everyNth]} />
       </div>
-      <div class="bar">
-        {effects.map(({ effect, example }) => (
-          <Submit key={effect} class="quiet" name="effect" value={effect}>
-            {capitalized(effectWords(example, effects))}
-          </Submit>
-        ))}
-      </div>
+      <div class="bar">{buttons}</div>
     </Form>
   );
 }
 
 /** The requests that match a fault: `every 3rd request with the key flaky`. */
 function conditionWords(when: ShownFault["when"] = {}): string {
-  const { key, organization, outcome, every: nth = 1, requests, probability, after, until } = when;
-  return [
-    probability !== undefined && `with a probability of ${Math.round(probability * 1000) / 10}%,`,
-    requests === undefined
-      ? `every ${nth > 1 ? `${ordinal(nth)} ` : ""}request`
-      : `request ${shortened(requests.join(", "), 60)}`,
-    key !== undefined && `with the key ${key}`,
-    organization !== undefined && `from ${organization}`,
-    outcome !== undefined && `that would result in ${outcome}`,
-    after !== undefined && `after ${instantText(after)}`,
-    until !== undefined && `until ${instantText(until)}`,
-  ]
-    .filter(Boolean)
-    .join(" ");
+  const { probability, every = 1, requests, key, organization, outcome, after, until } = when;
+  const words = [];
+  if (probability !== undefined) {
+    const percent = Math.round(probability * 1000) / 10;
+    words.push(`with a probability of ${percent}%,`);
+  }
+
+  if (requests !== undefined) words.push(`request ${shortened(requests.join(", "), 60)}`);
+  else if (every > 1) words.push(`every ${ordinal(every)} request`);
+  else words.push("every request");
+
+  if (key !== undefined) words.push(`with the key ${key}`);
+  if (organization !== undefined) words.push(`from ${organization}`);
+  if (outcome !== undefined) words.push(`that would result in ${outcome}`);
+  if (after !== undefined) words.push(`after ${instantText(after)}`);
+  if (until !== undefined) words.push(`until ${instantText(until)}`);
+  return words.join(" ");
 }
 
 /** The effects of a fault: `2s late, status 503`. */
 function effectWords(then: ShownFault["then"], effects: Effects): string {
   const words = Object.entries(then).map(([name, value]) => {
-    const shown = typeof value === "object" ? Object.values(value).join(" to ") : value;
     const label = effects.find(({ effect }) => effect === name)?.label ?? `${name} {}`;
+    // A range has a start and an end.
+    const shown = typeof value === "object" ? Object.values(value).join(" to ") : value;
     return label.replace("{}", String(shown));
   });
   return words.join(", ");

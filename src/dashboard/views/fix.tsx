@@ -24,12 +24,15 @@ const createsKey = (label: string, run: Fix["run"]): Fix => ({
   run,
 });
 const likeThis = createsKey("Create a key like this one", createKey);
-const withScope = createsKey("Create a key with this scope", (key, { required_scope: scope }) =>
-  createKey({ ...key, scopes: [...key.scopes, scope as string] }),
+const withScope = createsKey("Create a key with this scope", (key, request) =>
+  createKey({ ...key, scopes: [...key.scopes, request.required_scope as string] }),
 );
-const withLimits = createsKey("Create a key with a limit", ({ limits: { per_minute, per_day }, ...key }) =>
-  createKey({ ...key, limits: { per_minute: per_minute || 60, per_day: per_day || 1000 } }),
-);
+const withLimits = createsKey("Create a key with a limit", (key) => {
+  const { per_minute, per_day } = key.limits;
+  // A limit of 0 rejects every request.
+  const limits = { per_minute: per_minute || 60, per_day: per_day || 1000 };
+  return createKey({ ...key, limits });
+});
 
 const changesOrganization = (label: string, body: object) => ({
   label,
@@ -45,7 +48,8 @@ export const approve = changesOrganization("Approve live access", { live_access:
 const advanceTo = (window: string): Fix => ({
   label: `Advance to the next ${window}`,
   also: "Moves the clock for everyone: keys may end.",
-  async run({ next_request: { until: now } }) {
+  async run(key) {
+    const now = key.next_request.until;
     if (now !== null) await call("/clock", { method: "PUT", body: { now } });
     return undefined;
   },
@@ -70,11 +74,17 @@ function createKey({ organization, environment, name, scopes, limits }: KeyValue
 }
 
 /** The fix for a request, as far as its key is known; `undefined` if there is none, or if another change was the fix. */
-function fixOf({ outcome }: FixProps["request"], key: ListedKey | undefined) {
+function fixOf(request: FixProps["request"], key: ListedKey | undefined): Fix | undefined {
+  const { outcome } = request;
   const fix: Fix | undefined = fixes[outcome as Fixable]; // `undefined` for any other outcome
+  // The scope depends on the endpoint, and the next request of the key is about the first one.
   if (key === undefined || fix === withScope) return fix;
-  if (key.next_request.outcome !== outcome) return undefined;
-  return Math.min(key.limits.per_minute, key.limits.per_day) > 0 ? fix : withLimits;
+
+  const isFixed = key.next_request.outcome !== outcome;
+  if (isFixed) return undefined;
+  const { per_minute, per_day } = key.limits;
+  // No time resets a limit of 0.
+  return per_minute === 0 || per_day === 0 ? withLimits : fix;
 }
 
 interface FixProps {
@@ -88,12 +98,19 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useIssued();
   const details = useData(`/requests/${encodeURIComponent(request.id)}`).data;
-  const key = useData(request.key === null ? undefined : `/keys/${encodeURIComponent(request.key)}`).data;
-  const fix = issued === undefined ? fixOf(request, key) : undefined;
-  const isKnown = details !== undefined && key?.ref === (request.key ?? undefined);
+  const ref = request.key ?? undefined;
+  const key = useData(ref && `/keys/${encodeURIComponent(ref)}`).data;
+  // The data may still be those of an earlier key.
+  const isKnown = details !== undefined && key?.ref === ref;
+
+  // One fix is enough.
+  const newRef = issued?.key.ref;
+  const fix = newRef === undefined ? fixOf(request, key) : undefined;
+
   const send = async () => {
-    const body = { ...details?.repeat, key: issued?.key.ref ?? details?.repeat.key };
-    onSent((await call<ShownSentRequest>("/send", { method: "POST", body })).request.id);
+    const body = { ...details?.repeat, key: newRef ?? details?.repeat.key };
+    const sent = await call<ShownSentRequest>("/send", { method: "POST", body });
+    onSent(sent.request.id);
   };
   const run = async () => {
     setIssued(await fix?.run(key as ListedKey, details as ShownRequestDetails));
@@ -102,15 +119,15 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   };
   return (
     <div class="stack" inert={!isKnown} ref={panel}>
-      {issued && <Secret issued={issued} key={issued.key.ref} />}
+      {issued && <Secret issued={issued} key={newRef} />}
       <div class="bar">
         {fix && (
           <Button class={isQuiet ? "quiet" : ""} run={run}>
             {fix.label}
           </Button>
         )}
-        <Button class={`send-again ${issued === undefined ? "quiet" : ""}`} run={send}>
-          Send again{issued === undefined ? "" : ` with ${issued.key.ref}`}
+        <Button class={`send-again ${newRef ? "" : "quiet"}`} run={send}>
+          Send again{newRef && ` with ${newRef}`}
         </Button>
         <span class="muted small">{fix?.also}</span>
       </div>
@@ -120,7 +137,8 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
 
 /** Why a request ended where it did. */
 export function causeText(request: ShownRequestDetails): string {
-  const { outcome, key_scopes: scopes, required_scope: required, why, when } = request;
-  if (outcome !== "403.insufficient_scope" || scopes === null) return why ?? when;
-  return `needs ${required}, this key has ${scopes.join(" ") || "none"}`;
+  const { outcome, key_scopes, required_scope } = request;
+  if (outcome !== "403.insufficient_scope" || key_scopes === null) return request.why ?? request.when;
+  const has = key_scopes.join(" ") || "none";
+  return `needs ${required_scope}, this key has ${has}`;
 }

@@ -33,9 +33,10 @@ export function KeyDialog() {
   useEffect(() => close, []);
   if (open === undefined) return null;
   if (open.kind === "create") return <CreateForm {...open} />;
+
   const { kind, ref } = open;
   const path = `/keys/${encodeURIComponent(ref)}/${kind}`;
-  if (kind === "rotate")
+  if (kind === "rotate") {
     return (
       <KeyForm
         title={`Rotate ${ref}`}
@@ -47,7 +48,8 @@ export function KeyDialog() {
         <Field name="overlap" label="Overlap" placeholder="60m" hint="From 0s to 7d" />
       </KeyForm>
     );
-  if (kind === "expire")
+  }
+  if (kind === "expire") {
     return (
       <KeyForm
         title={`When ${ref} ends`}
@@ -58,7 +60,8 @@ export function KeyDialog() {
         <Field name="expires" label="Ends" required hint={timeForms} />
       </KeyForm>
     );
-  if (kind === "revoke")
+  }
+  if (kind === "revoke") {
     return (
       <Ask
         title={`Revoke ${ref}?`}
@@ -68,6 +71,7 @@ export function KeyDialog() {
         onClose={close}
       />
     );
+  }
   return kind satisfies never;
 }
 
@@ -117,7 +121,8 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
 /** A number; other text stays text, which the sandbox rejects. */
 function numberIn(entered: FormData, name: string): number | string | undefined {
   const text = textIn(entered, name);
-  return text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
+  const number = Number(text);
+  return Number.isNaN(number) ? text : number;
 }
 
 function CreateForm({ organization, environment }: Extract<Doing, { kind: "create" }>) {
@@ -132,16 +137,14 @@ function CreateForm({ organization, environment }: Extract<Doing, { kind: "creat
     },
     expires: textIn(entered, "expires"),
   });
+  // The first one is chosen.
+  const environments = environment === "live" ? ["live", "test"] : ["test", "live"];
   return (
     <KeyForm title="Create a key" action="Create the key" path="/keys" body={body}>
       <div class="form-fields">
         <Field name="name" label="Name" required placeholder="Core banking" />
         <RefField name="organization" label="Organization" placeholder={organization ?? ""} />
-        <Field
-          name="environment"
-          label="Environment"
-          of={environment === "live" ? ["live", "test"] : ["test", "live"]}
-        />
+        <Field name="environment" label="Environment" of={environments} />
         <Field name="expires" label="Ends" placeholder="never" hint={timeForms} />
         <Field name="limits.per_minute" label="Requests per minute" placeholder="60" />
         <Field name="limits.per_day" label="Requests per day" placeholder="1000" />

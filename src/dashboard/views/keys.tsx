@@ -10,7 +10,7 @@ import type {
   ShownSentRequest,
 } from "../control/responses.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
-import { Options } from "../elements/form.js";
+import { type Option, Options } from "../elements/form.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows, useSteadyRow } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { counted, FactList, InstantText, Sentence, shortened, Until } from "../elements/words.js";
@@ -26,7 +26,10 @@ export function KeysView() {
   const shown = sections.flatMap(({ keys }) => keys);
   const opened = route.value.parts[0];
   useSteadyRow(opened);
+
+  const isRead = data !== undefined;
   const isListed = shown.some(({ ref }) => ref === opened);
+  const isMissing = isRead && opened !== undefined && !isListed;
   const create = () => openDialog({ kind: "create", organization: sections[0]?.organization.ref });
   return (
     <>
@@ -35,20 +38,18 @@ export function KeysView() {
         count={data && { matching, total, all: counted(total, "key") }}
         placeholder="Ref, name, organization, state, scope"
       >
-        <Button class="end" isDisabled={data === undefined} run={create}>
+        <Button class="end" isDisabled={!isRead} run={create}>
           Create a key
         </Button>
       </ListHead>
       <RejectionText problem={problem} />
-      {data === undefined || opened === undefined || isListed ? null : (
+      {isMissing && (
         <p class="panel muted">
           There is no key <bdi>{shortened(opened, 100)}</bdi> in this list.{" "}
-          {filter === opened ? null : <a href={linkToKey(opened)}>Look for it</a>}
+          {filter !== opened && <a href={linkToKey(opened)}>Look for it</a>}
         </p>
       )}
-      {data === undefined || sections.length > 0 ? null : (
-        <p class="panel muted">No keys match the filter.</p>
-      )}
+      {isRead && sections.length === 0 && <p class="panel muted">No keys match the filter.</p>}
       {sections.map((section) => (
         <OrganizationPanel key={section.organization.ref} {...section} />
       ))}
@@ -69,7 +70,7 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
             <code>{ref}</code> · {type} · {active.test} of 5 test keys, {active.live} of 5 live keys
           </p>
         </div>
-        <Access organization={organization} />
+        <Permissions organization={organization} />
       </header>
       {keys.length === 0 ? (
         <p class="muted">No keys yet.</p>
@@ -87,33 +88,32 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
 }
 
 /** What an organization may do, to change. */
-function Access({ organization }: Pick<DirectoryPart, "organization">) {
+function Permissions({ organization }: Pick<DirectoryPart, "organization">) {
   const { add, problem } = useActions();
   const isOffline = useOffline();
-  const { ref, status, sandbox_access, live_access } = organization;
-  const sandbox = sandbox_access ? "on" : "off";
+  const path = `/organizations/${encodeURIComponent(organization.ref)}`;
+  const change = (body: object) => add(() => call(path, { method: "PATCH", body }));
+
+  const choice = (label: string, value: string, of: readonly Option[], bodyOf: (to: string) => object) => (
+    <label class="labeled">
+      {label}
+      <select
+        value={value}
+        disabled={isOffline}
+        onChange={({ currentTarget }) => change(bodyOf(currentTarget.value))}
+      >
+        <Options of={of} />
+      </select>
+    </label>
+  );
+  const { status, live_access } = organization;
+  const sandbox = organization.sandbox_access ? "on" : "off";
   const live = [["not_approved", "not approved"], "approved", "suspended"] as const;
-  const permissions = [
-    ["Status", status, ["active", "inactive"], (to: string) => ({ status: to })],
-    ["Sandbox access", sandbox, ["on", "off"], (to: string) => ({ sandbox_access: to === "on" })],
-    ["Live access", live_access, live, (to: string) => ({ live_access: to })],
-  ] as const;
-  const change = (body: object) =>
-    add(() => call(`/organizations/${encodeURIComponent(ref)}`, { method: "PATCH", body }));
   return (
     <div class="bar access">
-      {permissions.map(([label, value, of, changeTo]) => (
-        <label key={label} class="labeled">
-          {label}
-          <select
-            value={value}
-            disabled={isOffline}
-            onChange={({ currentTarget }) => change(changeTo(currentTarget.value))}
-          >
-            <Options of={of} />
-          </select>
-        </label>
-      ))}
+      {choice("Status", status, ["active", "inactive"], (to) => ({ status: to }))}
+      {choice("Sandbox access", sandbox, ["on", "off"], (to) => ({ sandbox_access: to === "on" }))}
+      {choice("Live access", live_access, live, (to) => ({ live_access: to }))}
       <RejectionText problem={problem} />
     </div>
   );
@@ -126,19 +126,28 @@ const isEnd: Readonly<Record<KeyEnd, true>> = { revoked_at: true, expires_at: tr
 
 /** When a key is over for good, or has been since: the first end of a key that is not revoked; `null` without an end. */
 function endOf(key: ListedKey): string | null {
-  const ends = (Object.keys(isEnd) as KeyEnd[]).flatMap((end) => key[end] ?? []); // its own names
-  return key.revoked_at ?? ends.sort()[0] ?? null;
+  const endNames = Object.keys(isEnd) as KeyEnd[]; // its own names
+  const ends = endNames.map((name) => key[name]).filter((end) => end !== null);
+  // The order of these texts is that of their times.
+  const [first] = ends.sort();
+  return key.revoked_at ?? first ?? null;
 }
 
 /** `1 of 60 a minute`, on one line. */
-const usageText = (used: number, limit: number, unit: string) =>
-  `${used.toLocaleString("en")} of ${limit.toLocaleString("en")} a ${unit}`.replaceAll(" ", "\u00A0");
+function usageText(used: number, limit: number, unit: string): string {
+  const text = `${used.toLocaleString("en")} of ${limit.toLocaleString("en")} a ${unit}`;
+  return text.replaceAll(" ", "\u00A0");
+}
 
 function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
-  const { ref, environment, legacy, usage, limits, state, next_request: next } = key;
+  const { ref, environment, usage, limits, state } = key;
   const isOpen = route.value.parts[0] === ref;
+  const next = key.next_request;
+  const nextWords = next.status === 401 ? "401 unauthorized" : next.sentence;
+
   const end = endOf(key);
   const hasEnded = isOver[state];
+  const willEnd = state === "retiring" ? "retiring, ends" : "ends";
   return (
     <li data-row={ref}>
       <a href={linkWithin(isOpen ? [] : [ref])} aria-current={isOpen}>
@@ -147,17 +156,16 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
       <CopyKey of={ref} />
       <span class="marks">
         <span class={`badge ${environment === "live" ? "toned tone-access" : ""}`}>{environment}</span>
-        {legacy && <span class="badge">legacy</span>}
+        {key.legacy && <span class="badge">legacy</span>}
       </span>
       <span class="muted">
         gets{" "}
         <strong class={`toned tone-${toneOf(next.outcome)}`}>
-          <Sentence>{next.status === 401 ? "401 unauthorized" : next.sentence}</Sentence>
+          <Sentence>{nextWords}</Sentence>
         </strong>
         {end && (
           <>
-            , {hasEnded ? state : state === "retiring" ? "retiring, ends" : "ends"}{" "}
-            <Until at={end} hasHappened={hasEnded} />
+            , {hasEnded ? state : willEnd} <Until at={end} hasHappened={hasEnded} />
           </>
         )}
       </span>
@@ -170,44 +178,44 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
   );
 }
 
+const keyLink = (ref: string | null) => ref && <a href={linkToKey(ref)}>{ref}</a>;
+
 /** The rest of a key, and what can be done with it (R42). */
 function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
-  const { ref, state, name, scopes, fingerprint, replaced_by, replaces } = key;
+  const { ref, state } = key;
   const [sent, setSent] = useState<ShownSentRequest>();
   const end = endOf(key);
   const hasEnded = isOver[state];
+
+  const send = async () => {
+    setSent(await call("/send", { method: "POST", body: { key: ref } }));
+  };
   const button = (kind: KeyAction, words: string) => (
     <Button class={`${kind === "revoke" ? "danger" : "quiet"} small`} run={() => openDialog({ kind, ref })}>
       {words}
     </Button>
   );
-  const other = (to: string | null) => to && <a href={linkToKey(to)}>{to}</a>;
   return (
     <section class="stack row-detail" aria-label={`Key ${ref}`}>
       <FactList
         class="facts"
         of={[
-          ["Name", name],
+          ["Name", key.name],
           ["State", state],
-          ["Scopes", <code>{scopes.join(" ")}</code>],
-          ["Fingerprint", <code>{fingerprint}</code>],
+          ["Scopes", <code>{key.scopes.join(" ")}</code>],
+          ["Fingerprint", <code>{key.fingerprint}</code>],
           [hasEnded ? "Ended" : "Ends", end && <InstantText at={end} />],
-          ["Replaced by", other(replaced_by)],
-          ["Replaces", other(replaces)],
+          ["Replaced by", keyLink(key.replaced_by)],
+          ["Replaces", keyLink(key.replaces)],
         ]}
       />
       <div class="bar">
-        <Button
-          class="quiet small"
-          run={async () => {
-            setSent(await call("/send", { method: "POST", body: { key: ref } }));
-          }}
-        >
+        <Button class="quiet small" run={send}>
           Send a request
         </Button>
         {state === "active" && button("rotate", "Rotate…")}
-        {hasEnded ? null : button("expire", "Set its end…")}
-        {hasEnded ? null : button("revoke", "Revoke…")}
+        {!hasEnded && button("expire", "Set its end…")}
+        {!hasEnded && button("revoke", "Revoke…")}
         <a href={linkTo("requests", [], { filter: ref })}>Its requests</a>
       </div>
       <output class="stack">{sent && <SentResponse sent={sent} />}</output>

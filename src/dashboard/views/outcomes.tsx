@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
-import type { ReportOutcome, ShownReport, ShownSentRequest } from "../control/responses.js";
+import type { ReportOutcome, RequestChecks, ShownReport, ShownSentRequest } from "../control/responses.js";
 import { Button, lossOfState, Read } from "../elements/action.js";
 import { OutcomeBadge, SentResponse, toneOf } from "../elements/traffic.js";
 import { capitalized, DocsLink, Panel, shortened } from "../elements/words.js";
@@ -22,57 +22,61 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
           There is no outcome <bdi>{shortened(open, 100)}</bdi>.
         </p>
       )}
-      <Read path="/request-checks">
-        {({ faults, checks, successes }) => (
-          <ol class="checks" aria-label="Request checks">
-            {[
-              { name: "faults", question: "Does a fault match the request?", rules: "", exits: faults },
-              ...checks,
-              {
-                name: "passed",
-                question: "All checks passed: the endpoint responds.",
-                rules: "",
-                exits: successes,
-              },
-            ].map(({ name, question, rules, exits }) => {
-              const openRow = report.outcomes.find(({ outcome: id }) => id === open && exits.includes(id));
-              return (
-                <li key={name}>
-                  <strong>{capitalized(name)}</strong>
-                  <span class="muted small">
-                    {question} {rules}
-                  </span>
-                  <ul class="bar exits" aria-label={`Outcomes of ${name}`}>
-                    {exits.map((outcome) => (
-                      <li key={outcome}>
-                        <Exit outcome={outcome} report={report} isOpen={outcome === openRow?.outcome} />
-                      </li>
-                    ))}
-                  </ul>
-                  {openRow && <OpenOutcome key={openRow.outcome} row={openRow} report={report} />}
-                </li>
-              );
-            })}
-          </ol>
-        )}
-      </Read>
+      <Read path="/request-checks">{(checks) => <CheckList of={checks} report={report} />}</Read>
     </Panel>
   );
 }
 
+/** Before the checks, a fault may match; after them, the endpoint responds. */
+function CheckList({ of, report }: Readonly<{ of: RequestChecks; report: ShownReport }>) {
+  const checks = [
+    { name: "faults", question: "Does a fault match the request?", rules: "", exits: of.faults },
+    ...of.checks,
+    { name: "passed", question: "All checks passed: the endpoint responds.", rules: "", exits: of.successes },
+  ];
+  const open = route.value.parts[0];
+  const rows = checks.map(({ name, question, rules, exits }) => {
+    const openRow = report.outcomes.find(({ outcome }) => outcome === open && exits.includes(outcome));
+    return (
+      <li key={name}>
+        <strong>{capitalized(name)}</strong>
+        <span class="muted small">
+          {question} {rules}
+        </span>
+        <ul class="bar exits" aria-label={`Outcomes of ${name}`}>
+          {exits.map((outcome) => (
+            <li key={outcome}>
+              <OutcomeLink outcome={outcome} report={report} isOpen={outcome === openRow?.outcome} />
+            </li>
+          ))}
+        </ul>
+        {openRow && <OpenOutcome key={openRow.outcome} row={openRow} report={report} />}
+      </li>
+    );
+  });
+  return (
+    <ol class="checks" aria-label="Request checks">
+      {rows}
+    </ol>
+  );
+}
+
+interface OutcomeLinkProps {
+  readonly outcome: string;
+  readonly report: ShownReport;
+  readonly isOpen: boolean;
+}
+
 /** An outcome with its numbers of requests; a link that opens or closes it. */
-function Exit({
-  outcome,
-  report,
-  isOpen,
-}: Readonly<{ outcome: string; report: ShownReport; isOpen: boolean }>) {
-  const count = report.outcomes.find(({ outcome: id }) => id === outcome)?.count ?? 0;
+function OutcomeLink({ outcome, report, isOpen }: OutcomeLinkProps) {
+  const count = report.outcomes.find((row) => row.outcome === outcome)?.count ?? 0;
   const sentHere = report.from_story?.[outcome] ?? 0;
-  const state = count > 0 ? "covered" : sentHere > 0 ? "by-story" : "missing";
+  const uncovered = sentHere > 0 ? "by-story" : "missing";
+  const state = count > 0 ? "covered" : uncovered;
   return (
     <a
       class={`exit tone-${toneOf(outcome)} exit-${state}`}
-      href={isOpen ? linkTo("overview") : linkTo("overview", [outcome])}
+      href={linkTo("overview", isOpen ? [] : [outcome])}
       aria-current={isOpen}
       data-outcome={outcome}
     >
@@ -89,15 +93,17 @@ type MissingMembers = Readonly<Record<Exclude<keyof ReportOutcome, ShownMember>,
 
 /** What an outcome means, who has covered it, and how to. It gets the focus; Escape closes it. */
 function OpenOutcome({ row, report }: Readonly<{ row: ReportOutcome; report: ShownReport }>) {
-  const { outcome, when, count, how_to_cover: how } = row satisfies MissingMembers;
+  const { outcome, when, count, how_to_cover } = row satisfies MissingMembers;
+  const sentHere = report.from_story?.[outcome] ?? 0;
+  const hasRequests = report.in_journal?.[outcome];
+
   const box = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     box.current?.focus({ preventScroll: true });
     box.current?.scrollIntoView({ block: "nearest" });
   }, []);
-  const sentHere = report.from_story?.[outcome] ?? 0;
-  const close = ({ key }: KeyboardEvent) => {
-    if (key !== "Escape") return;
+  const close = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
     document.querySelector<HTMLElement>('.exit[aria-current="true"]')?.focus();
     location.hash = linkTo("overview");
   };
@@ -113,55 +119,62 @@ function OpenOutcome({ row, report }: Readonly<{ row: ReportOutcome; report: Sho
         <OutcomeBadge outcome={outcome} />: {when}. Client requests: {count.toLocaleString("en")}. Story and
         this page: {sentHere.toLocaleString("en")}.
       </p>
-      {how && (
+      {how_to_cover && (
         <p>
-          <strong>How to cover it:</strong> {how.text}.
+          <strong>How to cover it:</strong> {how_to_cover.text}.
         </p>
       )}
       <SendNow row={row} isQuiet />
       <p class="bar">
-        {report.in_journal?.[outcome] && (
-          <a href={linkTo("requests", [], { filter: outcome })}>Show these requests</a>
-        )}
+        {hasRequests && <a href={linkTo("requests", [], { filter: outcome })}>Show these requests</a>}
         <DocsLink to="errors#all-outcomes">About the outcomes</DocsLink>
       </p>
     </section>
   );
 }
 
+/** What a press of the button has sent, and the outcome that it was for. */
+interface SentFor {
+  readonly outcome: string;
+  readonly sent: ShownSentRequest;
+}
+
 /** Buttons that cover an outcome: its request from this page, which does not count as a client's, or as a line for a shell. */
 export function SendNow({ row, isQuiet }: Readonly<{ row: ReportOutcome; isQuiet: boolean }>) {
   const { outcome, how_to_cover: how } = row;
   // Stays when the report has another request, because this one has covered its outcome.
-  const [sent, setSent] = useState<readonly [outcome: string, result: ShownSentRequest]>();
+  const [last, setLast] = useState<SentFor>();
   // With other scopes, the scenario must change first.
   if (how === null || how.scopes !== undefined) return null;
   const { ref, request, scenario, reset, curl } = how;
+  if (scenario !== null) {
+    return <a href={linkTo("sandbox", ["scenario"])}>Load {scenario}, which has this outcome</a>;
+  }
+
   const send = async () => {
-    setSent(undefined);
+    setLast(undefined);
     if (reset) await call("/reset", { method: "POST" });
     const body = { key: ref, ...request };
-    setSent([outcome, await call<ShownSentRequest>("/send", { method: "POST", body })]);
+    const sent = await call<ShownSentRequest>("/send", { method: "POST", body });
+    setLast({ outcome, sent });
   };
-  if (scenario !== null)
-    return <a href={linkTo("sandbox", ["scenario"])}>Load {scenario}, which has this outcome</a>;
   const ask = { title: "Reset, then send it?", text: lossOfState, action: "Send it" };
   return (
     <>
       <div class="bar">
-        <Button class={isQuiet ? "quiet" : ""} run={send} {...(reset && { ask })}>
+        <Button class={isQuiet ? "quiet" : ""} run={send} ask={reset ? ask : undefined}>
           {reset ? "Reset, then send it" : "Send it now"}
         </Button>
         {/* Without the reset, it would not cover the outcome. */}
-        {reset ? null : <CopyCurl keyRef={ref} curl={curl} />}
+        {!reset && <CopyCurl keyRef={ref} curl={curl} />}
       </div>
       <output class="stack">
-        {sent && (
+        {last && (
           <>
             <strong>
-              Sent for <OutcomeBadge outcome={sent[0]} />
+              Sent for <OutcomeBadge outcome={last.outcome} />
             </strong>
-            <SentResponse sent={sent[1]} />
+            <SentResponse sent={last.sent} />
           </>
         )}
       </output>

@@ -12,34 +12,33 @@ import { Outcomes, SendNow } from "./outcomes.js";
 
 export function OverviewView() {
   const rejections = useRejections();
+  const hasRejections = rejections.length > 0;
+  const rows = rejections.map((request, index) => (
+    <Rejection key={request.id} request={request} isFirst={index === 0} />
+  ));
+  const parts = (report: ShownReport) => (
+    <div class="with-aside overview">
+      <div class="stack gap">
+        {hasRejections && (
+          <Panel title="Last rejections">
+            <ul class="list">{rows}</ul>
+          </Panel>
+        )}
+        {report.advice.length > 0 && (
+          <Panel title="Advice">
+            <AdviceList advice={report.advice} inJournal={report.in_journal} />
+          </Panel>
+        )}
+      </div>
+      <NextStep report={report} isQuiet={hasRejections} />
+      <Coverage report={report} />
+      <Outcomes report={report} />
+    </div>
+  );
   return (
     <>
       <h1>Overview</h1>
-      <Read path="/report?story=true">
-        {(data) => (
-          <div class="with-aside overview">
-            <div class="stack gap">
-              {rejections.length === 0 ? null : (
-                <Panel title="Last rejections">
-                  <ul class="list">
-                    {rejections.map((request, index) => (
-                      <Rejection key={request.id} request={request} isFirst={index === 0} />
-                    ))}
-                  </ul>
-                </Panel>
-              )}
-              {data.advice.length === 0 ? null : (
-                <Panel title="Advice">
-                  <AdviceList advice={data.advice} inJournal={data.in_journal} />
-                </Panel>
-              )}
-            </div>
-            <NextStep report={data} isQuiet={rejections.length > 0} />
-            <Coverage report={data} />
-            <Outcomes report={data} />
-          </div>
-        )}
-      </Read>
+      <Read path="/report?story=true">{parts}</Read>
       <KeyDialog />
     </>
   );
@@ -51,16 +50,20 @@ const maxShown = 3;
 /** The last rejections of clients, newest first, each cause once. */
 function useRejections(): readonly Request[] {
   const read = useData(`/requests?source=client&limit=${maxRead}`).data ?? [];
-  const rejected = read.toReversed().filter(({ outcome: id }) => /^(?:401|403|429)\./.test(id));
-  const isFirst = ({ outcome, key }: Request, index: number) =>
-    rejected.findIndex((other) => other.outcome === outcome && other.key === key) === index;
-  return rejected.filter(isFirst).slice(0, maxShown);
+  const rejections: Request[] = [];
+  for (const request of read.toReversed()) {
+    const { outcome, key } = request;
+    const hasSameCause = (other: Request) => other.outcome === outcome && other.key === key;
+    const isRejected = /^(?:401|403|429)\./.test(outcome);
+    if (isRejected && !rejections.some(hasSameCause)) rejections.push(request);
+  }
+  return rejections.slice(0, maxShown);
 }
 
 /** Why a client was rejected, with the buttons that fix it. All have their place before they are read. */
 function Rejection({ request, isFirst }: { readonly request: Request; readonly isFirst: boolean }) {
   const { id, key, fingerprint, outcome } = request;
-  const name = key ?? (fingerprint === null ? "no key" : "no known key");
+  const nobody = fingerprint === null ? "no key" : "no known key";
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;
   const open = (sent: string) => {
     location.hash = linkTo("requests", [sent]);
@@ -72,7 +75,7 @@ function Rejection({ request, isFirst }: { readonly request: Request; readonly i
         <a href={linkTo("requests", [id])}>
           <Target request={request} max={80} />
         </a>{" "}
-        with <strong>{name}</strong>: <br />
+        with <strong>{key ?? nobody}</strong>: <br />
         {details ? <Sentence>{causeText(details)}</Sentence> : "…"}
       </p>
       <FixAndSend request={request} onSent={open} isQuiet={!isFirst} />
@@ -82,33 +85,36 @@ function Rejection({ request, isFirst }: { readonly request: Request; readonly i
 
 /** The next outcome that clients have not covered, with its request, or the change that it requires. */
 function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
-  const { outcomes, from_story: fromStory = {} } = report;
+  // Those that the story and this page have not shown either come first.
+  const { outcomes, from_story = {} } = report;
   const missing = outcomes.filter(({ covered, promised }) => promised && !covered);
-  const unseen = missing.find(({ outcome: id }) => fromStory[id] === undefined);
-  const present = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
+  const unseen = missing.find(({ outcome }) => from_story[outcome] === undefined);
   const next = unseen ?? missing[0];
   const help = useHelp(next);
-  return (
-    <Panel title="Next step" name="next" actions={present}>
-      {next === undefined ? (
+
+  const story = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
+  if (next === undefined) {
+    return (
+      <Panel title="Next step" name="next" actions={story}>
         <p>Your clients have covered every promised outcome.</p>
+      </Panel>
+    );
+  }
+  return (
+    <Panel title="Next step" name="next" actions={story}>
+      <p>
+        {unseen === undefined && "You have seen all outcomes. Your client has not sent "}
+        <a href={linkTo("overview", [next.outcome])}>
+          <OutcomeBadge outcome={next.outcome} />
+        </a>
+        : {help?.text ?? next.how_to_cover?.text ?? next.when}.
+      </p>
+      {help ? (
+        <Button class={isQuiet ? "quiet" : ""} run={help.run}>
+          {help.label}
+        </Button>
       ) : (
-        <>
-          <p>
-            {unseen === undefined && "You have seen all outcomes. Your client has not sent "}
-            <a href={linkTo("overview", [next.outcome])}>
-              <OutcomeBadge outcome={next.outcome} />
-            </a>
-            : {help?.text ?? next.how_to_cover?.text ?? next.when}.
-          </p>
-          {help ? (
-            <Button class={isQuiet ? "quiet" : ""} run={help.run}>
-              {help.label}
-            </Button>
-          ) : (
-            <SendNow row={next} isQuiet={isQuiet} />
-          )}
-        </>
+        <SendNow row={next} isQuiet={isQuiet} />
       )}
     </Panel>
   );
@@ -118,14 +124,23 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
 function useHelp(next: ReportOutcome | undefined) {
   const { sections = [] } = useData("/directory?limit=20").data ?? {};
   const environment = /^200\.(test|live)$/.exec(next?.outcome ?? "")?.[1] as "test" | "live" | undefined;
+  // The way to cover it is another scenario only if no key of this one gets it.
+  if (!environment || !next?.how_to_cover?.scenario) return undefined;
+
   const hasKey = ({ keys }: DirectoryPart) => keys.some((key) => key.environment === environment);
-  const { organization } = sections.find(hasKey) ?? sections[0] ?? {};
-  if (!next?.how_to_cover?.scenario || !environment || !organization) return undefined;
-  const { ref, status, live_access: access } = organization;
+  const section = sections.find(hasKey) ?? sections[0];
+  if (section === undefined) return undefined;
+  const { ref, status, live_access } = section.organization;
+
   const create = () => openDialog({ kind: "create", organization: ref, environment });
-  const needsApproval = environment === "live" && access !== "approved";
-  const fix = status === "inactive" ? activate : needsApproval && approve;
-  const { label, run } = fix || { label: "Create a key", run: create };
+  let fix: Pick<typeof activate, "label"> & { readonly run: typeof activate.run | typeof create } = {
+    label: "Create a key",
+    run: create,
+  };
+  if (status === "inactive") fix = activate;
+  else if (environment === "live" && live_access !== "approved") fix = approve;
+
+  const { label, run } = fix;
   const text = `${label.toLowerCase()} (${ref}), then send a ${environment} key`;
   return { label, text, run: () => run({ organization: ref }) };
 }
@@ -135,8 +150,16 @@ const formats = { JSON: "json", Text: "txt", Markdown: "md", JUnit: "xml" };
 
 /** The share of promised outcomes that clients have covered, the other figures, and the report to save. */
 function Coverage({ report }: Readonly<{ report: ShownReport }>) {
-  const { coverage, requests, faults: hit, scenario, unread } = report;
-  const { percent, covered, promised } = coverage;
+  const { requests, faults, scenario, unread } = report;
+  const { percent, covered, promised } = report.coverage;
+  const downloads = Object.entries(formats).map(([title, extension]) => {
+    const save = () => download(title.toLowerCase(), `report-${scenario}`, extension);
+    return (
+      <Button key={title} class="quiet small" run={save}>
+        {title}
+      </Button>
+    );
+  });
   return (
     <Panel title="Coverage" name="coverage">
       <p class="figure">
@@ -150,22 +173,12 @@ function Coverage({ report }: Readonly<{ report: ShownReport }>) {
         class="pairs"
         of={[
           ["Client requests", requests.toLocaleString("en")],
-          ["Faults covered", `${hit.covered} of ${hit.total}`],
-          ["Not waited for", unread === 0 ? null : counted(unread, "delayed response")],
+          ["Faults covered", `${faults.covered} of ${faults.total}`],
+          ["Not waited for", unread > 0 && counted(unread, "delayed response")],
         ]}
       />
       <h3>Report</h3>
-      <div class="bar">
-        {Object.entries(formats).map(([title, extension]) => (
-          <Button
-            key={title}
-            class="quiet small"
-            run={() => download(title.toLowerCase(), `report-${scenario}`, extension)}
-          >
-            {title}
-          </Button>
-        ))}
-      </div>
+      <div class="bar">{downloads}</div>
       <Button
         class="quiet small"
         ask={{

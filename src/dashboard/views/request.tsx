@@ -9,55 +9,65 @@ import { changeQuery, linkTo, linkToKey, linkWithin } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
 import { CopyCurl } from "./secret.js";
 
-interface Sections {
+interface RequestProps {
   readonly request: ShownRequestDetails;
+}
+
+/** A request that the panel has sent again, and the one that was opened first. */
+interface SentAgain {
+  readonly id: string;
+  readonly opened: string;
 }
 
 /** One request: next to the list, or in its place. It gets the focus; Escape closes it. A request that it sends again takes its place. */
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const path = `/requests/${encodeURIComponent(id)}` as const;
   const shown = useData(path).data;
+
+  // A request that was sent again does not get the focus: the button that sent it has it.
+  const last = useRef<SentAgain>(undefined);
+  const opened = last.current?.id === id ? last.current.opened : id;
   const panel = useRef<HTMLElement>(null);
-  const again = useRef<{ readonly of: string; readonly id: string } | undefined>(undefined);
-  const opened = again.current?.id === id ? again.current.of : id;
   useEffect(() => panel.current?.focus({ preventScroll: true }), [opened]);
   const onSent = (sent: string) => {
-    again.current = { of: opened, id: sent };
+    last.current = { id: sent, opened };
     changeQuery({}, [sent]);
   };
-  const back = linkWithin([]);
-  const close = ({ key, target }: KeyboardEvent) => {
-    if (key === "Escape" && (target as Element).closest("dialog") === null) location.hash = back;
+
+  const list = linkWithin([]);
+  const close = (event: KeyboardEvent) => {
+    // In a dialog, Escape closes only that.
+    const isInDialog = (event.target as Element).closest("dialog") !== null;
+    if (event.key === "Escape" && !isInDialog) location.hash = list;
   };
+  const contents = (request: ShownRequestDetails) => (
+    <>
+      <Cause request={request} />
+      <FixAndSend key={opened} request={request} onSent={onSent} />
+      <Way request={request} isSentAgain={request.id === id && id !== opened} />
+    </>
+  );
   return (
     <section class="panel stack detail" aria-label="Request" ref={panel} tabIndex={-1} onKeyDown={close}>
       <header class="bar apart nowrap">
         <h2>{shown === undefined ? "Request" : <Target request={shown} />}</h2>
-        <a class="button quiet" href={back}>
+        <a class="button quiet" href={list}>
           Close
         </a>
       </header>
-      <Read path={path}>
-        {(request) => (
-          <>
-            <Cause request={request} />
-            <FixAndSend key={opened} request={request} onSent={onSent} />
-            <Way request={request} isSentAgain={request.id === id && id !== opened} />
-          </>
-        )}
-      </Read>
+      <Read path={path}>{contents}</Read>
     </section>
   );
 }
 
 /** Where the request ended, why, and what to do about it. */
-function Cause({ request }: Sections) {
-  const { id, at, duration_ms: duration, source } = request;
+function Cause({ request }: RequestProps) {
+  const { id, at, duration_ms, source } = request;
+  const sender = source === "story" ? "the story or this page" : "a client";
   return (
     <div class="stack">
       <p class="muted small">
-        <InstantText at={at} /> · <code>{id}</code> · {millisecondsText(duration)} · sent by{" "}
-        {source === "story" ? "the story or this page" : "a client"}
+        <InstantText at={at} /> · <code>{id}</code> · {millisecondsText(duration_ms)} · sent by {sender}
       </p>
       <p>
         <OutcomeText of={request}>
@@ -70,55 +80,47 @@ function Cause({ request }: Sections) {
 }
 
 /** The way of a request through the checks, and what was sent and received. */
-function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolean }>) {
-  const { id, checks, outcome, status, advice_details: advice, repeat, text, sent, curl } = request;
-  const { response } = request;
+function Way({ request, isSentAgain }: RequestProps & Readonly<{ isSentAgain: boolean }>) {
+  const { status, advice_details, sent, response } = request;
+  const result = status === 0 ? "no response" : status;
   return (
     <>
       <h3>Request checks</h3>
-      <output>{isSentAgain && `Sent again: ${status === 0 ? "no response" : status}`}</output>
-      <CheckStrip key={id} checks={checks} outcome={outcome} />
-      {advice.length === 0 ? null : <h3>Advice</h3>}
-      <AdviceList advice={advice} />
+      <output>{isSentAgain && `Sent again: ${result}`}</output>
+      <CheckStrip key={request.id} checks={request.checks} outcome={request.outcome} />
+      {advice_details.length > 0 && <h3>Advice</h3>}
+      <AdviceList advice={advice_details} />
       <h3>Request</h3>
       <FactList
         class="pairs"
         of={[["Key", <KeyText request={request} />], ...Object.entries(sent.headers)]}
       />
       <h3>Response</h3>
-      {response === null ? (
-        <p class="muted">No response.</p>
-      ) : (
-        <>
-          <FactList class="pairs" of={Object.entries(response.headers)} />
-          <BodyText text={response.body} />
-        </>
-      )}
+      {response === null && <p class="muted">No response.</p>}
+      {response && <FactList class="pairs" of={Object.entries(response.headers)} />}
+      {response && <BodyText text={response.body} />}
       <div class="bar">
-        <CopyCurl keyRef={repeat.key} curl={curl} />
-        <CopyButton text={text}>Copy for support</CopyButton>
+        <CopyCurl keyRef={request.repeat.key} curl={request.curl} />
+        <CopyButton text={request.text}>Copy for support</CopyButton>
       </div>
     </>
   );
 }
 
-function KeyText({ request: { id, key, fingerprint, sent } }: Sections) {
-  const name = key ?? fingerprint ?? "none";
+function KeyText({ request }: RequestProps) {
+  const { id, key, fingerprint, sent } = request;
+  const nobody = fingerprint === null ? "none" : "unknown";
   return (
     <>
-      {key === null ? (
-        (sent.key_form ?? (fingerprint === null ? "none" : "unknown"))
-      ) : (
+      {key === null && (sent.key_form ?? nobody)}
+      {key !== null && (
         <a href={linkToKey(key)}>
           <bdi>{key}</bdi>
         </a>
       )}
-      {fingerprint && (
-        <>
-          , fingerprint <code>{fingerprint}</code>
-        </>
-      )}
-      , <a href={linkTo("requests", [id], { filter: name })}>Requests with this key</a>
+      {fingerprint && ", fingerprint "}
+      {fingerprint && <code>{fingerprint}</code>},{" "}
+      <a href={linkTo("requests", [id], { filter: key ?? fingerprint ?? "none" })}>Requests with this key</a>
     </>
   );
 }

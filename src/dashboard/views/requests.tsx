@@ -14,62 +14,59 @@ export function RequestsView() {
   useSteadyRow(opened);
   const { data, problem } = useData("/requests");
   const all = data ?? [];
+  const total = all.length;
   const chosen = filtered(all, filterInAddress()).toReversed();
+  const matching = chosen.length;
+
+  // The journal keeps no more.
+  const allWords = total === 1000 ? "the last 1,000" : counted(total, "request");
+  const shown = chosen.slice(0, limitInAddress());
+  const rows = shown.map((request, index) => (
+    <Row key={request.id} request={request} above={shown[index - 1]} isOpen={request.id === opened} />
+  ));
   return (
-    <div class={opened === undefined ? undefined : "with-detail"}>
+    <div class={opened && "with-detail"}>
       <div class="stack gap">
         <ListHead
           title="Requests"
-          count={
-            data && {
-              matching: chosen.length,
-              total: all.length,
-              all: all.length === 1000 ? "the last 1,000" : counted(all.length, "request"),
-            }
-          }
+          count={data && { matching, total, all: allWords }}
           placeholder="Key, outcome, status, advice or id"
         />
         <RejectionText problem={problem} />
-        {data === undefined ? null : chosen.length === 0 ? (
-          <Nothing isFiltered={all.length > 0} />
-        ) : (
+        {matching > 0 && (
           <div class="panel rows-box">
             <ol class="rows requests" aria-label="List of requests">
-              {chosen.slice(0, limitInAddress()).map((request, index, shown) => (
-                <Row
-                  key={request.id}
-                  request={request}
-                  above={shown[index - 1]}
-                  isOpen={request.id === opened}
-                />
-              ))}
+              {rows}
             </ol>
           </div>
         )}
-        <MoreRows left={chosen.length - limitInAddress()} />
+        {data && matching === 0 && <Nothing isFiltered={total > 0} />}
+        <MoreRows left={matching - limitInAddress()} />
       </div>
       {opened && <RequestDetail id={opened} />}
     </div>
   );
 }
 
-/** The words by which a request is found. */
+/** The words by which a request is found: its status also as `4xx`. */
 function wordsOf(request: Request): readonly string[] {
-  const { id, key, fingerprint, outcome, fault, status, method, path, code, advice } = request;
-  const words = [key ?? fingerprint ?? "none", outcome, id, method, path, code ?? "", fault ?? ""];
-  return [...words, ...advice, `${status}`, `${status}`.replace(/..$/, "xx")];
+  const { id, key, fingerprint, outcome, fault, method, path, code, advice } = request;
+  const sender = key ?? fingerprint ?? "none";
+  const status = `${request.status}`;
+  const statusClass = status.replace(/..$/, "xx");
+  return [sender, outcome, id, method, path, code ?? "", fault ?? "", ...advice, status, statusClass];
 }
 
 /** The requests with each word of a filter: as a whole if one has it so, otherwise as a part. */
 function filtered(requests: readonly Request[], filter: string): readonly Request[] {
-  return filter
-    .split(/\s+/)
-    .filter(Boolean)
-    .reduce((left, word) => {
-      const exact = left.filter((request) => wordsOf(request).includes(word));
-      if (exact.length > 0) return exact;
-      return left.filter((request) => wordsOf(request).some((text) => text.includes(word)));
-    }, requests);
+  let left = requests;
+  for (const word of filter.split(/\s+/)) {
+    if (word === "") continue;
+    const exact = left.filter((request) => wordsOf(request).includes(word));
+    if (exact.length > 0) left = exact;
+    else left = left.filter((request) => wordsOf(request).some((text) => text.includes(word)));
+  }
+  return left;
 }
 
 function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
@@ -83,20 +80,24 @@ function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
   );
 }
 
-function Row({
-  request,
-  above,
-  isOpen,
-}: Readonly<{ request: Request; above: Request | undefined; isOpen: boolean }>) {
+interface RowProps {
+  readonly request: Request;
+  /** The request of the row above, unless it is the first one. */
+  readonly above: Request | undefined;
+  readonly isOpen: boolean;
+}
+
+function Row({ request, above, isOpen }: RowProps) {
   const { id, at, status, outcome, key, fingerprint, source, fault, advice } = request;
   const [day, time] = instantParts(at);
+  const dayAbove = above && instantParts(above.at)[0];
+
+  // The report lists the most severe advice first.
   const report = useData("/report?story=true").data;
   const level = report?.advice.find((row) => advice.includes(row.id))?.level ?? "note";
   return (
     <>
-      {above !== undefined && instantParts(above.at)[0] === day ? null : (
-        <li class="day muted small">{day}</li>
-      )}
+      {day !== dayAbove && <li class="day muted small">{day}</li>}
       <li data-row={id}>
         <strong class={`toned tone-${toneOf(outcome)}`}>{status === 0 ? "none" : status}</strong>
         {/* Its link covers the row. */}
@@ -110,7 +111,7 @@ function Row({
         <span class="marks">
           {source === "story" && <span class="badge">story or page</span>}
           {fault && <span class="badge">fault</span>}
-          {advice.length === 0 ? null : <span class={`badge toned tone-${adviceTones[level]}`}>{level}</span>}
+          {advice.length > 0 && <span class={`badge toned tone-${adviceTones[level]}`}>{level}</span>}
         </span>
         <time class="muted" dateTime={at} title={at}>
           {time}

@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
+import type { ShownReport } from "../control/responses.js";
 import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { Options } from "../elements/form.js";
 import { DocsLink, Panel } from "../elements/words.js";
@@ -47,28 +48,27 @@ export function SandboxView() {
 function ProfilePanel() {
   const { add, problem } = useActions();
   const isOffline = useOffline();
-  const words = Object.entries(useData("/profiles").data?.profiles ?? {});
-  const choose = (profile: string) => add(() => call("/assumptions", { method: "PUT", body: { profile } }));
+  const profiles = useData("/profiles").data?.profiles ?? {};
+  const options = Object.entries(profiles).map(([name, means]) => [name, `${name}: ${means}`] as const);
+
+  const choose = ({ currentTarget }: Readonly<{ currentTarget: HTMLSelectElement }>) => {
+    const body = { profile: currentTarget.value };
+    add(() => call("/assumptions", { method: "PUT", body }));
+  };
+  const contents = ({ profile, pinned }: ShownReport) => (
+    <>
+      <select aria-label="Profile" value={profile} disabled={isOffline} onChange={choose}>
+        <Options of={options} />
+      </select>
+      <p>
+        {pinned.length > 0 && `Set apart from the profile: ${pinned.join(", ")}. `}
+        <DocsLink to="specification#assumptions">All assumptions</DocsLink>
+      </p>
+    </>
+  );
   return (
     <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
-      <Read path="/report?story=true">
-        {({ profile, pinned }) => (
-          <>
-            <select
-              aria-label="Profile"
-              value={profile}
-              disabled={isOffline}
-              onChange={({ currentTarget }) => choose(currentTarget.value)}
-            >
-              <Options of={words.map(([name, means]) => [name, `${name}: ${means}`] as const)} />
-            </select>
-            <p>
-              {pinned.length === 0 ? null : `Set apart from the profile: ${pinned.join(", ")}. `}
-              <DocsLink to="specification#assumptions">All assumptions</DocsLink>
-            </p>
-          </>
-        )}
-      </Read>
+      <Read path="/report?story=true">{contents}</Read>
       <RejectionText problem={problem} />
     </Panel>
   );

@@ -1,6 +1,6 @@
 import { call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ShownProblem } from "../control/responses.js";
+import type { ShownProblem, ShownScenario } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
@@ -25,16 +25,11 @@ export const useName = () => useData("/health").data?.scenario ?? "scenario";
 
 export function ScenarioPanel() {
   const file = useShared(chosenFile);
+  const running = <Read path="/scenario">{(text) => <Running text={text} />}</Read>;
   return (
     <Panel title="Scenario" name="scenario">
       <div class="with-aside">
-        <div class="stack">
-          {file === undefined ? (
-            <Read path="/scenario">{(text) => <Running text={text} />}</Read>
-          ) : (
-            <FileText file={file} />
-          )}
-        </div>
+        <div class="stack">{file === undefined ? running : <FileText file={file} />}</div>
         <Scenarios />
       </div>
     </Panel>
@@ -76,18 +71,33 @@ function YamlText({ text }: Readonly<{ text: string }>) {
 const maxProblems = 50;
 
 /** A file with its problems, to load unless one of them is an error. */
-function FileText({ file: { name, text, content, problems } }: Readonly<{ file: ChosenFile }>) {
+function FileText({ file }: Readonly<{ file: ChosenFile }>) {
+  const { name, text, content, problems } = file;
   const hasErrors = problems.some(({ level }) => level === "error");
+  const load = () => fetchControl("/scenario", { method: "PUT", yaml: content });
+
   const lines = text.split("\n");
+  const rows = problems.slice(0, maxProblems).map((problem, index) => {
+    const { level, line, column, message, hint } = problem;
+    const tone = level === "error" ? "key" : "limit";
+    return (
+      <li key={index}>
+        <span class={`toned tone-${tone}`}>{level}</span> <bdi>{message}</bdi> <bdi class="muted">{hint}</bdi>
+        {line && (
+          <pre class="code">
+            {line}:{column} {lines[line - 1]?.trim().slice(0, 200)}
+          </pre>
+        )}
+      </li>
+    );
+  });
   return (
     <>
       <div class="bar">
         <h3>
           <bdi>{name}</bdi>
         </h3>
-        {hasErrors ? null : (
-          <LoadButton name={name} load={() => fetchControl("/scenario", { method: "PUT", yaml: content })} />
-        )}
+        {!hasErrors && <LoadButton name={name} load={load} />}
         <Button isLocal class="quiet small" run={closeFile}>
           Cancel
         </Button>
@@ -97,62 +107,44 @@ function FileText({ file: { name, text, content, problems } }: Readonly<{ file: 
         {hasErrors && " Fix the errors, and choose the file again."}
       </p>
       <FileChoice />
-      <ol class="list">
-        {problems.slice(0, maxProblems).map(({ level, line, column, message, hint }, index) => (
-          <li key={index}>
-            <span class={`toned tone-${level === "error" ? "key" : "limit"}`}>{level}</span>{" "}
-            <bdi>{message}</bdi> <bdi class="muted">{hint}</bdi>
-            {line && (
-              <pre class="code">
-                {line}:{column} {lines[line - 1]?.trim().slice(0, 200)}
-              </pre>
-            )}
-          </li>
-        ))}
-      </ol>
-      {hasErrors ? null : <YamlText text={text} />}
+      <ol class="list">{rows}</ol>
+      {!hasErrors && <YamlText text={text} />}
     </>
   );
 }
 
 /** The scenario that the sandbox was started with, and the bundled ones. */
 function Scenarios() {
+  const rowOf = ({ name, description, running }: ShownScenario) => {
+    const load = () => call("/scenario", { method: "PUT", body: { name } });
+    return (
+      <li key={name} class="bar nowrap">
+        <div class="wide" dir="auto">
+          <strong>{name}</strong>
+          <p class="muted small">{firstSentence(description)}</p>
+        </div>
+        {running ? <span class="badge">running</span> : <LoadButton name={name} load={load} />}
+      </li>
+    );
+  };
   return (
     <section class="stack" aria-label="Load another one">
       <h3>Load another one</h3>
-      <Read path="/scenarios">
-        {(all) => (
-          <ul class="list">
-            {all.map(({ name, description, running }) => (
-              <li key={name} class="bar nowrap">
-                <div class="wide" dir="auto">
-                  <strong>{name}</strong>
-                  <p class="muted small">{firstSentence(description)}</p>
-                </div>
-                {running ? (
-                  <span class="badge">running</span>
-                ) : (
-                  <LoadButton name={name} load={() => call("/scenario", { method: "PUT", body: { name } })} />
-                )}
-              </li>
-            ))}
-          </ul>
-        )}
-      </Read>
+      <Read path="/scenarios">{(all) => <ul class="list">{all.map(rowOf)}</ul>}</Read>
     </section>
   );
 }
 
 function LoadButton({ name, load }: { readonly name: string; readonly load: () => Promise<unknown> }) {
   const runningName = useName();
-  const isListed = useData("/scenarios").data?.some(({ running }) => running) ?? true;
+  const scenarios = useData("/scenarios").data;
+  // Nobody is warned before the list is read.
+  const isListed = scenarios?.some(({ running }) => running) ?? true;
   const loss = isListed ? "" : ` ${runningName} is in no list: download it first.`;
+
+  const question = { title: `Load ${name}?`, text: `${lossOfState}${loss}`, action: `Load ${name}` };
   return (
-    <Button
-      class="quiet small"
-      ask={{ title: `Load ${name}?`, text: `${lossOfState}${loss}`, action: `Load ${name}` }}
-      run={() => load().then(closeFile)}
-    >
+    <Button class="quiet small" ask={question} run={() => load().then(closeFile)}>
       Load<span class="visually-hidden"> {name}</span>
     </Button>
   );
@@ -164,15 +156,15 @@ function FileChoice() {
   const check = async (file: File) => {
     // As bytes, so that the sandbox checks what is in the file.
     const content = new Blob([await file.arrayBuffer()]);
-    const body = { method: "POST", yaml: content } as const;
-    const { problems } = await call<Pick<ChosenFile, "problems">>("/scenario/validate", body);
+    const options = { method: "POST", yaml: content } as const;
+    const { problems } = await call<Pick<ChosenFile, "problems">>("/scenario/validate", options);
     chosenFile.value = { name: file.name, content, text: await content.text(), problems };
   };
-  const choose = ({ currentTarget }: Readonly<{ currentTarget: HTMLInputElement }>) => {
-    const [file] = currentTarget.files ?? [];
+  const choose = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
+    const file = input.files?.[0];
     if (file !== undefined) add(() => check(file));
     // The same file can be chosen again once it is fixed.
-    currentTarget.value = "";
+    input.value = "";
   };
   return (
     <label class="field">

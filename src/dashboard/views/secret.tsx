@@ -12,7 +12,10 @@ export function useIssued() {
   const state = useState<IssuedKey>();
   const [issued, setIssued] = state;
   const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);
-  const isGone = problem?.code === "not_found" || (data && data.fingerprint !== issued?.key.fingerprint);
+
+  // Another key may have its ref.
+  const isOther = data && data.fingerprint !== issued?.key.fingerprint;
+  const isGone = isOther || problem?.code === "not_found";
   useEffect(() => {
     if (isGone) setIssued(undefined);
   }, [isGone]);
@@ -22,7 +25,8 @@ export function useIssued() {
 /** A request to the first endpoint, for a shell. */
 export function useCurlLine(secret?: string): string {
   const path = useData("/report?story=true").data?.endpoints[0]?.path ?? "";
-  return `curl -i ${secret === undefined ? "" : `-H "x-api-key: ${secret}" `}${baseUrl}${path}`;
+  const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
+  return `curl -i ${header}${baseUrl}${path}`;
 }
 
 /** The secret of a new key. */
@@ -72,6 +76,11 @@ export function CopyKey({ of: ref }: Readonly<{ of: string }>) {
 
 async function secretOf(ref: string): Promise<string> {
   const path = `/keys/${encodeURIComponent(ref)}`;
-  const created = secrets.size > 0 && secrets.get((await call<Key>(path)).fingerprint);
-  return created || (await call<{ readonly secret: string }>(`${path}/secret`, { method: "POST" })).secret;
+  if (secrets.size > 0) {
+    const key = await call<Key>(path);
+    const created = secrets.get(key.fingerprint);
+    if (created) return created;
+  }
+  const computed = await call<{ readonly secret: string }>(`${path}/secret`, { method: "POST" });
+  return computed.secret;
 }

@@ -1,4 +1,4 @@
-import type { ComponentType } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, hasToken, needsToken, useToken, whyOffline } from "../control/call.js";
 import { useData } from "../control/data.js";
@@ -46,7 +46,7 @@ function focusMain(event: Event): void {
 
 function Header() {
   const { scenario, seed, version } = useData("/health").data ?? {};
-  const isOpen = useShared(revision) !== undefined;
+  const isLive = useShared(revision) !== undefined;
   return (
     <header class="bar page-header">
       <a class="skip-link" href={location.hash || "#/"} onClick={focusMain}>
@@ -63,7 +63,7 @@ function Header() {
           <span class="muted">seed {seed}</span>
         </span>
       )}
-      <output class={isOpen ? "connection open" : "connection"}>{isOpen ? "live" : "not connected"}</output>
+      <output class={isLive ? "connection open" : "connection"}>{isLive ? "live" : "not connected"}</output>
       <div class="bar">
         <ActiveFaults />
         <CopyButton text={baseUrl}>Copy URL</CopyButton>
@@ -93,7 +93,7 @@ function Navigation({ current }: Readonly<{ current: string }>) {
             <InstantText at={useShared(now)} />
           </a>
           {frozen && <a href={linkTo("sandbox", ["clock"])}>clock frozen</a>}
-          {profile === "minimal" ? null : <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
+          {profile !== "minimal" && <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
           <DocsLink to="README">Docs</DocsLink>
         </div>
       </div>
@@ -103,7 +103,12 @@ function Navigation({ current }: Readonly<{ current: string }>) {
 
 let isFirstView = true;
 
-function Main({ title, children }: { readonly title: string; readonly children: preact.ComponentChildren }) {
+interface MainProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+function Main({ title, children }: MainProps) {
   const main = useRef<HTMLElement>(null);
   const offline = useShared(whyOffline);
   useEffect(() => {

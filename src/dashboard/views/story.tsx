@@ -36,21 +36,24 @@ function NoStory() {
 /** The steps of a presenter, one after another, however fast the keys are pressed. */
 function useSteps() {
   const { add, problem } = useActions();
-  // How many steps run after a question, because a reset discards something.
+  // How many steps run after the question, which is open while there is such a number.
   const [asked, setAsked] = useState<number>();
+
   const read = () => call<Story>("/story");
   const run = () => call("/story/next", { method: "POST" });
   const replay = async (count: number) => {
     await call("/reset", { method: "POST" });
     for (let step = 0; step < count; step++) await run();
   };
-  /** Runs a number of steps from the scenario's start, no matter what was done before. */
+  /** Runs a number of steps from the scenario's start, after a question if the reset discards something. */
   const runFromStart = async (count: number) => {
     const ofClients = await call<readonly Request[]>("/requests?source=client&limit=1");
     const { changed } = await call<{ readonly changed: boolean }>("/state");
     if (changed || ofClients.length > 0) setAsked(count);
     else await replay(count);
   };
+
+  // Each reads first how far the story is: an earlier press may have changed that.
   const next = async () => {
     const { done, steps } = await read();
     if (done === 0) await runFromStart(1);
@@ -60,47 +63,54 @@ function useSteps() {
     const { done } = await read();
     if (done > 0) await runFromStart(done - 1);
   };
+
+  const question = asked !== undefined && (
+    <Ask
+      title="Reset the sandbox for the story?"
+      text={lossOfState}
+      action="Reset and continue"
+      run={() => replay(asked)}
+      onClose={() => setAsked(undefined)}
+    />
+  );
   return {
     problem,
     next: () => add(next),
     back: () => add(back),
     startAgain: () => add(() => runFromStart(0)),
-    question: asked !== undefined && (
-      <Ask
-        title="Reset the sandbox for the story?"
-        text={lossOfState}
-        action="Reset and continue"
-        run={() => replay(asked)}
-        onClose={() => setAsked(undefined)}
-      />
-    ),
+    question,
   };
 }
 
 function Presenter({ progress }: Readonly<{ progress: Story }>) {
-  const stage = useRef<HTMLElement>(null);
   const { last, steps, done, outline } = progress;
   const { problem, question, next, back, startAgain } = useSteps();
   useKeys({ " ": next, ArrowRight: next, ArrowLeft: back });
+
   // A new step starts at its top.
+  const stage = useRef<HTMLElement>(null);
   useEffect(() => stage.current?.scrollTo(0, 0), [done]);
+
+  const isNew = done === 0;
+  const isFinished = done === steps;
+  const lastResult = last && outline[last.number - 1]?.as_expected;
   return (
     <div class="story">
       <header class="bar">
         <h1>Story</h1>
         <p class="bar wide muted nowrap steps">
-          {done === 0 ? counted(steps, "step") : `Step ${done} of ${steps}`}
+          {isNew ? counted(steps, "step") : `Step ${done} of ${steps}`}
           <progress max={steps} value={done} aria-label="Steps done" />
         </p>
-        {done === steps && <Result of={progress} />}
+        {isFinished && <Result of={progress} />}
         <div class="bar">
-          <Button isDisabled={done === 0} run={back}>
+          <Button isDisabled={isNew} run={back}>
             <kbd>←</kbd> Back
           </Button>
-          {done === steps && <Button run={startAgain}>Start again</Button>}
+          {isFinished && <Button run={startAgain}>Start again</Button>}
           {/* It stays at the end: Space then does nothing. */}
-          <Button class="" isDisabled={done === steps} run={next}>
-            {done === 0 ? "Start" : "Next step"} <kbd>Space</kbd>
+          <Button class="" isDisabled={isFinished} run={next}>
+            {isNew ? "Start" : "Next step"} <kbd>Space</kbd>
           </Button>
         </div>
       </header>
@@ -109,7 +119,7 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
         {last === null ? (
           <Opening progress={progress} />
         ) : (
-          <Stage key={last.number} step={last} wasExpected={outline[last.number - 1]?.as_expected ?? null} />
+          <Stage key={last.number} step={last} wasExpected={lastResult ?? null} />
         )}
       </section>
       {question}
@@ -118,38 +128,38 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
 }
 
 /** The result of the whole story, once it is over. */
-function Result({ of: { outline } }: Readonly<{ of: Story }>) {
-  const failed = outline.filter((step) => step.as_expected === false).length;
-  return failed > 0 ? (
-    <strong class="toned tone-key">✗ {counted(failed, "step")} not as expected</strong>
-  ) : (
-    <strong class="toned tone-success">✓ As expected</strong>
-  );
+function Result({ of }: Readonly<{ of: Story }>) {
+  const failed = of.outline.filter((step) => step.as_expected === false).length;
+  if (failed === 0) return <strong class="toned tone-success">✓ As expected</strong>;
+  return <strong class="toned tone-key">✗ {counted(failed, "step")} not as expected</strong>;
 }
 
 /** Space and the arrows. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
+  // The listener is added once, and runs what the keys do at the last drawing.
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      const { key, target, repeat, ctrlKey, metaKey, altKey } = event;
+      const { key, target } = event;
       const run = latest.current[key];
-      if (run === undefined || ctrlKey || metaKey || altKey) return;
+      if (run === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+
       // Space presses the focused button, as everywhere.
       const busy = key === " " ? "button, a, summary, dialog" : "dialog";
       if (target instanceof Element && target.closest(busy)) return;
       event.preventDefault();
-      if (!repeat) run();
+      if (!event.repeat) run();
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   }, []);
 }
 
-// After a restart with a state file, only the number of steps is known.
-function Opening({ progress: { done, name, description } }: Readonly<{ progress: Story }>) {
+function Opening({ progress }: Readonly<{ progress: Story }>) {
+  const { done, name, description } = progress;
   const scenario = useName();
+  // After a restart with a state file, only the number of steps is known.
   if (done > 0) return <p class="narration">The sandbox restarted. Press Space for the next step.</p>;
   return (
     <>
@@ -197,18 +207,13 @@ function Stage({ step, wasExpected }: Readonly<{ step: StepResult; wasExpected: 
 
 function RequestLine({ request }: Readonly<{ request: NonNullable<StepResult["request"]> }>) {
   const { key, headers, body, times } = request;
+  const isWithoutKey = key === "none";
   return (
     <section class="stack" aria-label="The request">
       <p>
-        <Target request={request} />{" "}
-        {key === "none" ? (
-          "without a key"
-        ) : (
-          <>
-            with the key <strong>{key}</strong>
-          </>
-        )}
-        {times === 1 ? "" : `, ${times} times`}
+        <Target request={request} /> {isWithoutKey ? "without a key" : "with the key "}
+        {!isWithoutKey && <strong>{key}</strong>}
+        {times !== 1 && `, ${times} times`}
       </p>
       <Headers of={headers} />
       {body && <BodyText text={body} />}
@@ -216,15 +221,13 @@ function RequestLine({ request }: Readonly<{ request: NonNullable<StepResult["re
   );
 }
 
-function ResponsePanel({
-  response,
-  checks,
-  isAsExpected,
-}: Readonly<{
-  response: NonNullable<StepResult["response"]>;
-  checks: StepResult["checks"];
-  isAsExpected: boolean;
-}>) {
+interface ResponseProps {
+  readonly response: NonNullable<StepResult["response"]>;
+  readonly checks: StepResult["checks"];
+  readonly isAsExpected: boolean;
+}
+
+function ResponsePanel({ response, checks, isAsExpected }: ResponseProps) {
   const { headers, body, outcome } = response;
   return (
     <section class={`panel response tone-${toneOf(outcome)}`} aria-label="The response">
@@ -246,17 +249,16 @@ const hidden = ["content-length", "date", "connection", "content-type", "x-reque
 
 function Headers({ of }: { readonly of: Readonly<Record<string, string>> }) {
   const shown = Object.entries(of).filter(([name]) => !hidden.includes(name));
-  return <FactList class="pairs" of={shown.map(([name, value]) => [name, shortened(value, 400)])} />;
+  const pairs = shown.map(([name, value]) => [name, shortened(value, 400)] as const);
+  return <FactList class="pairs" of={pairs} />;
 }
 
-function Failure({ step: { differences, failure } }: Readonly<{ step: StepResult }>) {
+function Failure({ step }: Readonly<{ step: StepResult }>) {
+  const { failure, differences } = step;
   return (
     <div class="notice" role="alert">
-      {failure === null ? (
-        <p>Not as expected:</p>
-      ) : (
-        <Sentence>{`This step cannot run: ${failure.message}`}</Sentence>
-      )}
+      {failure === null && <p>Not as expected:</p>}
+      {failure && <Sentence>{`This step cannot run: ${failure.message}`}</Sentence>}
       {differences.map(({ at, expected, found }) => (
         <p key={at}>
           <code>{at}</code>: expected <bdi>{expected}</bdi>, found <bdi>{found}</bdi>
