@@ -94,9 +94,12 @@ export type Story = {
   readonly done: number;
   readonly name: string | null;
   readonly description: string | null;
-  readonly outline: readonly { readonly as_expected: boolean | null }[];
+  readonly outline: readonly { readonly as_expected: boolean | null; readonly text: string | null }[];
   readonly last: StepResult | null;
 };
+
+/** What happens when the clock gets there. */
+export type Event = InJson<UpcomingView>;
 
 /** What the page follows, by path. */
 export type ControlData = {
@@ -113,7 +116,7 @@ export type ControlData = {
   readonly "/scenario": string;
   readonly "/scenarios": readonly ShownScenario[];
   readonly "/story": Story;
-  readonly "/upcoming": readonly InJson<UpcomingView>[];
+  readonly "/upcoming": readonly Event[];
   readonly [key: `/keys/${string}`]: ListedKey;
   readonly [directory: `/directory?${string}`]: Directory;
   readonly [request: `/requests/${string}`]: ShownRequestDetails;

@@ -7,7 +7,7 @@ import { Field, Form, Submit, textIn, timeForms } from "../elements/form.js";
 import { InstantText, Panel, Until } from "../elements/words.js";
 import { linkToKey } from "../route.js";
 
-const setClock = (body: object) => call("/clock", { method: "PUT", body });
+export const setClock = (body: object) => call("/clock", { method: "PUT", body });
 
 const advance = (by: string) => call("/clock/advance", { method: "POST", body: { by } });
 

@@ -1,21 +1,16 @@
 import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type {
-  DirectoryPart,
-  IsOver,
-  KeyAction,
-  KeyEnd,
-  ListedKey,
-  ShownSentRequest,
-} from "../control/responses.js";
+import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
+import { endOf, isOver } from "../elements/life.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows, useSteadyRow } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { counted, FactList, InstantText, Sentence, shortened, Until } from "../elements/words.js";
 import { linkTo, linkToKey, linkWithin, route } from "../route.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
+import { Lives } from "./lives.js";
 import { CopyKey } from "./secret.js";
 
 export function KeysView() {
@@ -50,6 +45,7 @@ export function KeysView() {
         </p>
       )}
       {isRead && sections.length === 0 && <p class="panel muted">No keys match the filter.</p>}
+      <Lives keys={shown} max={20} linkTo={(ref) => linkWithin([ref])} canMove />
       {sections.map((section) => (
         <OrganizationPanel key={section.organization.ref} {...section} />
       ))}
@@ -117,20 +113,6 @@ function Permissions({ organization }: Pick<DirectoryPart, "organization">) {
       <RejectionText problem={problem} />
     </div>
   );
-}
-
-/** A retiring key works until its overlap ends. */
-const isOver: IsOver = { active: false, retiring: false, revoked: true, expired: true, rotated: true };
-
-const isEnd: Readonly<Record<KeyEnd, true>> = { revoked_at: true, expires_at: true, overlap_ends_at: true };
-
-/** When a key is over for good, or has been since: the first end of a key that is not revoked; `null` without an end. */
-function endOf(key: ListedKey): string | null {
-  const endNames = Object.keys(isEnd) as KeyEnd[]; // its own names
-  const ends = endNames.map((name) => key[name]).filter((end) => end !== null);
-  // The order of these texts is that of their times.
-  const [first] = ends.sort();
-  return key.revoked_at ?? first ?? null;
 }
 
 /** `1 of 60 a minute`, on one line. */

@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
+import { useData } from "../control/data.js";
 import type { Request, StepResult, Story } from "../control/responses.js";
 import { Ask, Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
 import { BodyText, CheckStrip, OutcomeText, Target, toneOf } from "../elements/traffic.js";
 import { counted, DocsLink, FactList, InstantText, Sentence, shortened } from "../elements/words.js";
-import { linkTo } from "../route.js";
+import { linkTo, linkToKey } from "../route.js";
+import { Lives } from "./lives.js";
 import { useName } from "./scenario.js";
 
 export function StoryView() {
@@ -122,9 +124,18 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
           <Stage key={last.number} step={last} wasExpected={lastResult ?? null} />
         )}
       </section>
+      <StoryLives of={progress} />
       {question}
     </div>
   );
+}
+
+/** The lives of the keys that the story uses. */
+function StoryLives({ of: { outline } }: Readonly<{ of: Story }>) {
+  const { sections = [] } = useData("/directory?limit=200").data ?? {};
+  const words = new Set(outline.flatMap(({ text }) => text?.split(/[ ,]+/) ?? []));
+  const keys = sections.flatMap((section) => section.keys.filter(({ ref }) => words.has(ref)));
+  return <Lives keys={keys} max={4} linkTo={linkToKey} />;
 }
 
 /** The result of the whole story, once it is over. */
