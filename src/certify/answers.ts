@@ -13,28 +13,33 @@ export async function judgeAnswers(runs: Runs): Promise<Judgment> {
 }
 
 /** Whether a run gives the first request with this outcome the wrong answer. */
-export const isAnswerWanted = (plan: Pick<CertifyPlan, "only" | "allow">, outcome: OutcomeId): boolean =>
-  isWanted(plan, `answer.${outcome}`) && !plan.allow.includes(outcome);
+export function isAnswerWanted(plan: Pick<CertifyPlan, "only" | "allow">, outcome: OutcomeId): boolean {
+  return isWanted(plan, `answer.${outcome}`) && !plan.allow.includes(outcome);
+}
 
 /** The run in which only the first request with this outcome gets the wrong answer: faults read it, too. */
-export const firstWrong = (runs: Runs, outcome: OutcomeId) =>
-  runs.make(`answer.${outcome}`, wrongAnswerTo({ kind: "first", outcome }));
+export function firstWrong(runs: Runs, outcome: OutcomeId): Promise<ClientRun | undefined> {
+  return runs.make(`answer.${outcome}`, wrongAnswerTo({ kind: "first", outcome }));
+}
 
-const wrongAnswerTo = (which: WhichRequest): RunConditions => ({
-  onRequest: { which, gets: { kind: "wrong_answer" } },
-});
+function wrongAnswerTo(which: WhichRequest): RunConditions {
+  return { onRequest: { which, gets: { kind: "wrong_answer" } } };
+}
 
-export const isNoticed = ({ result, replacedCount }: ClientRun): boolean =>
-  result === "failed" && replacedCount > 0;
+export function isNoticed({ result, replacedCount }: ClientRun): boolean {
+  return result === "failed" && replacedCount > 0;
+}
 
+/** If the wrong answer to the first request is not noticed, or if that is allowed, each request gets it. */
 async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
   const name = `answer.${outcome}`;
   const { plain, plan } = runs;
   const isAllowed = plan.allow.includes(outcome);
-  const first = isAllowed ? undefined : await firstWrong(runs, outcome);
-  const run =
-    first && isNoticed(first) ? first : await runs.make(name, wrongAnswerTo({ kind: "each", outcome }));
+  let run = isAllowed ? undefined : await firstWrong(runs, outcome);
+  if (run === undefined || !isNoticed(run))
+    run = await runs.make(name, wrongAnswerTo({ kind: "each", outcome }));
   if (run === undefined) return judged(name, notJudged(notMade));
+
   if (isNoticed(run)) {
     const unsure = await runs.whyUnsure(run);
     return judged(name, unsure === undefined ? held : notJudged(unsure));
@@ -43,10 +48,12 @@ async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
   if (run.result === "timed_out") return judged(name, notJudged(tooLate));
   const reason = whyNotJudged(plain, run, "replaced");
   if (reason !== undefined) return judged(name, notJudged(reason));
+
   const { status, when } = outcomeOf(outcome);
+  const wrong = isSuccess(outcome) ? "401" : "200";
   return judged(name, failed, {
     name,
-    sentence: `Passes with the wrong answer: ${isSuccess(outcome) ? "401" : "200"} in place of ${status} for ${when}`,
+    sentence: `Passes with the wrong answer: ${wrong} in place of ${status} for ${when}`,
     whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${outcome}.`,
     again: againWith(plan, "certify", "--only", name),
     runs: [name],

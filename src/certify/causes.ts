@@ -32,11 +32,19 @@ type SearchResult =
 const longBody = "body_length";
 /** A long body explains each row that lengthens one: only the length may break the client. */
 const longerBy = [...lengtheningRows.map(({ id }) => id), "organization.name_ending", "key.granted_scopes"];
-const isCoveredBy = (cause: RowCause, row: string) =>
-  cause.row === row || (cause.row === longBody && longerBy.includes(row));
 
-const rowsOf = ({ points }: ClientRun) => [...new Set(points.map(({ row }) => row))];
-const inOrder = (runs: readonly ClientRun[]) => runs.toSorted((one, other) => one.seed - other.seed);
+function isCoveredBy(cause: RowCause, row: string): boolean {
+  return cause.row === row || (cause.row === longBody && longerBy.includes(row));
+}
+
+function rowsOf({ points }: ClientRun): string[] {
+  const rows = new Set(points.map(({ row }) => row));
+  return [...rows];
+}
+
+function inOrder(runs: readonly ClientRun[]): ClientRun[] {
+  return runs.toSorted((one, other) => one.seed - other.seed);
+}
 
 /** Those with a long body first: it explains rows that lengthen one. */
 function longFirst(runs: readonly ClientRun[]): ClientRun[] {
@@ -277,23 +285,25 @@ function wordsOfCause(
     const words = wordsOf(row, variant);
     if (words !== undefined) variants.add(words);
   }
-  const responses = listed([...statuses].sort(), "and");
-  const what = `when ${statuses.size > 1 ? "each of " : ""}${responses} ${listed([...variants], "or")}`;
-  if (!isLate) return { sentence: `Breaks ${what}`, whatToDo: remedyOf(row) };
-  return {
-    sentence: `Does not end in time ${what}`,
-    whatToDo: `${remedyOf(row)} Limit how long your client waits. If it may wait that long, set a longer --timeout.`,
-  };
+  let responses = listed([...statuses].sort(), "and");
+  if (statuses.size > 1) responses = `each of ${responses}`;
+  const what = `when ${responses} ${listed([...variants], "or")}`;
+
+  const remedy = remedyOf(row);
+  if (!isLate) return { sentence: `Breaks ${what}`, whatToDo: remedy };
+  return { sentence: `Does not end in time ${what}`, whatToDo: `${remedy} ${limitWait}` };
 }
 
+const limitWait = "Limit how long your client waits. If it may wait that long, set a longer --timeout.";
+
 function waitsTooLong({ last, timeouts }: ClientRun): Pick<Finding, "sentence" | "whatToDo"> {
-  const isDaily = last?.outcome === "429.per_day";
-  const seconds = Math.round(timeouts.total / 1000);
+  const waits = `Waits longer than ${Math.round(timeouts.total / 1000)} s`;
+  if (last?.outcome !== "429.per_day")
+    return { sentence: `${waits}, as \`Retry-After\` of a 429 asks`, whatToDo: limitWait };
   return {
-    sentence: `Waits longer than ${seconds} s, as \`Retry-After\` of ${isDaily ? "a daily limit" : "a 429"} asks`,
-    whatToDo: isDaily
-      ? "Limit how long your client waits, and tell its caller of the limit: a day is too long. Or test it with a key that is limited by the minute."
-      : "Limit how long your client waits. If it may wait that long, set a longer --timeout.",
+    sentence: `${waits}, as \`Retry-After\` of a daily limit asks`,
+    whatToDo:
+      "Limit how long your client waits, and tell its caller of the limit: a day is too long. Or test it with a key that is limited by the minute.",
   };
 }
 
@@ -302,13 +312,15 @@ function seedsIn(failed: readonly ClientRun[]): string {
   return `${seeds.length === 1 ? "seed" : "seeds"} ${listed(seeds, "and")}`;
 }
 
-const seedCause = (failed: readonly ClientRun[]): Cause => ({
-  shownBy: failed[0] as ClientRun,
-  sentence: `Fails with ${seedsIn(failed)} even when nothing is varied`,
-  whatToDo:
-    "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
-  failed,
-});
+function seedCause(failed: readonly ClientRun[]): Cause {
+  return {
+    shownBy: failed[0] as ClientRun,
+    sentence: `Fails with ${seedsIn(failed)} even when nothing is varied`,
+    whatToDo:
+      "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
+    failed,
+  };
+}
 
 /** Its sentence is about the seeds that were searched. */
 function unknownCause(failed: readonly ClientRun[]): Cause {
@@ -316,12 +328,10 @@ function unknownCause(failed: readonly ClientRun[]): Cause {
   const shownBy = searched[0] as ClientRun;
   const { last, result, code } = shownBy;
   const how = result === "timed_out" ? "does not end in time" : `fails with exit code ${code}`;
-  return {
-    shownBy,
-    sentence: `The command ${how} with ${seedsIn(searched)}: no single row of varied responses brings it back`,
-    whatToDo: last
-      ? `Look at what the command prints, and at the last response (${last.outcome}, ${last.id}).`
-      : "The command got no response.",
-    failed: inOrder(failed),
-  };
+  const sentence = `The command ${how} with ${seedsIn(searched)}: no single row of varied responses brings it back`;
+
+  let whatToDo = "The command got no response.";
+  if (last)
+    whatToDo = `Look at what the command prints, and at the last response (${last.outcome}, ${last.id}).`;
+  return { shownBy, sentence, whatToDo, failed: inOrder(failed) };
 }

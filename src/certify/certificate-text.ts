@@ -1,10 +1,10 @@
 import { commandLine, pluralize } from "../report/plain-text.js";
-import { isFault } from "../rules/outcomes.js";
+import { isFault, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import { againLine, type Program } from "./again-line.js";
 import { type CertifyResult, conclusionOf, withoutProblem } from "./certificate.js";
-import type { Check, Finding } from "./judgment.js";
+import type { Check, Finding, Note } from "./judgment.js";
 import { nameOfKey, resendKinds } from "./resend-kinds.js";
 
 const width = 100;
@@ -17,66 +17,74 @@ export function certificateText(
   program: Program = {},
   bad: (text: string) => string = (text) => text,
 ): string {
-  const { verdict, problems, checks, why, whatToDo, runs, command, durationMs, allow } = certified;
-  const { scenario, assumptions = [] } = certified;
+  const { verdict, problems, why, whatToDo, runs, command, durationMs } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
-  const nameless = withoutProblem(checks, problems);
   const conclusion = `${conclusionOf(certified)}.`;
+  const lines = [`${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`];
   const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
-  const lines = [
-    `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`,
-    ...(whatToDo === undefined || hasReason ? [] : [`Fix: ${whatToDo}`]),
-    ...problems.flatMap((problem, at) => problemLines(problem, at + 1, certified, program)),
-    ...nameless.map((name, at) => `${problems.length + at + 1}. ${name} failed, and no run shows why`),
-    ...(hasReason ? [`Not judged: ${why}. ${whatToDo}`] : []),
-    ...listLine("Held", heldWords(certified)),
-    ...listLine(
-      "Allowed",
-      allow.map((outcome) => (isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`)),
-    ),
-    ...listLine(`Set by ${scenario}`, assumptions),
-    ...notJudgedLines(certified),
-  ];
+  if (whatToDo !== undefined && !hasReason) lines.push(`Fix: ${whatToDo}`);
+
+  let number = 0;
+  for (const problem of problems) {
+    number += 1;
+    lines.push(...problemLines(problem, number, certified, program));
+  }
+  for (const name of withoutProblem(certified.checks, problems)) {
+    number += 1;
+    lines.push(`${number}. ${name} failed, and no run shows why`);
+  }
+
+  if (hasReason) lines.push(`Not judged: ${why}. ${whatToDo}`);
+  lines.push(...listLine("Held", heldWords(certified)));
+  lines.push(...listLine("Allowed", certified.allow.map(allowedWords)));
+  lines.push(...listLine(`Set by ${certified.scenario}`, certified.assumptions ?? []));
+  lines.push(...notJudgedLines(certified));
   return `${lines.map(escapeControls).join("\n")}\n`;
 }
 
 function problemLines(
   problem: Finding,
   number: number,
-  { command }: CertifyResult,
+  certified: CertifyResult,
   program: Program,
 ): string[] {
   const { sentence, whatToDo, lastLine } = problem;
+  const lines = [`${number}. ${sentence}`];
+  const again = `Again: ${againLine(problem, certified.command, program)}`;
+  if (number > wholeProblems) return [...lines, `   ${again}`];
+
+  if (lastLine !== undefined) lines.push(`   Its last line: ${lastLine}`);
   const fix = `   Fix: ${whatToDo}`;
-  const again = `Again: ${againLine(problem, command, program)}`;
-  if (number > wholeProblems) return [`${number}. ${sentence}`, `   ${again}`];
   const isShort = fix.length + again.length + 6 <= width;
-  return [
-    `${number}. ${sentence}`,
-    ...(lastLine === undefined ? [] : [`   Its last line: ${lastLine}`]),
-    ...(isShort ? [`${fix}      ${again}`] : [fix, `   ${again}`]),
-  ];
+  if (isShort) lines.push(`${fix}      ${again}`);
+  else lines.push(fix, `   ${again}`);
+  return lines;
 }
 
-const listLine = (title: string, words: readonly string[]) =>
-  words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
+function listLine(title: string, words: readonly string[]): string[] {
+  return words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
+}
+
+function allowedWords(outcome: OutcomeId): string {
+  return isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`;
+}
 
 /** What held: each group with its count, and each kind of resend. */
 function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">): string[] {
-  const countOf = (group: Check["group"], words: string) => {
+  const words: string[] = [];
+  const addCount = (group: Check["group"], name: string) => {
     const ofGroup = checks.filter((check) => check.group === group && check.result.kind !== "allowed");
     const held = ofGroup.filter(({ result }) => result.kind === "held").length;
-    return held === 0 ? [] : [`${words} (${held} of ${ofGroup.length})`];
+    if (held > 0) words.push(`${name} (${held} of ${ofGroup.length})`);
   };
-  return [
-    ...countOf("varied", "varied responses"),
-    ...countOf("answer", "wrong answers noticed"),
-    ...heldResends(checks, wordsOfChecks(report)),
-    ...countOf("fault", "faults"),
-    ...(checks.some(({ group, result }) => group === "advice" && result.kind === "held")
-      ? ["no key in output or URL"]
-      : []),
-  ];
+  addCount("varied", "varied responses");
+  addCount("answer", "wrong answers noticed");
+  words.push(...heldResends(checks, wordsOfChecks(report)));
+  addCount("fault", "faults");
+
+  const isKeyHidden = checks.some(({ group, result }) => group === "advice" && result.kind === "held");
+  if (isKeyHidden) words.push("no key in output or URL");
+  return words;
 }
 
 /** The words of a check: those of its kind of resend, or its name. */
@@ -95,20 +103,32 @@ function heldResends(checks: readonly Check[], wordsOf: (name: string) => string
     if (group !== "resend" || result.kind !== "held") continue;
     words.add(isWhole && limited.includes(check) ? "429" : wordsOf(name));
   }
-  const [key] = checks.flatMap(({ result }) => (result.kind === "held" && result.key) || []);
-  return key === undefined ? [] : [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")}`];
+  const key = heldKey(checks);
+  if (key === undefined) return [];
+  return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")}`];
+}
+
+/** The key of the first resend that held. */
+function heldKey(checks: readonly Check[]): string | undefined {
+  for (const { result } of checks) if (result.kind === "held" && result.key) return result.key;
+  return undefined;
 }
 
 /** What was not judged, with the reason: the same one once, and none that the verdict has. */
-function notJudgedLines({ checks, notes, report, why }: CertifyResult): string[] {
-  const wordsOf = wordsOfChecks(report);
-  const ofChecks = checks.flatMap(({ name, result }) =>
-    result.kind === "not_judged" ? [{ ...result.reason, what: wordsOf(name) }] : [],
-  );
+function notJudgedLines(certified: CertifyResult): string[] {
+  const wordsOf = wordsOfChecks(certified.report);
+  const unjudged: Note[] = [];
+  for (const { name, result } of certified.checks)
+    if (result.kind === "not_judged") unjudged.push({ what: wordsOf(name), ...result.reason });
+  unjudged.push(...certified.notes);
+
   const byReason = new Map<string, string[]>();
-  for (const { what, ...reason } of [...ofChecks, ...notes]) {
-    const words = `${reason.why}. ${reason.whatToDo}`;
-    if (!why?.endsWith(reason.why)) byReason.set(words, [...(byReason.get(words) ?? []), what]);
+  for (const { what, why, whatToDo } of unjudged) {
+    if (certified.why?.endsWith(why)) continue;
+    const reason = `${why}. ${whatToDo}`;
+    const names = byReason.get(reason);
+    if (names === undefined) byReason.set(reason, [what]);
+    else names.push(what);
   }
-  return [...byReason].map(([words, names]) => `Not judged: ${listed(names, "and")}: ${words}`);
+  return [...byReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
 }

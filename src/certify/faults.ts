@@ -40,10 +40,12 @@ interface FaultTarget {
 
 /** Hits one request with each kind of fault, in a run of its own, which the client must survive. */
 export async function judgeFaults(runs: Runs): Promise<Judgment> {
-  const { allow } = runs.plan;
-  const wanted = faultsAsked(runs.plan);
-  const target = wanted.length === 0 ? undefined : await faultTarget(runs);
+  const { plan } = runs;
+  const wanted = faultsAsked(plan);
+  if (wanted.length === 0) return joined([]);
+  const target = await faultTarget(runs);
   if (target === undefined) return joined(wanted.map((fault) => judged(fault, notJudged(noRequest))));
+
   const faulty = await Promise.all(
     wanted.map((fault) => {
       const which = { kind: "first", outcome: target.outcome } as const;
@@ -51,86 +53,120 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
       return runs.make(fault, { onRequest: { which, gets } }, { wait: longestWait });
     }),
   );
-  const isFailure = (run: ClientRun) =>
-    run.replacedCount > 0 && !isSecondFailure(run) && !allow.includes(run.name);
-  const failures = faulty.filter(hasFailed).filter(isFailure);
-  const isMade = (await runs.repeat(failures)) !== "not_made";
-  const checks = faulty.map((run, at) => {
-    const fault = wanted[at] as FaultOutcomeId;
+
+  const failures: ClientRun[] = [];
+  for (const run of faulty) {
+    if (!hasFailed(run) || run.replacedCount === 0) continue;
+    if (!isSecondFailure(run) && !plan.allow.includes(run.name)) failures.push(run);
+  }
+  const repeated = await runs.repeat(failures);
+  const isMade = repeated !== "not_made";
+
+  const checks = wanted.map((fault, index) => {
+    const run = faulty[index];
     if (run === undefined || !failures.includes(run))
       return judged(fault, survival(fault, run, target, runs));
     return judged(fault, isMade ? failed : notJudged(notMade));
   });
-  // What one flaw breaks is one problem. A client without a timeout is another one.
+  if (!isMade) return joined(checks);
+  return joined([...checks, { problems: problemsOf(failures, target, runs) }]);
+}
+
+/** What one flaw breaks is one problem. A client without a timeout is another one. */
+function problemsOf(failures: readonly ClientRun[], target: FaultTarget, runs: Runs): Finding[] {
   const late = failures.filter(({ result }) => result === "timed_out");
-  const groups = [failures.filter((run) => !late.includes(run)), ...late.map((run) => [run])];
-  const problems = groups.flatMap((group) => (isMade && group[0] ? faultFinding(group, target, runs) : []));
-  return joined([...checks, { problems }]);
+  const others = failures.filter((run) => !late.includes(run));
+
+  const problems: Finding[] = [];
+  if (others.length > 0) problems.push(faultFinding(others, target, runs));
+  for (const run of late) problems.push(faultFinding([run], target, runs));
+  return problems;
 }
 
 /** The faults that are tried. */
 function faultsAsked(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
-  return faultOutcomes.filter(
-    (fault) =>
-      isWanted(plan, fault) &&
-      (plan.hasAllFaults || plan.only?.includes(fault) || defaultFaults.includes(fault)),
-  );
+  return faultOutcomes.filter((fault) => {
+    if (!isWanted(plan, fault)) return false;
+    return plan.hasAllFaults || plan.only?.includes(fault) || defaultFaults.includes(fault);
+  });
 }
 
 /** The number of a run's requests with this outcome. */
-const requestsIn = ({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId) =>
-  sent.flatMap(({ requests }) => requests).filter((one) => one.outcome === outcome).length;
+function requestsIn({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId): number {
+  const requests = sent.flatMap((ofKey) => ofKey.requests);
+  return requests.filter((request) => request.outcome === outcome).length;
+}
 
-/** A request whose response a test uses, if there is one; first of those that come equally often in each run. */
+/** A request whose response a test uses, if there is one; `undefined` if no request may fail. */
 async function faultTarget(runs: Runs): Promise<FaultTarget | undefined> {
   const { plain } = runs;
   const { passed } = await runVaried(runs);
-  const requests = plain.sent.flatMap((sent) => sent.requests);
-  const fitting = requests.filter(({ outcome, canFail }) => canFail && isSuccess(outcome));
-  const isSteady = (outcome: OutcomeId) =>
-    passed.every((run) => requestsIn(run, outcome) === requestsIn(plain, outcome));
-  const outcomes = [...new Set(fitting.map(({ outcome }) => outcome))].toSorted(
-    (one, other) => Number(isSteady(other)) - Number(isSteady(one)),
-  );
+  const outcomes = outcomesToHit(plain, passed);
   let unused = notUsed;
   for (const outcome of outcomes) {
     const wrong = await firstWrong(runs, outcome);
     if (wrong === undefined) continue;
-    const requests = requestsIn(wrong, outcome);
-    if (!isNoticed(wrong)) {
-      if (wrong.result === "passed" && requests > requestsIn(plain, outcome)) unused = sentAgain;
-      continue;
+
+    const inPlain = requestsIn(plain, outcome);
+    const inWrong = requestsIn(wrong, outcome);
+    if (isNoticed(wrong)) {
+      const unsure = await runs.whyUnsure(wrong);
+      if (unsure === undefined) return { outcome, mostRequests: Math.max(inPlain, inWrong) };
+    } else if (wrong.result === "passed" && inWrong > inPlain) {
+      unused = sentAgain;
     }
-    if ((await runs.whyUnsure(wrong)) !== undefined) continue;
-    return { outcome, mostRequests: Math.max(requestsIn(plain, outcome), requests) };
   }
+
   const [outcome] = outcomes;
-  return outcome && { outcome, unused, mostRequests: Number.POSITIVE_INFINITY };
+  if (outcome === undefined) return undefined;
+  return { outcome, unused, mostRequests: Number.POSITIVE_INFINITY };
+}
+
+/** The outcomes of requests that may fail, first of those that come equally often in each run. */
+function outcomesToHit(plain: ClientRun, passed: readonly ClientRun[]): OutcomeId[] {
+  const steady = new Set<OutcomeId>();
+  const others = new Set<OutcomeId>();
+  for (const { outcome, canFail } of plain.sent.flatMap(({ requests }) => requests)) {
+    if (!canFail || !isSuccess(outcome)) continue;
+    const inPlain = requestsIn(plain, outcome);
+    const isSteady = passed.every((run) => requestsIn(run, outcome) === inPlain);
+    if (isSteady) steady.add(outcome);
+    else others.add(outcome);
+  }
+  return [...steady, ...others];
 }
 
 /** What a run shows that passed, or that failed for another reason. */
 function survival(
   fault: FaultOutcomeId,
   run: ClientRun | undefined,
-  { unused }: FaultTarget,
-  { plain, plan }: Runs,
+  target: FaultTarget,
+  runs: Runs,
 ): ResultOfCheck {
   if (run === undefined) return notJudged(notMade);
-  if (hasFailed(run) && run.replacedCount > 0)
-    return plan.allow.includes(fault) ? { kind: "allowed" } : notJudged(secondFailure);
-  const reason = whyNotJudged(plain, run, "replaced");
+  if (hasFailed(run) && run.replacedCount > 0) {
+    if (runs.plan.allow.includes(fault)) return { kind: "allowed" };
+    return notJudged(secondFailure);
+  }
+
+  const reason = whyNotJudged(runs.plain, run, "replaced") ?? target.unused;
   if (reason !== undefined) return notJudged(reason);
-  if (unused !== undefined) return notJudged(unused);
+
+  // If no request follows the one that was hit, the client may have given up; a delayed response still comes.
   const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
-  return isLast && !effectAt(fault).onlyDelays ? notJudged(notFollowed) : held;
+  if (isLast && !effectAt(fault).onlyDelays) return notJudged(notFollowed);
+  return held;
 }
 
 /** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
 function isSecondFailure({ sent }: ClientRun): boolean {
-  return sent.some(({ requests }) => {
-    const before = requests[requests.findIndex(({ isReplaced }) => isReplaced) - 1];
-    return before !== undefined && (isFault(before.outcome) || outcomeOf(before.outcome).status === 429);
-  });
+  for (const { requests } of sent) {
+    const index = requests.findIndex(({ isReplaced }) => isReplaced);
+    const before = requests[index - 1];
+    if (before === undefined) continue;
+    if (isFault(before.outcome) || outcomeOf(before.outcome).status === 429) return true;
+  }
+  return false;
 }
 
 const secondFailure: Reason = {
@@ -158,45 +194,50 @@ const noRequest: Reason = {
 function faultFinding(failures: readonly ClientRun[], target: FaultTarget, { plan }: Runs): Finding {
   const [first] = failures as [ClientRun, ...ClientRun[]];
   const names = failures.map(({ name }) => name as FaultOutcomeId);
-  const isSentAgain = failures.every(
-    (run) => run.result === "failed" && requestsIn(run, target.outcome) > target.mostRequests,
-  );
+  const isSentAgain = failures.every((run) => {
+    return run.result === "failed" && requestsIn(run, target.outcome) > target.mostRequests;
+  });
+  const words = isSentAgain ? countedTwice(names) : notSurvived(names, first.result === "timed_out");
+  const only = names.flatMap((name) => ["--only", name]);
   return {
     name: first.name,
-    ...(isSentAgain ? countedTwice(names) : notSurvived(names, first.result === "timed_out")),
-    again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
+    ...words,
+    again: againWith(plan, "certify", ...only),
     ...lastLineOf(first),
     runs: names,
   };
 }
 
-const countedTwice = (names: readonly FaultOutcomeId[]) => ({
-  sentence: `Sends the request again after ${listed(
-    names.map((name) => effectAt(name).gets),
-    "or",
-  )}, and the command then fails`,
-  whatToDo:
-    "If a test counts requests, leave out those that repeat others after faults: `faults: false`, or `faults=false` of GET /expect.",
-});
+function countedTwice(names: readonly FaultOutcomeId[]) {
+  const gets = names.map((name) => effectAt(name).gets);
+  return {
+    sentence: `Sends the request again after ${listed(gets, "or")}, and the command then fails`,
+    whatToDo:
+      "If a test counts requests, leave out those that repeat others after faults: `faults: false`, or `faults=false` of GET /expect.",
+  };
+}
 
 function notSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
   const [name] = names as [FaultOutcomeId, ...FaultOutcomeId[]];
+  const hasPage = names.includes("fault.status");
   const isOne = names.length === 1;
-  const page = names.includes("fault.status");
-  const gets = names.map((fault) => effectAt(fault).gets).join(", ");
-  const sentence = `${isLate ? "Does not end in time" : "Fails"} when the first request with a key that works ${effectAt(name).happens}${page ? " with an HTML page" : ""}`;
-  const fixes = [
-    isOne ? whatToDoAfter(name, { isIdempotent: true }) : sendAgain,
-    ...(page ? ["Read the status before the body: the error page of a gateway is HTML."] : []),
-    ...(isLate
-      ? ["If your client has a longer timeout, raise --timeout, for example to --timeout 60s."]
-      : []),
-    `If your client fails on purpose, add ${listed(
-      names.map((fault) => `--allow ${fault}`),
-      "and",
-    )}.`,
-  ];
-  return { sentence: isOne ? sentence : `Fails at the first failure: ${gets}`, whatToDo: fixes.join(" ") };
+
+  const fixes = [isOne ? whatToDoAfter(name, { isIdempotent: true }) : sendAgain];
+  if (hasPage) fixes.push("Read the status before the body: the error page of a gateway is HTML.");
+  if (isLate)
+    fixes.push("If your client has a longer timeout, raise --timeout, for example to --timeout 60s.");
+  const allowed = names.map((fault) => `--allow ${fault}`);
+  fixes.push(`If your client fails on purpose, add ${listed(allowed, "and")}.`);
+  const whatToDo = fixes.join(" ");
+
+  if (!isOne) {
+    const gets = names.map((fault) => effectAt(fault).gets);
+    return { sentence: `Fails at the first failure: ${gets.join(", ")}`, whatToDo };
+  }
+  const fails = isLate ? "Does not end in time" : "Fails";
+  let sentence = `${fails} when the first request with a key that works ${effectAt(name).happens}`;
+  if (hasPage) sentence += " with an HTML page";
+  return { sentence, whatToDo };
 }
 
 const sendAgain =

@@ -36,15 +36,24 @@ export function whyNotJudged(
 /** What the plain run sent and the run did not, as in "`active` (200.test)". What follows a request that was hit may change with it. */
 function missingIn(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): string[] {
   const inRun = new Set(run.sent.flatMap(requestsOf));
-  const isReplaced = (key: string) =>
-    run.sent.some((one) => one.key === key && one.requests.some((request) => request.isReplaced));
-  const others = plain.sent.filter(({ key }) => !isReplaced(key));
-  return [...new Set(others.flatMap(requestsOf))].filter((request) => !inRun.has(request));
+  const keysHit = new Set<string>();
+  for (const { key, requests } of run.sent)
+    if (requests.some(({ isReplaced }) => isReplaced)) keysHit.add(key);
+
+  const missing = new Set<string>();
+  for (const sentKey of plain.sent) {
+    if (keysHit.has(sentKey.key)) continue;
+    for (const request of requestsOf(sentKey)) if (!inRun.has(request)) missing.add(request);
+  }
+  return [...missing];
 }
 
 function requestsOf({ key, isUnknown, requests }: SentKey): string[] {
-  const name = isUnknown || key === "" ? "" : `\`${key}\` `;
-  return requests
-    .filter(({ outcome }) => !isFault(outcome))
-    .map(({ outcome }) => (name === "" ? `a request that ends on ${outcome}` : `${name}(${outcome})`));
+  const isNamed = !isUnknown && key !== "";
+  const words: string[] = [];
+  for (const { outcome } of requests) {
+    if (isFault(outcome)) continue;
+    words.push(isNamed ? `\`${key}\` (${outcome})` : `a request that ends on ${outcome}`);
+  }
+  return words;
 }

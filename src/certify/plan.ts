@@ -38,14 +38,15 @@ export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as co
 
 /** Whether a run of this name is asked for: by its name or the start of it. */
 export function isWanted({ only }: Pick<CertifyPlan, "only">, name: string): boolean {
-  return only === undefined || only.some((one) => name === one || name.startsWith(`${one}.`));
+  if (only === undefined) return true;
+  return only.some((start) => name === start || name.startsWith(`${start}.`));
 }
 
 /** The seeds of the varied runs. */
 export function seedsOf({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
-  const eight = Array.from({ length: seedCount }, (_, at) => firstSeed + at);
-  if (only === undefined || only.includes("varied")) return eight;
-  return only.flatMap((name) => seedIn(name) ?? []);
+  if (only === undefined || only.includes("varied"))
+    return Array.from({ length: seedCount }, (_, index) => firstSeed + index);
+  return only.map(seedIn).filter((seed) => seed !== undefined);
 }
 
 /** The varied run whose responses differ from each other. */
@@ -57,16 +58,18 @@ export function againWith(
   by: "exec" | "certify",
   ...words: readonly string[]
 ): string[] {
-  return [by, ...words, ...flags, ...(by === "certify" ? ownFlags : [])];
+  const again = [by, ...words, ...flags];
+  if (by === "certify") again.push(...ownFlags);
+  return again;
 }
 
 /** The command that shows a run again; `exec` has no limit of time. */
 export function againOf({ name, result }: Pick<ClientRun, "name" | "result">, plan: CertifyPlan): string[] {
+  if (result === "timed_out") return againWith(plan, "certify", "--only", name);
+  if (name === "plain") return againWith(plan, "exec");
   const seed = seedIn(name);
-  if (result === "timed_out" || (seed === undefined && name !== "plain"))
-    return againWith(plan, "certify", "--only", name);
-  const varied = seed === undefined ? [] : ["--profile", "varied", "--seed", String(seed)];
-  return againWith(plan, "exec", ...varied);
+  if (seed !== undefined) return againWith(plan, "exec", "--profile", "varied", "--seed", String(seed));
+  return againWith(plan, "certify", "--only", name);
 }
 
 /** The seed of a varied run by its name, such as `varied.3`. */
@@ -82,65 +85,82 @@ export const longestWait = 30_000;
 export function timeoutsFor(timeout: number | undefined, plainMs: number | undefined, wait = 0): Timeouts {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
   if (plainMs === undefined) return { total: minute, silent: minute };
+
   const total = Math.max(longestWait, 5 * plainMs) + wait;
-  return { total, silent: wait === 0 ? total : Math.max(longestWait, wait) + plainMs };
+  if (wait === 0) return { total, silent: total };
+  return { total, silent: Math.max(longestWait, wait) + plainMs };
 }
 
 const misdirections = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
 
 /** Returns why a plain run that passed covers too little; `undefined` if it covers enough. */
-export function whyTooLittle({
-  coverage,
-  announced,
-  outcomes,
-  advice,
-  requests,
-}: Report): Reason | undefined {
+export function whyTooLittle(report: Report): Reason | undefined {
+  const { coverage, announced } = report;
   const missing = minOutcomes - coverage.covered - announced.covered;
   if (missing <= 0) return undefined;
-  const wrong = advice.find(({ id }) => misdirections.includes(id));
+
+  const promised = report.outcomes.filter((row) => row.promised);
+  const misdirection = report.advice.find(({ id }) => misdirections.includes(id));
   const sendsKey =
-    wrong || outcomes.some((row) => row.promised && row.covered && row.outcome !== "401.missing");
-  const few = `the client covers ${coverage.covered} of ${coverage.promised} promised outcomes, and certify needs ${minOutcomes}`;
-  const why =
-    requests === 0 ? "the command sent no request" : sendsKey ? few : "the client sends no key in x-api-key";
-  const fix = wrong ? `${wrong.meaning} ${wrong.whatToDo} ` : "";
-  const keys = keysToSend(outcomes.filter(({ promised }) => promised));
-  return {
-    why,
-    whatToDo: `${fix}Send ${missing} or more of these keys, and check each response: ${keys}`,
-  };
+    misdirection !== undefined ||
+    promised.some(({ covered, outcome }) => covered && outcome !== "401.missing");
+  let why = `the client covers ${coverage.covered} of ${coverage.promised} promised outcomes, and certify needs ${minOutcomes}`;
+  if (report.requests === 0) why = "the command sent no request";
+  else if (!sendsKey) why = "the client sends no key in x-api-key";
+
+  let whatToDo = `Send ${missing} or more of these keys, and check each response: ${keysToSend(promised)}`;
+  if (misdirection !== undefined) whatToDo = `${misdirection.meaning} ${misdirection.whatToDo} ${whatToDo}`;
+  return { why, whatToDo };
 }
 
 /** The variables of keys that cover what the client does not; those that its scenario lacks follow with theirs. */
 function keysToSend(outcomes: Report["outcomes"]): string {
-  const groups = new Map([["", [] as string[]]]);
+  const ownKeys: string[] = [];
+  const keysByScenario = new Map<string, string[]>();
   for (const { covered, outcome, howToCover } of outcomes) {
-    const { ref = "none", scopes, scenario } = howToCover ?? {};
-    if (covered || ref === "none" || scopes !== undefined) continue;
-    const where = scenario ? `with the scenario ${scenario}: ` : "";
-    groups.set(where, [...(groups.get(where) ?? []), `${variableOf(ref)} (${outcome})`]);
+    if (covered || !howToCover) continue;
+    const { ref, scopes, scenario } = howToCover;
+    if (ref === "none" || scopes !== undefined) continue;
+    const keys = scenario ? (keysByScenario.get(scenario) ?? []) : ownKeys;
+    keys.push(`${variableOf(ref)} (${outcome})`);
+    if (scenario) keysByScenario.set(scenario, keys);
   }
-  return [...groups].flatMap(([where, keys]) => (keys.length > 0 ? where + keys.join(", ") : [])).join("; ");
+
+  const groups: string[] = [];
+  if (ownKeys.length > 0) groups.push(ownKeys.join(", "));
+  for (const [scenario, keys] of keysByScenario)
+    groups.push(`with the scenario ${scenario}: ${keys.join(", ")}`);
+  return groups.join("; ");
 }
 
 /** Returns why `--only` has shown nothing, if each check that it names is not judged; `undefined` if one is. */
 export function whyNothingTried(
   { only = [] }: Pick<CertifyPlan, "only">,
   checks: readonly Check[],
-  { outcomes }: Report,
+  report: Report,
 ): Reason | undefined {
-  const name = only.find((start) => {
-    const ofName = checks.filter((check) => isWanted({ only: [start] }, check.name));
-    return start !== "plain" && ofName.every(({ result }) => result.kind === "not_judged");
+  for (const name of only) {
+    if (name === "plain") continue;
+    const ofName = checks.filter((check) => isWanted({ only: [name] }, check.name));
+    if (ofName.every(({ result }) => result.kind === "not_judged"))
+      return whyNameNotTried(name, ofName[0], report);
+  }
+  return undefined;
+}
+
+/** `check`: the first one of this name, if there is one. */
+function whyNameNotTried(name: string, check: Check | undefined, report: Report): Reason {
+  if (check?.result.kind === "not_judged") {
+    const { reason } = check.result;
+    return { why: `${name}: ${reason.why}`, whatToDo: reason.whatToDo };
+  }
+
+  // A check of its name was not planned, because no request ended on an outcome of it.
+  const [, ofAnswer] = /^answer\.(.+)/.exec(name) ?? [];
+  const rows = report.outcomes.filter(({ outcome }) => {
+    if (ofAnswer !== undefined) return outcome.startsWith(ofAnswer);
+    return name.endsWith(`.${outcomeOf(outcome).code}`);
   });
-  if (name === undefined) return undefined;
-  const { result } = checks.find((check) => isWanted({ only: [name] }, check.name)) ?? {};
-  if (result?.kind === "not_judged") return { ...result.reason, why: `${name}: ${result.reason.why}` };
-  const [, ofAnswer = ""] = /^answer\.(.+)/.exec(name) ?? [];
-  const rows = outcomes.filter(({ outcome }) =>
-    ofAnswer === "" ? name.endsWith(`.${outcomeOf(outcome).code}`) : outcome.startsWith(ofAnswer),
-  );
   return {
     why: `the client covers no outcome of ${name}`,
     whatToDo: `Send a key that ends there, and check its response: ${keysToSend(rows)}`,

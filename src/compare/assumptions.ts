@@ -49,7 +49,7 @@ interface KeyLimit {
 interface AssumptionRow {
   readonly statuses: readonly number[];
   /** Returns `undefined` if the response shows nothing. */
-  readonly read: (response: RedactedResponse, limited: ReadContext) => ShownValue | undefined;
+  readonly read: (response: RedactedResponse, context: ReadContext) => ShownValue | undefined;
   /** The statuses without which the value is not seen. Default: any one shows it. */
   readonly required?: (value: LearnedValue) => readonly number[];
   readonly needs: string;
@@ -86,10 +86,11 @@ const parameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
 /** One challenge with the scheme of the sandbox: a browser asks for a password at `Basic`. */
 const ownChallenge = new RegExp(`^ApiKey(?: +${parameter}(?: *, *${parameter})*)?$`, "i");
 
-function readChallenge(response: RedactedResponse, { challenge }: ReadContext): ShownValue {
+function readChallenge(response: RedactedResponse, context: ReadContext): ShownValue {
   const value = headerOf(response, "www-authenticate");
   if (value === undefined) return shownAs(false);
-  return ownChallenge.test(value) ? shownAs(true) : { words: quoted(challenge) };
+  if (ownChallenge.test(value)) return shownAs(true);
+  return { words: quoted(context.challenge) };
 }
 
 /** The members of `error.details` that the sandbox sends. */
@@ -106,6 +107,7 @@ function readDetails(response: RedactedResponse): ShownValue | undefined {
   if (!Object.hasOwn(error, "details")) return shownAs(false);
   const { code, details } = error;
   if (!isMapping(details)) return { words: describeValue(details) };
+
   const members = response.status === 429 ? limitMembers : detailMembers.get(code);
   if (members?.every((name) => Object.hasOwn(details, name))) return shownAs(true);
   const names = Object.keys(details).join(", ");
@@ -115,33 +117,42 @@ function readDetails(response: RedactedResponse): ShownValue | undefined {
 function readCode(response: RedactedResponse): ShownValue {
   const code = memberIn(response, ["error", "code"]);
   if (typeof code !== "string") return { words: "no error.code" };
-  const isAllowed = mismatchesIn(assumptionsSchema, { rate_limit_code: code }).length === 0;
-  return isAllowed ? shownAs(code) : { words: quoted(code) };
+  const mismatches = mismatchesIn(assumptionsSchema, { rate_limit_code: code });
+  if (mismatches.length > 0) return { words: quoted(code) };
+  return shownAs(code);
 }
 
-function readRetryAfter(response: RedactedResponse, { outcome }: ReadContext): ShownValue {
+function readRetryAfter(response: RedactedResponse, context: ReadContext): ShownValue {
   const value = headerOf(response, "retry-after");
   if (value === undefined) return shownAs("none");
   const form = retryAfterForm(value);
   if (form !== "seconds" && form !== "date") return { words: quoted(value) };
 
+  const window = (context.outcome === "429.per_minute" ? minute : day) / 1000;
+  let wait = Number(value);
+  let most = window;
+  if (form === "date") {
+    wait = (Date.parse(value) - timeOf(response)) / 1000;
+    // A date is whole seconds, and may be the one after the reset.
+    most = window + 2;
+  }
+
   // Above the window of its limit, it is a time, or in other units.
-  const window = (outcome === "429.per_minute" ? minute : day) / 1000;
-  const wait = form === "seconds" ? Number(value) : (Date.parse(value) - timeOf(response)) / 1000;
-  // A date is whole seconds, and may be the one after the reset.
-  const most = form === "date" ? window + 2 : window;
-  return wait > most ? { words: `${quoted(value)}, more than ${window} s` } : shownAs(form);
+  if (wait > most) return { words: `${quoted(value)}, more than ${window} s` };
+  return shownAs(form);
 }
 
-function readLimitHeaders(response: RedactedResponse, { limits }: ReadContext): ShownValue {
-  const names = response.headers.map(([name]) => name).filter((name) => /rate-?limit/i.test(name));
+function readLimitHeaders(response: RedactedResponse, context: ReadContext): ShownValue {
+  const names: string[] = [];
+  for (const [name] of response.headers) if (/rate-?limit/i.test(name)) names.push(name);
   if (names.length === 0) return shownAs("none");
+
   const sorted = names.map((name) => name.toLowerCase()).sort();
   const values = sorted.map((name) => headerOf(response, name) ?? "");
-  const isLegacy = sorted.join() === legacyNames.join() && isLegacyForm(values, limits);
-  if (isLegacy) return shownAs("legacy");
-  const isDraft = sorted.join() === draftNames.join() && isDraftForm(values, limits);
-  return isDraft ? shownAs("draft") : { words: `another form of ${shownText(names.join(", "))}` };
+  const { limits } = context;
+  if (sorted.join() === legacyNames.join() && isLegacyForm(values, limits)) return shownAs("legacy");
+  if (sorted.join() === draftNames.join() && isDraftForm(values, limits)) return shownAs("draft");
+  return { words: `another form of ${shownText(names.join(", "))}` };
 }
 
 const legacyNames = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
@@ -151,27 +162,34 @@ const wholeNumber = /^\d{1,15}$/;
 
 /** A limit of the key, and seconds until its reset: a number above the window is a time, or in other units. */
 function isLegacyForm(values: readonly string[], limits: readonly KeyLimit[]): boolean {
+  if (!values.every((value) => wholeNumber.test(value))) return false;
   const [quota = "", remaining, reset] = values;
-  if (!values.every((value) => wholeNumber.test(value)) || Number(remaining) > Number(quota)) return false;
+  if (Number(remaining) > Number(quota)) return false;
+
+  // Without a 200 of the key, its limits are not known.
+  if (limits.length === 0) return Number(reset) <= day / 1000;
   const own = limits.filter((limit) => limit.quota === quota);
-  if (limits.length > 0 && own.length === 0) return false;
-  const windows = own.length === 0 ? [day / 1000] : own.map(({ window }) => window);
-  return Number(reset) <= Math.max(...windows);
+  return own.some(({ window }) => Number(reset) <= window);
 }
 
 /** With the parameters of the sandbox: earlier drafts have others. */
 function isDraftForm(values: readonly string[], limits: readonly KeyLimit[]): boolean {
   const [items = [], policies = []] = values.map(itemsOf);
-  const areWhole = policies.every(({ q, w }) => isWhole(q) && isWhole(w));
-  if (!areWhole || !items.every(({ r, t }) => isWhole(r) && isWhole(t))) return false;
+  for (const { q, w } of policies) {
+    if (!isWhole(q) || !isWhole(w)) return false;
+    const isOwn = limits.length === 0 || limits.some(({ quota }) => quota === q);
+    if (!isOwn) return false;
+  }
 
-  const isOwn = policies.every(({ q }) => limits.length === 0 || limits.some(({ quota }) => quota === q));
+  // An item without a policy of its name may be of any window.
   const longest = Math.max(...policies.map(({ w }) => Number(w)));
-  const isInWindow = ({ name, t }: LimitItem) => {
-    const policy = policies.find((one) => one.name === name);
-    return Number(t) <= (policy === undefined ? longest : Number(policy.w));
-  };
-  return isOwn && items.every(isInWindow);
+  for (const { name, r, t } of items) {
+    if (!isWhole(r) || !isWhole(t)) return false;
+    const policy = policies.find((other) => other.name === name);
+    const window = policy === undefined ? longest : Number(policy.w);
+    if (Number(t) > window) return false;
+  }
+  return true;
 }
 
 /** An item of a list in `RateLimit` or its policy, with the parameters that the sandbox sends. */
@@ -184,11 +202,19 @@ interface LimitItem {
 }
 
 function itemsOf(list: string): LimitItem[] {
-  return list.split(/, *(?=["a-z])/i).map((item) => {
-    const parameter = (name: string) => new RegExp(`; *${name}=([^;,\\s]*)`).exec(item)?.[1];
-    const name = item.split(";")[0]?.trim() ?? "";
-    return { name, q: parameter("q"), w: parameter("w"), r: parameter("r"), t: parameter("t") };
-  });
+  return list.split(/, *(?=["a-z])/i).map(readItem);
+}
+
+function readItem(text: string): LimitItem {
+  const [name = ""] = text.split(";");
+  const parameter = (letter: string) => new RegExp(`; *${letter}=([^;,\\s]*)`).exec(text)?.[1];
+  return {
+    name: name.trim(),
+    q: parameter("q"),
+    w: parameter("w"),
+    r: parameter("r"),
+    t: parameter("t"),
+  };
 }
 
 function isWhole(value: string | undefined): boolean {
@@ -216,27 +242,37 @@ export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned
   const unseen: Record<string, string> = {};
   const notes: string[] = [];
   for (const [name, row] of Object.entries(assumptionRows)) {
-    const [first, ...more] = distinctReadings(row, attempts);
-    const isKnown = [first, ...more].some((reading) => reading?.value !== undefined);
-    if (first === undefined) unseen[name] = row.needs;
-    else if (more.length > 0 && isKnown)
-      notes.push(noteOn(name, "it is seen in several ways", [first, ...more]));
-    else if (first.value === undefined)
-      notes.push(noteOn(name, "the assumption does not have this value", [first, ...more]));
-    else if (row.required?.(first.value).some((status) => !first.statuses.includes(status)))
-      unseen[name] = `${row.needs}; ${first.from.join(", ")} shows ${first.words}`;
-    else assumptions[name] = learnedFrom(row, first, first.value);
+    const readings = distinctReadings(row, attempts);
+    const [first] = readings;
+    if (first === undefined) {
+      unseen[name] = row.needs;
+      continue;
+    }
+
+    const hasValue = readings.some(({ value }) => value !== undefined);
+    if (!hasValue) {
+      notes.push(noteOn(name, "the assumption does not have this value", readings));
+      continue;
+    }
+    if (first.value === undefined || readings.length > 1) {
+      notes.push(noteOn(name, "it is seen in several ways", readings));
+      continue;
+    }
+
+    // All responses show one value: now it counts whether those that could show another one are among them.
+    const required = row.required?.(first.value) ?? [];
+    if (required.every((status) => first.statuses.includes(status)))
+      assumptions[name] = learnedFrom(row, first, first.value);
+    else unseen[name] = `${row.needs}; ${first.from.join(", ")} shows ${first.words}`;
   }
   return { assumptions, unseen, notes: [...notes, ...notesOnScope(attempts)] };
 }
 
-function learnedFrom(
-  { statuses }: AssumptionRow,
-  { from, statuses: shownStatuses }: DistinctReading,
-  value: LearnedValue,
-): LearnedAssumption {
-  const notSeen = statuses.filter((status) => !shownStatuses.includes(status));
-  return notSeen.length === 0 ? { value, from } : { value, from, notSeen };
+function learnedFrom(row: AssumptionRow, reading: DistinctReading, value: LearnedValue): LearnedAssumption {
+  const { from, statuses } = reading;
+  const notSeen = row.statuses.filter((status) => !statuses.includes(status));
+  if (notSeen.length === 0) return { value, from };
+  return { value, from, notSeen };
 }
 
 /** A reading with everything that shows it. */
@@ -246,10 +282,10 @@ interface DistinctReading extends ShownValue {
 }
 
 /** The limits in the 200s of a key. */
-function limitsOf({ apiKey }: CompletedAttempt, attempts: readonly CompletedAttempt[]): KeyLimit[] {
+function limitsOf(attempt: CompletedAttempt, attempts: readonly CompletedAttempt[]): KeyLimit[] {
   const limits: KeyLimit[] = [];
-  for (const { apiKey: other, response } of attempts) {
-    if (other !== apiKey || response.status !== 200) continue;
+  for (const { apiKey, response } of attempts) {
+    if (apiKey !== attempt.apiKey || response.status !== 200) continue;
     limits.push({ quota: numberText(response, perMinutePath), window: minute / 1000 });
     limits.push({ quota: numberText(response, perDayPath), window: day / 1000 });
   }
@@ -263,30 +299,42 @@ interface Reading extends ShownValue {
 }
 
 function distinctReadings(row: AssumptionRow, attempts: readonly CompletedAttempt[]): DistinctReading[] {
-  const readings: Reading[] = [];
+  const readings = readingsOf(row, attempts);
+  const distinct: DistinctReading[] = [];
+  for (const reading of readings) {
+    const same = readings.filter(({ text }) => text === reading.text);
+    if (same[0] !== reading) continue;
+
+    const { words, value } = reading;
+    const statuses = new Set(same.map(({ attempt }) => attempt.response.status));
+    const from = outcomeWords(same, readings);
+    distinct.push({ words, ...(value !== undefined && { value }), statuses: [...statuses], from });
+  }
+  return distinct;
+}
+
+function readingsOf(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Reading[] {
   const challengeOf = staysOfChallenges(attempts);
+  const readings: Reading[] = [];
   for (const attempt of attempts) {
     const { outcome, response } = attempt;
     if (!row.statuses.includes(response.status)) continue;
+
     const challenge = challengeOf(attempt);
-    const reading = row.read(response, { outcome, challenge, limits: limitsOf(attempt, attempts) });
-    if (reading !== undefined)
-      readings.push({ ...reading, attempt, text: String(reading.value ?? reading.words) });
+    const limits = limitsOf(attempt, attempts);
+    const shown = row.read(response, { outcome, challenge, limits });
+    if (shown === undefined) continue;
+    const text = String(shown.value ?? shown.words);
+    readings.push({ ...shown, attempt, text });
   }
-  const firsts = readings.filter(
-    ({ text }, index) => readings.findIndex((other) => other.text === text) === index,
-  );
-  return firsts.map(({ text, words, value }) => {
-    const same = readings.filter((reading) => reading.text === text);
-    const withValue = value === undefined ? {} : { value };
-    const statusesOf = [...new Set(same.map(({ attempt }) => attempt.response.status))];
-    return { words, ...withValue, statuses: statusesOf, from: outcomeWords(same, readings) };
-  });
+  return readings;
 }
 
 /** Where an assumption is from: `each 401, 429.per_minute; not seen: 403`. */
 export function whereSeen({ from, notSeen }: LearnedAssumption): string {
-  return `${from.join(", ")}${notSeen === undefined ? "" : `; not seen: ${notSeen.join(", ")}`}`;
+  const seen = from.join(", ");
+  if (notSeen === undefined) return seen;
+  return `${seen}; not seen: ${notSeen.join(", ")}`;
 }
 
 function noteOn(name: string, why: string, readings: readonly DistinctReading[]): string {
@@ -295,10 +343,12 @@ function noteOn(name: string, why: string, readings: readonly DistinctReading[])
 }
 
 function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
-  const response = attempts.find(({ outcome }) => outcome === "403.insufficient_scope")?.response;
-  const details = response && memberIn(response, ["error", "details"]);
-  const members = isMapping(details) ? Object.entries(details) : [];
-  const scope = members.find(([name]) => /scope/i.test(name))?.[1];
+  const rejected = attempts.find(({ outcome }) => outcome === "403.insufficient_scope");
+  if (rejected === undefined) return [];
+  const details = memberIn(rejected.response, ["error", "details"]);
+  if (!isMapping(details)) return [];
+
+  const [, scope] = Object.entries(details).find(([name]) => /scope/i.test(name)) ?? [];
   if (typeof scope !== "string" || scope === assumptionTable.me_scope.minimal) return [];
   return [
     `403.insufficient_scope names the scope ${quoted(scope)}: set it with me_scope, and in the scopes of your scenario's keys.`,

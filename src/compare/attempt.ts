@@ -32,6 +32,10 @@ export type Uncounted =
 
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
+export function isPermitted(attempt: Attempt | undefined): attempt is CompletedAttempt {
+  return attempt?.response?.status === 200;
+}
+
 export function describeAttempt({ response, noResponse }: Attempt): string {
   return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
 }

@@ -21,44 +21,36 @@ import { compareSuccesses } from "./successes.js";
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
   const session = new Session(send, options);
-  const { attempts, untried } = session;
-  const rows = contractOutcomes.filter((row) => !isLimit(row));
-  for (const { outcome } of rows.filter(({ variables }) => variables.length === 0))
-    await session.attempt({ outcome });
-  session.requireApi();
-  for (const row of rows.filter(({ variables }) => variables.length > 0))
-    await waitForMinute(session, await session.tryOutcome(row));
-  // The second response to the same key shows whether requests are counted.
-  const [working] = completedWith(attempts, 200);
-  if (working !== undefined) await session.again(working);
+  await tryEachOutcome(session);
   const rejections = await compareRejections(session);
   const limits = await tryLimits(session);
-  if (session.ended?.kind === "not_compared") return notCompared(session, session.ended);
+
+  const { attempts, untried, requests, maxRequests, ended } = session;
+  if (ended?.kind === "not_compared") return notCompared(session, ended);
   const differences = distinct([
     ...attempts.flatMap(judgeAttempt),
     ...limits,
     ...rejections.differences,
     ...compareSuccesses(attempts),
   ]);
-  const { requests, maxRequests, ended } = session;
-  const counted = countedAttempts(attempts);
-  const learned = learnAssumptions(counted);
+
   const { uncompared, unjudged } = rejections;
   const findings = { attempts, differences, untried, uncompared, unjudged };
   const outcomes = contractOutcomes.map(({ outcome }) => comparedOutcome(outcome, findings));
+  const counted = attempts.filter(showsItsOutcome);
+  const learned = learnAssumptions(counted);
+
+  const notes: string[] = [];
+  if (ended?.kind === "response") notes.push(ended.note);
+  notes.push(...notesOnNames(attempts), ...rejections.notes, ...learned.notes);
+  notes.push(...notesOnVariables(attempts, options.env));
   return {
     url: options.url,
     requests,
     maxRequests,
     whyNotCompared: undefined,
     endedBy: ended?.kind === "response" ? ended.by : undefined,
-    notes: [
-      ...(ended?.kind === "response" ? [ended.note] : []),
-      ...notesOnNames(attempts),
-      ...rejections.notes,
-      ...learned.notes,
-      ...notesOnVariables(attempts, options.env),
-    ],
+    notes,
     verdict: verdictOn(session, outcomes),
     outcomes,
     uncompared: [...uncompared.keys()],
@@ -70,10 +62,29 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   };
 }
 
+/** Sends a request for each outcome that needs no limit to be reached, and a second one with a key that works. */
+async function tryEachOutcome(session: Session): Promise<void> {
+  const rows = contractOutcomes.filter((row) => !isLimit(row));
+  for (const { outcome, variables } of rows) if (variables.length === 0) await session.attempt({ outcome });
+  session.requireApi();
+
+  for (const row of rows) {
+    if (row.variables.length === 0) continue;
+    const attempt = await session.tryOutcome(row);
+    await waitForMinute(session, attempt);
+  }
+
+  // The second response to the same key shows whether requests are counted.
+  const [working] = completedWith(session.attempts, 200);
+  if (working !== undefined) await session.again(working);
+}
+
 /** The first responses are not the API's: nothing that they do differs from the contract. */
-function notCompared({ options, requests, maxRequests, untried }: Session, { why, message }: NotTheApi) {
+function notCompared(session: Session, ended: NotTheApi) {
+  const { options, requests, maxRequests, untried } = session;
   const { assumptions, unseen } = learnAssumptions([]);
-  const reasons = new Map(contractOutcomes.map(({ outcome }) => [outcome, untried.get(outcome) ?? why]));
+  const reasons = new Map<PromisedOutcomeId, string>();
+  for (const { outcome } of contractOutcomes) reasons.set(outcome, untried.get(outcome) ?? ended.why);
   const nothing = {
     attempts: [],
     differences: [],
@@ -85,7 +96,7 @@ function notCompared({ options, requests, maxRequests, untried }: Session, { why
     url: options.url,
     requests,
     maxRequests,
-    whyNotCompared: message,
+    whyNotCompared: ended.message,
     endedBy: undefined,
     notes: [],
     verdict: "not_compared",
@@ -108,44 +119,62 @@ function verdictOn({ ended }: Session, outcomes: Comparison["outcomes"]): Compar
 
 /** Without those that an earlier request for the same outcome has, too. */
 function distinct(differences: readonly ContractDifference[]): ContractDifference[] {
-  const names = differences.map(({ request: _, requestId: __, ...one }) => JSON.stringify(one));
-  return differences.filter((_, index) => names.indexOf(names[index] as string) === index);
+  const byContent = new Map<string, ContractDifference>();
+  for (const difference of differences) {
+    const { request: _, requestId: __, ...content } = difference;
+    const text = JSON.stringify(content);
+    if (!byContent.has(text)) byContent.set(text, difference);
+  }
+  return [...byContent.values()];
 }
 
 /** Only a response with its outcome's status shows how the service does that. */
-function countedAttempts(attempts: readonly Attempt[]): CompletedAttempt[] {
-  return attempts
-    .filter((attempt): attempt is CompletedAttempt => attempt.response !== undefined)
-    .filter(({ outcome, response }) => response.status === outcomeOf(outcome).status)
-    .filter(({ uncounted }) => uncounted === undefined);
+function showsItsOutcome(attempt: Attempt): attempt is CompletedAttempt {
+  const { outcome, response, uncounted } = attempt;
+  if (response === undefined || uncounted !== undefined) return false;
+  return response.status === outcomeOf(outcome).status;
 }
 
 /** Notes on the names in responses that the contract does not have. */
 function notesOnNames(attempts: readonly Attempt[]): string[] {
-  const own = attempts.filter(({ uncounted }) => uncounted?.kind !== "outage");
-  const names = own.flatMap(({ response }) => (response === undefined ? [] : undocumentedIn(response)));
-  return [...new Set(names)].map((name) => `${name} is not in the contract.`);
+  const names = new Set<string>();
+  for (const { response, uncounted } of attempts) {
+    if (response === undefined || uncounted?.kind === "outage") continue;
+    for (const name of undocumentedIn(response)) names.add(name);
+  }
+  return [...names].map((name) => `${name} is not in the contract.`);
 }
 
 function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[] {
-  const noKey =
-    "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other outcomes: each shows its variable. The unknown keys have the form of a sandbox's keys.";
-  const { outcome } = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY") ?? {};
-  const untried = `SVC_KEY_LEGACY_LIVE was not tried: ${outcome} was compared with SVC_KEY_LEGACY.`;
-  return [
-    ...(keysInVariables(env).length === 0 ? [noKey] : []),
-    ...(outcome !== undefined && env.SVC_KEY_LEGACY_LIVE ? [untried] : []),
-    ...notesOnSharedKeys(attempts),
-    ...unusedVariables(env).map((name) => `${name} is not used: no outcome has this name.`),
-  ];
+  const notes: string[] = [];
+  if (keysInVariables(env).length === 0) {
+    notes.push(
+      "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other outcomes: each shows its variable. The unknown keys have the form of a sandbox's keys.",
+    );
+  }
+
+  const legacy = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY");
+  if (legacy !== undefined && env.SVC_KEY_LEGACY_LIVE) {
+    notes.push(`SVC_KEY_LEGACY_LIVE was not tried: ${legacy.outcome} was compared with SVC_KEY_LEGACY.`);
+  }
+
+  notes.push(...notesOnSharedKeys(attempts));
+  for (const name of unusedVariables(env)) notes.push(`${name} is not used: no outcome has this name.`);
+  return notes;
 }
 
 /** Two outcomes cannot be of one key. */
 function notesOnSharedKeys(attempts: readonly Attempt[]): string[] {
-  const keys = new Set(attempts.flatMap(({ variable, apiKey }) => (variable === undefined ? [] : [apiKey])));
-  return [...keys].flatMap((key) => {
-    const withKey = attempts.filter(({ apiKey }) => apiKey === key);
-    const variables = [...new Set(withKey.flatMap(({ variable }) => variable ?? []))];
-    return variables.length < 2 ? [] : [`${listed(variables, "and")} have the same key.`];
-  });
+  const variablesByKey = new Map<string | undefined, Set<string>>();
+  for (const { variable, apiKey } of attempts) {
+    if (variable === undefined) continue;
+    const variables = variablesByKey.get(apiKey) ?? new Set();
+    variablesByKey.set(apiKey, variables.add(variable));
+  }
+
+  const notes: string[] = [];
+  for (const variables of variablesByKey.values()) {
+    if (variables.size > 1) notes.push(`${listed([...variables], "and")} have the same key.`);
+  }
+  return notes;
 }

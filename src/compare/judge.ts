@@ -27,10 +27,8 @@ import {
 type FoundDifference = Omit<ContractDifference, "outcome" | "request" | "requestId">;
 
 /** A difference with its outcome and, to be found again, its request. */
-export function differenceIn(
-  { outcome, nth, response }: Attempt,
-  difference: FoundDifference,
-): ContractDifference {
+export function differenceIn(attempt: Attempt, difference: FoundDifference): ContractDifference {
+  const { outcome, nth, response } = attempt;
   const requestId = response && headerOf(response, "x-request-id");
   return {
     outcome,
@@ -42,16 +40,18 @@ export function differenceIn(
 
 /** Judges one request, whether it is the first or the tenth one for its outcome. */
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { outcome, apiKey, response, noResponse = "nothing", uncounted } = attempt;
-  if (response === undefined && uncounted !== undefined) return [];
-  if (response === undefined)
-    return [differenceIn(attempt, foundAt(ruleOf(outcome), "connection", "a response", noResponse))];
-  const differences = [
-    ...response.repeatsKeyAt.map((at) => foundAt("R34", at, "no key", "the key that was sent")),
-    ...(uncounted?.kind === "permitted" ? judgeSuccess(response, apiKey) : []),
-    ...(uncounted === undefined ? [...judgeOutcome(attempt, response), ...judgeWait(response)] : []),
-  ];
-  return differences.map((one) => differenceIn(attempt, one));
+  const { outcome, response, noResponse = "nothing", uncounted } = attempt;
+  if (response === undefined) {
+    if (uncounted !== undefined) return [];
+    const missing = foundAt(ruleOf(outcome), "connection", "a response", noResponse);
+    return [differenceIn(attempt, missing)];
+  }
+
+  // Whatever the response shows, it must not repeat the key.
+  const found = response.repeatsKeyAt.map((at) => foundAt("R34", at, "no key", "the key that was sent"));
+  if (uncounted === undefined) found.push(...judgeOutcome(attempt, response), ...judgeWait(response));
+  else if (uncounted.kind === "permitted") found.push(...judgeSuccess(response, attempt.apiKey));
+  return found.map((difference) => differenceIn(attempt, difference));
 }
 
 function foundAt(rule: ContractRule, at: string, expected: string, found: string): FoundDifference {
@@ -63,13 +63,18 @@ function judgeOutcome({ outcome, apiKey }: Attempt, response: RedactedResponse):
   const rule = ruleOf(outcome);
   if (response.status !== status) return [foundAt(rule, "status", String(status), describeOutcome(response))];
   if (status === 200) return judgeSuccess(response, apiKey);
-  const ofBody = [...mismatches(errorShape, response, () => "R27"), ...judgeCode(response, rule, code)];
-  return [...judgeForm(response, "R27"), ...(response.json === undefined ? [] : ofBody)];
+
+  const found = judgeForm(response, "R27");
+  if (response.json === undefined) return found;
+  found.push(...mismatches(errorShape, response, () => "R27"), ...judgeCode(response, rule, code));
+  return found;
 }
 
 function judgeSuccess(response: RedactedResponse, apiKey = ""): FoundDifference[] {
-  const ofBody = response.json === undefined ? [] : judgeContext(response, apiKey);
-  return [...judgeForm(response, "R1"), ...ofBody, ...judgeRequestId(response)];
+  const found = judgeForm(response, "R1");
+  if (response.json !== undefined) found.push(...judgeContext(response, apiKey));
+  found.push(...judgeRequestId(response));
+  return found;
 }
 
 /** Describes a response whose status is not the expected one. */
@@ -78,22 +83,25 @@ export function describeOutcome(response: RedactedResponse): string {
   const location = headerOf(response, "location");
   if (status >= 300 && status < 400 && location !== undefined)
     return `${status}, a redirect to ${shownText(location)}, which was not followed`;
-  return json === undefined ? `${status}, ${describeBody(response)}` : describeResponse(response);
+  if (json === undefined) return `${status}, ${describeBody(response)}`;
+  return describeResponse(response);
 }
 
 function judgeForm(response: RedactedResponse, rule: ContractRule): FoundDifference[] {
+  const found: FoundDifference[] = [];
   const type = headerOf(response, "content-type");
+  if (type === undefined) found.push(foundAt(rule, "Content-Type", "application/json", "nothing"));
+  else if (!/^application\/json *(?:;|$)/i.test(type))
+    found.push(foundAt(rule, "Content-Type", "application/json", quoted(type)));
+
   const encoding = headerOf(response, "content-encoding");
-  const isTyped = /^application\/json *(?:;|$)/i.test(type ?? "");
-  const isPacked = encoding !== undefined && !/^identity$/i.test(encoding);
-  const unasked = "nothing, because the request did not ask for an encoding";
-  const wrong = [
-    !isTyped &&
-      foundAt(rule, "Content-Type", "application/json", type === undefined ? "nothing" : quoted(type)),
-    isPacked && foundAt(rule, "Content-Encoding", unasked, quoted(encoding)),
-    response.json === undefined && foundAt(rule, "body", "JSON", describeBody(response)),
-  ];
-  return wrong.filter((one) => one !== false);
+  if (encoding !== undefined && !/^identity$/i.test(encoding)) {
+    const unasked = "nothing, because the request did not ask for an encoding";
+    found.push(foundAt(rule, "Content-Encoding", unasked, quoted(encoding)));
+  }
+
+  if (response.json === undefined) found.push(foundAt(rule, "body", "JSON", describeBody(response)));
+  return found;
 }
 
 /** The rule for each member of the response; R1 covers the others. */
@@ -105,19 +113,22 @@ const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] 
   ["data.usage", "R6"],
 ];
 
+function ruleOfMember(path: string): ContractRule {
+  for (const [start, rule] of rulesOfMembers) if (path.startsWith(start)) return rule;
+  return "R1";
+}
+
 function judgeContext(response: RedactedResponse, apiKey: string): FoundDifference[] {
-  const wrong = mismatches(
-    me.responseShape,
-    response,
-    (path) => rulesOfMembers.find(([start]) => path.startsWith(start))?.[1] ?? "R1",
-  );
-  return [...wrong, ...judgeEnvironment(response, apiKey), ...judgeUsage(response)];
+  const ofShape = mismatches(me.responseShape, response, ruleOfMember);
+  return [...ofShape, ...judgeEnvironment(response, apiKey), ...judgeUsage(response)];
 }
 
 function judgeEnvironment(response: RedactedResponse, apiKey: string): FoundDifference[] {
   const environment = memberIn(response, ["data", "environment"]);
+  // The shape already rejects another one.
+  if (environment !== "test" && environment !== "live") return [];
   const prefix = prefixIn(apiKey)?.environment;
-  if ((environment !== "test" && environment !== "live") || environment === prefix) return [];
+  if (environment === prefix) return [];
   const expected = `"${prefix}", the environment in the key's prefix`;
   return [foundAt("R3", "$.data.environment", expected, describeValue(environment))];
 }
@@ -135,13 +146,14 @@ const unknownMember = "no such member";
 
 function mismatches(
   shape: Shape,
-  { json, numbers }: RedactedResponse,
+  response: RedactedResponse,
   ruleAt: (path: string) => ContractRule,
 ): FoundDifference[] {
-  return mismatchesIn(shape, json).map(({ path, expected, value }) => {
+  return mismatchesIn(shape, response.json).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
+    let found = describeValue(value, response.numbers.get(path));
     // Two comparisons of the same service are equal, even if it sends more than the contract has.
-    const found = expected === unknownMember ? describeKind(value) : describeValue(value, numbers.get(path));
+    if (expected === unknownMember) found = describeKind(value);
     return foundAt(ruleAt(path), at, expected, found);
   });
 }
@@ -158,15 +170,18 @@ function judgeCode(
   rule: ContractRule,
   expected: string | null,
 ): FoundDifference[] {
-  const { status } = response;
-  const code = memberIn(response, ["error", "code"]);
   const at = "$.error.code";
+  const code = memberIn(response, ["error", "code"]);
   // The shape already rejects a missing code, or one that is not text.
   if (typeof code !== "string") return [];
+
+  // The contract leaves the code of a 429 open.
+  const { status } = response;
   if (status === 429) return code === "" ? [foundAt("R28", at, "a code", "an empty string")] : [];
+
   if (code === expected) return [];
-  const isListed = outcomes.some((row) => row.status === status && row.code === code);
   const right = `"${expected}"`;
+  const isListed = outcomes.some((row) => row.status === status && row.code === code);
   if (isListed) return [foundAt(rule, at, right, quoted(code))];
   const unlisted = foundAt(rule, at, right, `${quoted(code)}, which is not listed for ${status}`);
   return [{ ...unlisted, rules: [rule, "R28"] }];
@@ -181,31 +196,39 @@ function judgeWait(response: RedactedResponse): FoundDifference[] {
 }
 
 /** The names that the contract does not have: members, and headers that announce an endpoint's end. */
-export function undocumentedIn({ status, headers, json }: RedactedResponse): string[] {
-  const names = headers.map(([name]) => shownText(name));
-  return [
-    ...unknownMembers(status < 400 ? me.responseShape : errorShape, json).slice(0, 100),
-    ...names.filter((name) => /^(?:deprecation|sunset)$/i.test(name)),
-  ];
+export function undocumentedIn(response: RedactedResponse): string[] {
+  const shape = response.status < 400 ? me.responseShape : errorShape;
+  const names = unknownMembers(shape, response.json).slice(0, 100);
+  for (const [name] of response.headers) {
+    const shown = shownText(name);
+    if (/^(?:deprecation|sunset)$/i.test(shown)) names.push(shown);
+  }
+  return names;
 }
 
-// Skips the contents of undocumented members: names there may be data.
-function unknownMembers(of: Shape, value: unknown, path = "$"): string[] {
-  if (of.kind !== "mapping" || !isMapping(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    const field = Object.hasOwn(of.fields, name) ? of.fields[name] : undefined;
+function unknownMembers(shape: Shape, value: unknown, path = "$"): string[] {
+  if (shape.kind !== "mapping" || !isMapping(value)) return [];
+  const unknown: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
     const at = `${path}.${name}`;
-    return field === undefined ? [shownText(at)] : unknownMembers(shapeOf(field), member, at);
-  });
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    // Not what is in it: names there may be data.
+    if (field === undefined) unknown.push(shownText(at));
+    else unknown.push(...unknownMembers(shapeOf(field), member, at));
+  }
+  return unknown;
 }
 
 export function describeBody(response: RedactedResponse): string {
   const { text } = response;
-  const encoding = headerOf(response, "content-encoding");
-  if (text === undefined && encoding !== undefined)
+  if (text === undefined) {
+    const encoding = headerOf(response, "content-encoding");
+    if (encoding === undefined) return "a body that is not UTF-8";
     return `a body in the encoding ${quoted(encoding)}, for which the request did not ask`;
-  if (text === undefined) return "a body that is not UTF-8";
+  }
+
   if (text === "") return "an empty body";
   const start = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
-  return `${isHtml(response) ? "an HTML page" : "text"} that starts with ${start}`;
+  const kind = isHtml(response) ? "an HTML page" : "text";
+  return `${kind} that starts with ${start}`;
 }

@@ -54,9 +54,11 @@ const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
 
 export type ContractOutcome = NeededKey & { readonly outcome: PromisedOutcomeId };
 
-export const contractOutcomes: readonly ContractOutcome[] = (
-  Object.keys(neededKeys) as PromisedOutcomeId[]
-).map((outcome) => ({ outcome, ...neededKeys[outcome] }));
+const outcomesInOrder = Object.keys(neededKeys) as PromisedOutcomeId[];
+
+export const contractOutcomes: readonly ContractOutcome[] = outcomesInOrder.map((outcome) => {
+  return { outcome, ...neededKeys[outcome] };
+});
 
 export function isLimit({ outcome }: Pick<ContractOutcome, "outcome">): boolean {
   return outcome.startsWith("429");
@@ -72,23 +74,30 @@ type FoundKey = { readonly variable: string; readonly apiKey: string } | { reado
 
 /** Finds the key of an outcome. The reason contains no part of a key. */
 export function findKey({ variables, kind }: ContractOutcome, env: Variables): FoundKey {
-  const misfits: string[] = [];
+  let misfit: string | undefined;
   for (const variable of variables) {
     const apiKey = env[variable]?.trim() ?? "";
     if (apiKey === "") continue;
-    const prefix = prefixIn(apiKey);
-    if (prefix === undefined || !isKey(apiKey)) {
-      misfits.push(
-        `${variable} is not a key: it does not start with one of the four prefixes, or has characters that a header cannot contain`,
-      );
-    } else if (kind === undefined || (kind === "legacy" ? prefix.legacy : prefix.environment === kind)) {
-      return { variable, apiKey };
+    if (!isKey(apiKey)) {
+      misfit ??= `${variable} is not a key: it does not start with one of the four prefixes, or has characters that a header cannot contain`;
+      continue;
     }
+
+    if (isKeyOfKind(apiKey, kind)) return { variable, apiKey };
     // A working key of another kind belongs to another outcome.
-    else if (!anyWorking.includes(variable)) misfits.push(`${variable} is not a ${kind} key`);
+    if (!anyWorking.includes(variable)) misfit ??= `${variable} is not a ${kind} key`;
   }
+
+  if (misfit !== undefined) return { reason: misfit };
   const needed = kind === undefined ? "" : `a ${kind} key in `;
-  return { reason: misfits[0] ?? `needs ${needed}${variables.join(" or ")}` };
+  return { reason: `needs ${needed}${variables.join(" or ")}` };
+}
+
+function isKeyOfKind(apiKey: string, kind: NeededKey["kind"]): boolean {
+  if (kind === undefined) return true;
+  const prefix = prefixIn(apiKey);
+  if (kind === "legacy") return prefix?.legacy === true;
+  return prefix?.environment === kind;
 }
 
 /** Whether a text can be a key: a prefix, and more characters that a header can contain. */
@@ -106,9 +115,10 @@ const unheld: readonly string[] = [variableOf("unknown"), variableOf("malformed"
 function setVariables(env: Variables): [variable: string, value: string][] {
   const variables: [string, string][] = [];
   for (const [name, given] of Object.entries(env)) {
+    if (name !== "SVC_API_KEY" && !name.startsWith("SVC_KEY_")) continue;
+    if (unheld.includes(name)) continue;
     const value = given?.trim() ?? "";
-    const isOfKey = name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name));
-    if (isOfKey && value !== "") variables.push([name, value]);
+    if (value !== "") variables.push([name, value]);
   }
   return variables;
 }

@@ -23,16 +23,16 @@ interface LearnedFile extends Pick<Learned, "assumptions"> {
 
 /** Returns a scenario with the learned assumptions; of the URL, it contains only the host. */
 export function learnedScenario({ assumptions, seen, url }: LearnedFile, time: number): string {
-  const lines = Object.entries(assumptions).map(
-    ([name, one]) => `  ${name}: ${JSON.stringify(one.value)} # ${whereSeen(one)}`,
-  );
-  const comments = Object.entries(seen).flatMap(([name, values]) =>
-    values.map(({ value, from }) => `#   ${name}: ${escapeControls(value)} (${from.join(", ")})\n`),
-  );
-  const others =
-    comments.length === 0
-      ? ""
-      : `# Not in this scenario, which has the keys of key-states:\n${comments.join("")}`;
+  const lines: string[] = [];
+  for (const [name, learned] of Object.entries(assumptions))
+    lines.push(`  ${name}: ${JSON.stringify(learned.value)} # ${whereSeen(learned)}`);
+
+  let others = "";
+  for (const [name, values] of Object.entries(seen))
+    for (const { value, from } of values)
+      others += `#   ${name}: ${escapeControls(value)} (${from.join(", ")})\n`;
+  if (others !== "") others = `# Not in this scenario, which has the keys of key-states:\n${others}`;
+
   return `${learnedHeading}
 # What ${escapeControls(new URL(url).host)} does, compared at ${isoOf(time)}.
 ${others}version: 1

@@ -1,6 +1,12 @@
 import { pluralize } from "../report/plain-text.js";
 import { minute } from "../rules/time.js";
-import { type Attempt, type CompletedAttempt, completedWith, describeAttempt } from "./attempt.js";
+import {
+  type Attempt,
+  type CompletedAttempt,
+  completedWith,
+  describeAttempt,
+  isPermitted,
+} from "./attempt.js";
 import {
   type ContractDifference,
   type ContractOutcome,
@@ -15,18 +21,23 @@ const withoutKey = { outcome: "401.missing" } as const;
 /** Waits once for the next minute of a key, if an earlier comparison may have used it up, and sends its request again. */
 export async function waitForMinute(session: Session, limited: Attempt | undefined): Promise<void> {
   if (limited?.uncounted?.kind !== "used_up") return;
-  const { announce, wait } = session.options;
-  const { why, wait: milliseconds } = limited.uncounted;
+  const { why, wait } = limited.uncounted;
+
+  // One without a key, and the one of the key.
   const needed = 2;
   if (session.left() < needed)
     return session.end(limited, ` ${why}, and --max-requests has no room to wait for the next minute`);
+
+  // Without a key, a lock of the address responds with 429, too.
   const control = await session.attempt(withoutKey);
-  if (wait === undefined || control?.response?.status !== 401) return session.end(limited, ` ${why}`);
-  const seconds = Math.ceil(milliseconds / 1000);
-  announce?.(
+  const { options } = session;
+  if (options.wait === undefined || control?.response?.status !== 401) return session.end(limited, ` ${why}`);
+
+  const seconds = Math.ceil(wait / 1000);
+  options.announce?.(
     `${limited.outcome} got ${describeAttempt(limited)}: an earlier comparison may have used up the minute of ${limited.variable}. Waits ${seconds} s, and sends the request again.`,
   );
-  await wait(milliseconds);
+  await options.wait(wait);
   await session.again(limited);
 }
 
@@ -44,13 +55,11 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Contrac
   const [working] = completedWith(session.attempts, 200);
   const keyed = await session.tryOutcome(row);
   if (keyed?.response?.status === 429) await confirm(session, keyed);
+  if (row.outcome !== "429.per_minute") return [];
+
   // A minute may have passed since its key reached the limit.
   const spare = keyed ?? working;
-  return row.outcome === "429.per_minute" && isPermitted(spare) ? tryMinute(session, spare) : [];
-}
-
-function isPermitted(attempt: Attempt | undefined): attempt is CompletedAttempt {
-  return attempt?.response?.status === 200;
+  return isPermitted(spare) ? tryMinute(session, spare) : [];
 }
 
 async function tryMinute(session: Session, spare: CompletedAttempt): Promise<ContractDifference[]> {
@@ -61,6 +70,7 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
   };
   if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute))
     return skip(`per_minute is ${describeMember(spare.response, perMinutePath)}`);
+
   // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
   const most = 2 * perMinute + 1;
   const needed = perMinute + 2;
@@ -70,16 +80,19 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
     const room = `--max-requests ${session.requests + needed} has room for them`;
     return skip(`needs ${needed} requests, two more than per_minute, and ${left} are left; ${room}`);
   }
+
   // One is left to confirm the 429.
   const planned = Math.min(most, left - 1);
   session.options.announce?.(
     `Sends up to ${pluralize(planned, "request")} with ${spare.variable}, until one gets 429. They use up this key's minute.`,
   );
   const successes = await useUpMinute(session, spare, { planned, perMinute });
-  if (successes === undefined)
-    return session.untried.has("429.per_minute")
-      ? skip(`${spare.variable} did not work until its limit`)
-      : [];
+  if (successes === undefined) {
+    // If its own request was sent, the response to that tells.
+    if (!session.untried.has("429.per_minute")) return [];
+    return skip(`${spare.variable} did not work until its limit`);
+  }
+
   const requests = pluralize(successes.length, "request");
   const isOneMinute = durationOf(successes) < minute;
   if (successes.length < most || !isOneMinute)
@@ -100,19 +113,16 @@ function durationOf(attempts: readonly Attempt[]): number {
 /** Resolves to the attempts if all of them get 200. */
 async function useUpMinute(
   session: Session,
-  { outcome, apiKey, variable }: CompletedAttempt,
+  spare: CompletedAttempt,
   { planned, perMinute }: { readonly planned: number; readonly perMinute: number },
 ): Promise<Attempt[] | undefined> {
+  const { apiKey, variable } = spare;
   const sent: Attempt[] = [];
   while (sent.length < planned) {
-    const successes = session.attempts.filter((one) => one.apiKey === apiKey && isPermitted(one));
     // Before its limit, the key must work.
-    const isAtLimit = successes.length >= perMinute;
-    const attempt = await session.attempt({
-      outcome: isAtLimit ? "429.per_minute" : outcome,
-      apiKey,
-      variable,
-    });
+    const successes = session.attempts.filter((one) => one.apiKey === apiKey && isPermitted(one));
+    const outcome = successes.length >= perMinute ? "429.per_minute" : spare.outcome;
+    const attempt = await session.attempt({ outcome, apiKey, variable });
     if (attempt?.response?.status === 429) await confirm(session, attempt);
     if (!isPermitted(attempt)) return undefined;
     sent.push(attempt);

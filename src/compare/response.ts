@@ -17,56 +17,54 @@ export interface RedactedResponse extends Pick<RawResponse, "status" | "reason" 
   readonly repeatsKeyAt: readonly string[];
 }
 
-export function readResponse(
-  { status, reason, headers, body }: RawResponse,
-  redact: Redact,
-): RedactedResponse {
-  const text = decodeText(body);
+export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse {
+  const { status, reason, headers } = raw;
+  const text = decodeText(raw.body);
   const parsed = parsedJson(text ?? "");
   const json = isTooDeep(parsed) ? undefined : parsed;
-  const repeating = headers.filter((pair) => pair.some(redact.finds)).map(([name]) => redact.text(name));
+
+  // A place has its name once, even if a header is there twice.
+  const repeatsKeyAt = new Set<string>();
+  if (redact.finds(reason)) repeatsKeyAt.add("reason phrase");
+  for (const [name, value] of headers)
+    if (redact.finds(name) || redact.finds(value)) repeatsKeyAt.add(redact.text(name));
   // JSON escapes can hide a key.
-  const inBody = [text, JSON.stringify(json)].some((one) => one !== undefined && redact.finds(one));
+  const bodies = [text ?? "", JSON.stringify(json) ?? ""];
+  if (bodies.some(redact.finds)) repeatsKeyAt.add("body");
+
   const redactedText = text && redact.text(text);
   const redactedJson = redactValue(json, redact.text);
+  const numbers = new Map<string, string>();
+  addNumbers(redactedJson, parsedJson(withNumbersAsText(redactedText ?? "")), [], numbers);
   return {
     status,
     reason: redact.text(reason),
     headers: headers.map(([name, value]) => [redact.text(name), redact.text(value)] as const),
     text: redactedText,
     json: redactedJson,
-    numbers: new Map(numbersIn(redactedJson, parsedJson(withNumbersAsText(redactedText ?? "")))),
-    repeatsKeyAt: [
-      ...(redact.finds(reason) ? ["reason phrase"] : []),
-      ...new Set(repeating),
-      ...(inBody ? ["body"] : []),
-    ],
+    numbers,
+    repeatsKeyAt: [...repeatsKeyAt],
   };
 }
 
 function withNumbersAsText(json: string): string {
-  return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
-    token.startsWith('"') ? token : `"${token}"`,
-  );
+  const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+  return json.replace(stringOrNumber, (token) => (token.startsWith('"') ? token : `"${token}"`));
 }
 
-/** Walks through a body, and through the same one with its numbers as texts. */
-function numbersIn(
-  value: unknown,
-  withTexts: unknown,
-  path: FieldPath = [],
-): [place: string, text: string][] {
-  if (typeof value === "number")
-    return typeof withTexts !== "string" || withTexts === String(value)
-      ? []
-      : [[pathText(path), shownText(withTexts)]];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) =>
-    numbersIn(member, Reflect.get(Object(withTexts), name), [
-      ...path,
-      Array.isArray(value) ? Number(name) : name,
-    ]),
-  );
+/** Walks through a body, and through the same one with its numbers as texts: adds those that it had in another form. */
+function addNumbers(value: unknown, withTexts: unknown, path: FieldPath, numbers: Map<string, string>): void {
+  if (typeof value === "number") {
+    const isOtherForm = typeof withTexts === "string" && withTexts !== String(value);
+    if (isOtherForm) numbers.set(pathText(path), shownText(withTexts));
+    return;
+  }
+
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    const step = Array.isArray(value) ? Number(name) : name;
+    addNumbers(member, Reflect.get(Object(withTexts), name), [...path, step], numbers);
+  }
 }
 
 function decodeText(body: Uint8Array): string | undefined {
@@ -78,8 +76,9 @@ function decodeText(body: Uint8Array): string | undefined {
 }
 
 /** Returns the value of a header with a lower-case name, several joined by `, `; `undefined` if it is missing. */
-export function headerOf({ headers }: Pick<RedactedResponse, "headers">, name: string): string | undefined {
-  const values = headers.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
+export function headerOf(response: Pick<RedactedResponse, "headers">, name: string): string | undefined {
+  const values: string[] = [];
+  for (const [other, value] of response.headers) if (other.toLowerCase() === name) values.push(value);
   return values.length === 0 ? undefined : values.join(", ");
 }
 
@@ -92,13 +91,14 @@ export function minuteOf(response: RedactedResponse): number {
   return Math.floor(timeOf(response) / minute);
 }
 
-const [month, clock] = ["(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)", "\\d\\d:\\d\\d:\\d\\d"];
+const month = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)";
+const hourMinuteSecond = "\\d\\d:\\d\\d:\\d\\d";
 /** The forms of an HTTP date (RFC 9110); a client must read the old ones, too. */
 const httpDates = {
-  date: [`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d ${month} \\d{4} ${clock} GMT`],
+  date: [`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d ${month} \\d{4} ${hourMinuteSecond} GMT`],
   old_date: [
-    `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d\\d-${month}-\\d\\d ${clock} GMT`,
-    `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} [ \\d]\\d ${clock} \\d{4}`,
+    `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d\\d-${month}-\\d\\d ${hourMinuteSecond} GMT`,
+    `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} [ \\d]\\d ${hourMinuteSecond} \\d{4}`,
   ],
 };
 
@@ -106,19 +106,21 @@ const httpDates = {
 export function retryAfterForm(value: string): "seconds" | keyof typeof httpDates | undefined {
   if (/^\d+$/.test(value)) return "seconds";
   if (Number.isNaN(Date.parse(value))) return undefined;
-  return (["date", "old_date"] as const).find((form) =>
-    httpDates[form].some((pattern) => new RegExp(`^${pattern}$`).test(value)),
-  );
+  for (const form of ["date", "old_date"] as const)
+    for (const pattern of httpDates[form]) if (new RegExp(`^${pattern}$`).test(value)) return form;
+  return undefined;
 }
 
 /** Returns a member of the body; `undefined` if it is missing. */
 export function memberIn(
-  { json }: Pick<RedactedResponse, "json">,
+  response: Pick<RedactedResponse, "json">,
   path: readonly (string | number)[],
 ): unknown {
-  let member = json;
-  for (const step of path)
-    member = isMapping(member) && Object.hasOwn(member, step) ? member[step] : undefined;
+  let member = response.json;
+  for (const step of path) {
+    if (!isMapping(member) || !Object.hasOwn(member, step)) return undefined;
+    member = member[step];
+  }
   return member;
 }
 
@@ -147,13 +149,15 @@ export function isHtml(response: RedactedResponse): boolean {
 /** Describes a response by its status and error code: `401 unauthorized`. */
 export function describeResponse(response: RedactedResponse): string {
   const code = memberIn(response, ["error", "code"]);
-  return typeof code === "string" ? `${response.status} ${shownText(code)}` : String(response.status);
+  if (typeof code !== "string") return String(response.status);
+  return `${response.status} ${shownText(code)}`;
 }
 
 /** Describes a value without its content, which may be another one each time: `a string`. */
 export function describeKind(value: unknown): string {
   if (typeof value === "string") return "a string";
-  return typeof value === "number" ? "a number" : describeValue(value);
+  if (typeof value === "number") return "a number";
+  return describeValue(value);
 }
 
 /** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
@@ -162,7 +166,8 @@ export function describeValue(value: unknown, text = String(value)): string {
   if (value === null) return "null";
   if (typeof value === "string") return `the string ${quoted(value)}`;
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  return isMapping(value) ? "a mapping" : `the ${typeof value} ${text}`;
+  if (isMapping(value)) return "a mapping";
+  return `the ${typeof value} ${text}`;
 }
 
 /** Describes a member of the body like `describeValue`, with a number as the body has it. */
@@ -192,17 +197,23 @@ export interface Redact {
 
 /** Removes these keys, their parts after the prefix, and everything that looks like a key from a server's text (R46). */
 export function createRedact(secrets: readonly string[]): Redact {
-  const needles = secrets
-    .flatMap((secret) => {
-      const prefix = prefixIn(secret)?.prefix ?? "";
-      const rest = secret.slice(prefix.length);
-      const whole = [secret, encodeURIComponent(secret)].map((text) => ({ text, shown: `${prefix}…` }));
-      return rest.length < minSecretLength ? whole : [...whole, { text: rest, shown: "…" }];
-    })
-    .sort((one, other) => other.text.length - one.text.length);
+  const needles: { readonly text: string; readonly shown: string }[] = [];
+  for (const secret of secrets) {
+    const prefix = prefixIn(secret)?.prefix ?? "";
+    const shown = `${prefix}…`;
+    needles.push({ text: secret, shown }, { text: encodeURIComponent(secret), shown });
+    const rest = secret.slice(prefix.length);
+    if (rest.length >= minSecretLength) needles.push({ text: rest, shown: "…" });
+  }
+
+  // The longest first: a whole key before its part, and before a key that is its start.
+  needles.sort((one, other) => other.text.length - one.text.length);
   return {
-    text: (given) =>
-      redactEncoded(needles.reduce((all, needle) => all.replaceAll(needle.text, needle.shown), given)),
+    text(given) {
+      let text = given;
+      for (const needle of needles) text = text.replaceAll(needle.text, needle.shown);
+      return redactEncoded(text);
+    },
     finds: (given) => needles.some(({ text }) => given.includes(text)),
   };
 }

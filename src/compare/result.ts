@@ -1,5 +1,5 @@
 import { pluralize } from "../report/plain-text.js";
-import type { Section, Tone } from "../report/render/layout.js";
+import type { Section, TableRow, Tone } from "../report/render/layout.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { snakeCase } from "../rules/schema/json.js";
@@ -54,19 +54,23 @@ interface Findings {
 }
 
 /** Why a 401 was not compared with those of other causes, or not at each place. */
-function whyNotWhole(outcome: PromisedOutcomeId, { uncompared, unjudged }: Findings): string | undefined {
-  const whyUncompared = uncompared.get(outcome);
+function whyNotWhole(outcome: PromisedOutcomeId, findings: Findings): string | undefined {
+  const whyUncompared = findings.uncompared.get(outcome);
   if (whyUncompared !== undefined) return `R14 was not compared: ${whyUncompared}`;
-  const places = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
-  const shown = places.slice(0, mostPlaces).map(({ at, why }) => `at ${shownText(at)}, because ${why}`);
-  if (shown.length === 0) return undefined;
+
+  const places = findings.unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
+  if (places.length === 0) return undefined;
+  const shown = places.slice(0, mostPlaces);
+  const words = shown.map(({ at, why }) => `at ${shownText(at)}, because ${why}`);
   const more = places.length - shown.length;
-  return `R14 was not judged ${shown.join("; ")}${more === 0 ? "" : `; and at ${pluralize(more, "place")} more`}`;
+  if (more > 0) words.push(`and at ${pluralize(more, "place")} more`);
+  return `R14 was not judged ${words.join("; ")}`;
 }
 
 /** Why the second response of a working key is missing. */
-function whyNotCounted(outcome: PromisedOutcomeId, { untried }: Findings): string | undefined {
-  const why = outcome.startsWith("200") ? untried.get(outcome) : undefined;
+function whyNotCounted(outcome: PromisedOutcomeId, findings: Findings): string | undefined {
+  if (!outcome.startsWith("200")) return undefined;
+  const why = findings.untried.get(outcome);
   return why === undefined ? undefined : `usage.today was not compared: ${why}`;
 }
 
@@ -77,21 +81,25 @@ const mostPlaces = 3;
 export function comparedOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedOutcome {
   const { attempts, differences, untried } = findings;
   const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
-  const got = ofOutcome.map(({ response }) =>
-    response === undefined ? "no response" : describeResponse(response),
-  );
-  const compared = {
-    outcome,
-    variable: ofOutcome[0]?.variable,
-    got: ofOutcome.length === 0 ? undefined : [...new Set(got)].join(", then "),
-  };
-  const lastReason = ofOutcome.at(-1)?.uncounted?.why;
-  const whyInPart = whyNotWhole(outcome, findings) ?? whyNotCounted(outcome, findings) ?? lastReason;
-  if (differences.some((one) => one.outcome === outcome))
+  const compared = { outcome, variable: ofOutcome[0]?.variable, got: gotIn(ofOutcome) };
+  if (differences.some((difference) => difference.outcome === outcome))
     return { ...compared, result: "differs", reason: undefined };
+
+  const lastReason = ofOutcome.at(-1)?.uncounted?.why;
   if (ofOutcome.every(({ uncounted }) => uncounted !== undefined))
     return { ...compared, result: "not_tried", reason: untried.get(outcome) ?? lastReason };
-  return { ...compared, result: whyInPart === undefined ? "agrees" : "agrees_in_part", reason: whyInPart };
+
+  const reason = whyNotWhole(outcome, findings) ?? whyNotCounted(outcome, findings) ?? lastReason;
+  return { ...compared, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
+}
+
+/** The different responses in their order; `undefined` if nothing was sent. */
+function gotIn(attempts: readonly Attempt[]): string | undefined {
+  if (attempts.length === 0) return undefined;
+  const got = new Set<string>();
+  for (const { response } of attempts)
+    got.add(response === undefined ? "no response" : describeResponse(response));
+  return [...got].join(", then ");
 }
 
 const tones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
@@ -131,19 +139,20 @@ export function renderComparison(result: Comparison, format: "text" | "json", st
 function conclusionOf(result: Comparison): string {
   const { whyNotCompared, verdict, differences, outcomes } = result;
   if (verdict === "not_compared") return whyNotCompared ?? "";
-  const count = (wanted: ComparedOutcome["result"]) =>
-    outcomes.filter(({ result }) => result === wanted).length;
-  const inPart = count("agrees_in_part");
-  const untried = count("not_tried");
-  const agree = `${count("agrees")} of ${outcomes.length} outcomes agree`;
-  const counts = `${agree}${inPart === 0 ? "" : `, ${inPart} in part`}, ${untried} ${untried === 1 ? "was" : "were"} not tried`;
+
+  const counts = { agrees: 0, agrees_in_part: 0, differs: 0, not_tried: 0 };
+  for (const { result } of outcomes) counts[result] += 1;
+  const words = [`${counts.agrees} of ${outcomes.length} outcomes agree`];
+  if (counts.agrees_in_part > 0) words.push(`${counts.agrees_in_part} in part`);
+  words.push(`${counts.not_tried} ${counts.not_tried === 1 ? "was" : "were"} not tried`);
+
   const start = {
     agrees: "Nothing differs",
     agrees_in_part: "Nothing that was compared differs",
     differs: pluralize(differences.length, "difference"),
     stopped: "Stopped early. Nothing that was compared differs",
   };
-  return `${start[verdict]} from the contract: ${counts}.${whatIsOpen(result)}`;
+  return `${start[verdict]} from the contract: ${words.join(", ")}.${whatIsOpen(result)}`;
 }
 
 /** The sentence on what was not judged of R14; empty if everything was. */
@@ -151,61 +160,70 @@ function whatIsOpen({ outcomes, uncompared, unjudged }: Comparison): string {
   const rejected = outcomes.filter(({ outcome, got }) => outcome.startsWith("401") && got !== undefined);
   const isAnyCompared = rejected.some(({ outcome }) => !uncompared.includes(outcome));
   if (!isAnyCompared) return uncompared.length === 0 ? "" : " R14 was not judged.";
-  const causes = uncompared.length === 0 ? "" : ` for ${listed(uncompared, "and")}`;
+
+  const open: string[] = [];
+  if (uncompared.length > 0) open.push(`for ${listed(uncompared, "and")}`);
   const names = [...new Set(unjudged.map(({ at }) => shownText(at)))];
   const shown = names.slice(0, mostPlaces);
-  if (names.length > shown.length) shown.push(`${pluralize(names.length - shown.length, "place")} more`);
-  const places = names.length === 0 ? "" : ` at ${listed(shown, "and")}`;
-  if (causes === "" && places === "") return "";
-  return ` R14 was not judged${causes}${causes !== "" && places !== "" ? ", and" : ""}${places}.`;
+  const more = names.length - shown.length;
+  if (more > 0) shown.push(`${pluralize(more, "place")} more`);
+  if (shown.length > 0) open.push(`at ${listed(shown, "and")}`);
+  return open.length === 0 ? "" : ` R14 was not judged ${open.join(", and ")}.`;
 }
 
-function comparisonSections({ outcomes, assumptions, unseen, seen, differences }: Comparison): Section[] {
+function comparisonSections(result: Comparison): Section[] {
   return [
     {
       title: "Outcomes",
       columns: ["outcome", "result", "response, key, reason"],
-      rows: outcomes.map(({ outcome, result, got, variable, reason }) => ({
-        cells: [
-          outcome,
-          { text: result.replaceAll("_", " "), tone: tones[result] },
-          [got, variable, reason].filter(Boolean).join(", "),
-        ],
-      })),
+      rows: result.outcomes.map(rowOfOutcome),
     },
     {
       title: "What the specification leaves open, as this service does it",
       columns: ["assumption", "value", "seen in, or what would show it"],
-      rows: [
-        ...Object.entries(assumptions).map(([name, one]) => ({
-          cells: [name, shownText(String(one.value)), whereSeen(one)],
-        })),
-        ...Object.entries(unseen).map(([name, needs]) => ({
-          cells: [name, { text: "not seen", tone: "quiet" as const }, needs],
-        })),
-      ],
+      rows: rowsOfAssumptions(result),
     },
     {
       title: "What else it does in another way than key-states",
       columns: ["what", "value", "seen in"],
-      rows: Object.entries(seen).flatMap(([name, values]) =>
-        values.map(({ value, from }) => ({ cells: [name, value, from.join(", ")] })),
-      ),
+      rows: rowsOfSeen(result.seen),
     },
     {
       title: "Differences",
       columns: ["outcome", "where", "rules", "request", "expected", "found"],
-      rows: differences.map((one) => ({
-        cells: [
-          { text: one.outcome, tone: "bad" },
-          one.at,
-          one.rules.join(", "),
-          { text: requestIn(one), tone: "quiet" },
-        ],
-        details: [[one.expected], [one.found]],
-      })),
+      rows: result.differences.map(rowOfDifference),
     },
   ];
+}
+
+function rowOfOutcome({ outcome, result, got, variable, reason }: ComparedOutcome): TableRow {
+  const words = [got, variable, reason].filter(Boolean);
+  return { cells: [outcome, { text: result.replaceAll("_", " "), tone: tones[result] }, words.join(", ")] };
+}
+
+function rowsOfAssumptions({ assumptions, unseen }: Comparison): TableRow[] {
+  const rows: TableRow[] = [];
+  for (const [name, learned] of Object.entries(assumptions))
+    rows.push({ cells: [name, shownText(String(learned.value)), whereSeen(learned)] });
+  for (const [name, needs] of Object.entries(unseen))
+    rows.push({ cells: [name, { text: "not seen", tone: "quiet" }, needs] });
+  return rows;
+}
+
+function rowsOfSeen(seen: Seen): TableRow[] {
+  const rows: TableRow[] = [];
+  for (const [name, values] of Object.entries(seen))
+    for (const { value, from } of values) rows.push({ cells: [name, value, from.join(", ")] });
+  return rows;
+}
+
+function rowOfDifference(difference: ContractDifference): TableRow {
+  const { outcome, at, rules, expected, found } = difference;
+  const request = requestIn(difference);
+  return {
+    cells: [{ text: outcome, tone: "bad" }, at, rules.join(", "), { text: request, tone: "quiet" }],
+    details: [[expected], [found]],
+  };
 }
 
 /** Which request it is about: only its id if it is the first one for its outcome. */

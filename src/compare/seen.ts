@@ -33,10 +33,7 @@ const readers: Readonly<Record<string, (response: RedactedResponse) => string | 
   per_minute: (response) => limitIn(response, perMinutePath),
   per_day: (response) => limitIn(response, perDayPath),
   scopes: (response) => scopesIn(memberIn(response, ["data", "scopes"])),
-  challenge: (response) => {
-    const challenge = headerOf(response, "www-authenticate");
-    return challenge === undefined ? undefined : quoted(challenge);
-  },
+  challenge: challengeIn,
   details: (response) => detailsIn(memberIn(response, ["error", "details"])),
 };
 
@@ -45,7 +42,14 @@ function limitIn(response: RedactedResponse, path: readonly string[]): string | 
 }
 
 function scopesIn(scopes: unknown): string | undefined {
-  return Array.isArray(scopes) ? shownText(scopes.map(String).sort().join(", ")) : undefined;
+  if (!Array.isArray(scopes)) return undefined;
+  const sorted = scopes.map(String).sort();
+  return shownText(sorted.join(", "));
+}
+
+function challengeIn(response: RedactedResponse): string | undefined {
+  const challenge = headerOf(response, "www-authenticate");
+  return challenge === undefined ? undefined : quoted(challenge);
 }
 
 /** Without the values of its members, which may be other ones each time. */
@@ -65,8 +69,10 @@ const refs: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
 /** The same response of `key-states`, as far as it is read here. */
 function responseOfKeyStates({ outcome, response }: CompletedAttempt): RedactedResponse {
   const ref = refs[outcome] ?? "active";
-  const key = [...writtenKeys(bundledScenarios["key-states"])].find((one) => one.ref === ref);
+  const keys = [...writtenKeys(bundledScenarios["key-states"])];
+  const key = keys.find((written) => written.ref === ref);
   const { scopes, limits } = readSettings(key?.fields ?? {}, () => "");
+
   const [name = "", challenge = ""] = challengeHeaders;
   return {
     ...response,
@@ -78,19 +84,36 @@ function responseOfKeyStates({ outcome, response }: CompletedAttempt): RedactedR
 
 /** Returns what differs from `key-states`, without what an assumption sets. */
 export function valuesBesides(attempts: readonly CompletedAttempt[]): Seen {
-  const pairs = attempts
-    .filter(({ response }) => response.status === 200 || response.status === 401)
-    .map((attempt) => ({ attempt, ofKeyStates: responseOfKeyStates(attempt) }));
+  const read = attempts.filter(({ response }) => response.status === 200 || response.status === 401);
+  const pairs = read.map((attempt) => ({ attempt, ofKeyStates: responseOfKeyStates(attempt) }));
   const challengeOf = staysOfChallenges(attempts);
-  const rows = Object.entries(readers).map(([name, reader]): [string, SeenValue[]] => {
+
+  const seen: Record<string, readonly SeenValue[]> = {};
+  for (const [name, reader] of Object.entries(readers)) {
     const readings = pairs.map(({ attempt, ofKeyStates }) => {
-      const read = reader(attempt.response);
-      const value = name === "challenge" && read !== undefined ? quoted(challengeOf(attempt)) : read;
-      return { attempt, value: value === reader(ofKeyStates) ? undefined : value };
+      let value = reader(attempt.response);
+      if (name === "challenge" && value !== undefined) value = quoted(challengeOf(attempt));
+      const isUsual = value === reader(ofKeyStates);
+      return { attempt, value: isUsual ? undefined : value };
     });
-    const values = [...new Set(readings.flatMap(({ value }) => value ?? []))];
-    const same = (value: string) => readings.filter((reading) => reading.value === value);
-    return [name, values.map((value) => ({ value, from: outcomeWords(same(value), readings) }))];
-  });
-  return Object.fromEntries(rows.filter(([, values]) => values.length > 0));
+    const values = distinctValues(readings);
+    if (values.length > 0) seen[name] = values;
+  }
+  return seen;
+}
+
+interface ValueOfAttempt {
+  readonly attempt: CompletedAttempt;
+  /** `undefined` if it is the one of `key-states`, or none. */
+  readonly value: string | undefined;
+}
+
+function distinctValues(readings: readonly ValueOfAttempt[]): SeenValue[] {
+  const values: SeenValue[] = [];
+  for (const value of new Set(readings.map((reading) => reading.value))) {
+    if (value === undefined) continue;
+    const same = readings.filter((reading) => reading.value === value);
+    values.push({ value, from: outcomeWords(same, readings) });
+  }
+  return values;
 }

@@ -77,11 +77,10 @@ export class Session {
   }
 
   get ended(): Ended | undefined {
+    if (this.#ended !== undefined) return this.#ended;
     const { stop } = this.options;
-    const isStopped = stop?.aborted === true;
-    return (
-      this.#ended ?? (isStopped ? { kind: "signal", why: `it was stopped by ${stop.reason}` } : undefined)
-    );
+    if (stop?.aborted !== true) return undefined;
+    return { kind: "signal", why: `it was stopped by ${stop.reason}` };
   }
 
   /** The number of requests that may still be sent. */
@@ -91,8 +90,8 @@ export class Session {
 
   /** Raises the default by these requests. */
   makeRoomFor(more: number): void {
-    if (this.options.maxRequests === undefined)
-      this.maxRequests = Math.min(defaultMaxRequests + more, mostRequests);
+    if (this.options.maxRequests !== undefined) return;
+    this.maxRequests = Math.min(defaultMaxRequests + more, mostRequests);
   }
 
   /** Resolves to `undefined` if the outcome cannot be tried. */
@@ -100,16 +99,17 @@ export class Session {
     const { outcome, variables } = row;
     if (variables.length === 0) return this.attempt({ outcome });
     const key = findKey(row, this.options.env);
-    if (!("reason" in key)) return this.attempt({ outcome, ...key });
-    return this.skip(outcome, key.reason);
+    if ("reason" in key) return this.skip(outcome, key.reason);
+    return this.attempt({ outcome, ...key });
   }
 
   /** Ends the comparison before the first key, if no response without one is like the API's. */
   requireApi(): void {
     if (this.ended !== undefined) return;
     const message = whyNothingOfTheApi(this.attempts, this.options.url);
+    if (message === undefined) return;
     const why = "nothing was sent after the requests without a working key";
-    if (message !== undefined) this.#ended = { kind: "not_compared", why, message };
+    this.#ended = { kind: "not_compared", why, message };
   }
 
   /** Leaves an outcome untried. */
@@ -123,26 +123,35 @@ export class Session {
   }
 
   /** Resolves to `undefined` if nothing may be sent. */
-  async attempt({ outcome, variable, ...key }: AttemptRequest): Promise<Attempt | undefined> {
+  async attempt(wanted: AttemptRequest): Promise<Attempt | undefined> {
+    const { outcome, variable } = wanted;
     const { ended } = this;
     if (ended !== undefined) return this.skip(outcome, ended.why);
     if (this.requests >= this.maxRequests)
       return this.skip(outcome, `the ${this.maxRequests} requests of --max-requests are used up`);
+
     this.untried.delete(outcome);
-    const apiKey = variable === undefined ? this.#inventedKey(outcome) : key.apiKey;
+    const apiKey = variable === undefined ? this.#inventedKey(outcome) : wanted.apiKey;
     const now = this.options.now ?? performance.now.bind(performance);
     const sentAt = now();
     const reply = await this.#ask(apiKey);
     const receivedAt = now();
     if (reply === undefined) return this.skip(outcome, String(this.ended?.why));
+
     const nth = this.#countOf(outcome) + 1;
     const request = { outcome, nth, apiKey, variable, sentAt, receivedAt };
-    const attempt: Attempt = isNoResponse(reply)
-      ? { ...request, noResponse: reply.found }
-      : { ...request, response: reply, uncounted: whyUncounted(request, reply, this.attempts) };
+    let attempt: Attempt;
+    if (isNoResponse(reply)) {
+      attempt = { ...request, noResponse: reply.found };
+    } else {
+      const uncounted = whyUncounted(request, reply, this.attempts);
+      attempt = { ...request, response: reply, uncounted };
+    }
+
     const index = this.attempts.push(attempt) - 1;
     if (attempt.uncounted?.kind === "another_limit") this.end(attempt, ` ${attempt.uncounted.why}`);
     else await this.#endAtOutage(attempt);
+    // What it shows may have been taken back.
     return this.attempts[index];
   }
 
@@ -158,17 +167,19 @@ export class Session {
     this.#isChecking = true;
     const control = await this.attempt({ outcome: "401.missing" });
     this.#isChecking = false;
-    const status = control?.response?.status;
-    const works = status !== undefined && [401, this.attempts[0]?.response?.status].includes(status);
-    if (works) this.#noOutages.add(description);
-    else if (control === undefined) this.#endBy(attempt, "; no request without a key could follow it");
-    else this.#endBy(attempt, `; a request without a key then got ${describeAttempt(control)}`);
+    if (control === undefined) return this.#endBy(attempt, "; no request without a key could follow it");
+
+    const status = control.response?.status;
+    const statusAtFirst = this.attempts[0]?.response?.status;
+    const works = status !== undefined && (status === 401 || status === statusAtFirst);
+    if (!works) return this.#endBy(attempt, `; a request without a key then got ${describeAttempt(control)}`);
+    this.#noOutages.add(description);
   }
 
   #endBy(attempt: Attempt, detail: string): void {
     this.end(attempt, detail, "an outage, or a lock");
-    for (const one of outageIn(this.attempts))
-      this.#replace(one, { kind: "outage", why: "its response may be one of an outage, or of a lock" });
+    const why = "its response may be one of an outage, or of a lock";
+    for (const suspicious of outageIn(this.attempts)) this.#replace(suspicious, { kind: "outage", why });
   }
 
   /** Takes back what an attempt shows of its outcome, for a reason that a later one gives. */
@@ -181,9 +192,10 @@ export class Session {
   }
 
   /** Ends the comparison, because of a response: a service that locks or limits the address gets no more requests. */
-  end({ outcome, ...attempt }: Attempt, detail = "", what = "a lock, or another limiter"): void {
+  end(attempt: Attempt, detail = "", what = "a lock, or another limiter"): void {
     if (this.ended !== undefined) return;
-    const got = `${outcome} got ${describeAttempt({ outcome, ...attempt })}`;
+    const { outcome } = attempt;
+    const got = `${outcome} got ${describeAttempt(attempt)}`;
     const note = `${got}${detail}. Nothing was sent after it: it may be ${what}. Try again later.`;
     this.#ended = { kind: "response", by: outcome, why: `nothing was sent after ${got}`, note };
   }
@@ -195,8 +207,9 @@ export class Session {
   /** The key for an outcome that needs none of the server's, another one each time. */
   #inventedKey(outcome: PromisedOutcomeId): string | undefined {
     const index = this.#countOf(outcome);
-    if (outcome === "401.malformed") return `not-a-key${index || ""}`;
-    return outcome === "401.unknown" ? this.#unknownKeys[index] : undefined;
+    if (outcome === "401.malformed") return index === 0 ? "not-a-key" : `not-a-key${index}`;
+    if (outcome === "401.unknown") return this.#unknownKeys[index];
+    return undefined;
   }
 
   /** Resolves to `undefined` if it was stopped. */
@@ -204,10 +217,12 @@ export class Session {
     this.requests += 1;
     const reply = await this.#send(apiKey);
     if (this.options.stop?.aborted === true) return undefined;
+
     const response = isNoResponse(reply) ? reply : readResponse(reply, this.#redact);
-    const message = this.requests === 1 ? whyNotTheApi(response, this.options.url) : undefined;
-    if (message !== undefined)
-      this.#ended = { kind: "not_compared", why: "nothing was sent after the first request", message };
+    if (this.requests > 1) return response;
+    const message = whyNotTheApi(response, this.options.url);
+    const why = "nothing was sent after the first request";
+    if (message !== undefined) this.#ended = { kind: "not_compared", why, message };
     return response;
   }
 }

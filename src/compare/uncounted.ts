@@ -1,7 +1,7 @@
 import { pluralize } from "../report/plain-text.js";
 import { outcomeOf } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
-import type { Attempt, AttemptRequest, CompletedAttempt, Uncounted } from "./attempt.js";
+import { type Attempt, type AttemptRequest, isPermitted, type Uncounted } from "./attempt.js";
 import { isLimit } from "./keys-of-outcomes.js";
 import {
   describeMember,
@@ -37,14 +37,18 @@ export function whyUncounted(
 }
 
 function whyNotAtDay(response: RedactedResponse): string | undefined {
-  const [today, perDay] = dayOf(response);
+  const { today, perDay } = dayOf(response);
   if (today === undefined || perDay === undefined)
     return `its response has ${describeMember(response, perDayPath)} in per_day, and ${describeMember(response, todayPath)} in usage.today`;
-  return today > perDay ? undefined : `the key is not at its limit: ${describeDay(response)}`;
+  // Then it is a difference: the key should have been rejected.
+  if (today > perDay) return undefined;
+  return `the key is not at its limit: ${describeDay(response)}`;
 }
 
 function dayOf(response: RedactedResponse) {
-  return [wholeNumberIn(response, todayPath), wholeNumberIn(response, perDayPath)] as const;
+  const today = wholeNumberIn(response, todayPath);
+  const perDay = wholeNumberIn(response, perDayPath);
+  return { today, perDay };
 }
 
 function describeDay(response: RedactedResponse): string {
@@ -58,24 +62,24 @@ function whyAnotherLimit(
   earlier: readonly Attempt[],
 ): Uncounted | undefined {
   const { outcome, apiKey, sentAt } = request;
-  const successes = earlier
-    .filter((one): one is CompletedAttempt => one.response?.status === 200)
-    .filter((one) => one.apiKey === apiKey);
+  const ofKey = earlier.filter((attempt) => attempt.apiKey === apiKey);
+  const successes = ofKey.filter(isPermitted);
   const last = successes.at(-1)?.response;
   if (last === undefined) return whyLimitedAtFirst(request, response, earlier);
-  const [today, perDay] = dayOf(last);
+
+  const { today, perDay } = dayOf(last);
   const isDayUsedUp = today !== undefined && perDay !== undefined && today >= perDay;
   if (outcome === "429.per_day" && isDayUsedUp) return undefined;
+
   const perMinute = wholeNumberIn(last, perMinutePath);
   const inMinute = successes.filter(({ receivedAt }) => receivedAt >= sentAt - minute);
-  if (outcome === "429.per_minute" && perMinute !== undefined && inMinute.length >= perMinute)
-    return undefined;
-  const ofDay = isDayUsedUp ? `, and ${describeDay(last)}` : "";
-  const ofKey = `after ${pluralize(successes.length, "request")} of the key`;
-  return {
-    kind: "another_limit",
-    why: `${ofKey}; its per_minute is ${perMinute === undefined ? "no number" : numberText(last, perMinutePath)}${ofDay}`,
-  };
+  const isMinuteUsedUp = perMinute !== undefined && inMinute.length >= perMinute;
+  if (outcome === "429.per_minute" && isMinuteUsedUp) return undefined;
+
+  const limit = perMinute === undefined ? "no number" : numberText(last, perMinutePath);
+  let why = `after ${pluralize(successes.length, "request")} of the key; its per_minute is ${limit}`;
+  if (isDayUsedUp) why += `, and ${describeDay(last)}`;
+  return { kind: "another_limit", why };
 }
 
 /** A key that had no 200 has a limit by its variable, or an earlier comparison has used up its minute. */
@@ -85,12 +89,16 @@ function whyLimitedAtFirst(
   earlier: readonly Attempt[],
 ): Uncounted | undefined {
   if (isLimit({ outcome })) return undefined;
+  const before = `after ${pluralize(earlier.length, "request")}`;
   const isRejected = outcomeOf(outcome).status !== 200;
-  const ofKey = isRejected ? "; a rejected key has no limits" : ", the first one with this key";
+  if (isRejected) return { kind: "another_limit", why: `${before}; a rejected key has no limits` };
+
+  // A comparison waits only once.
+  const why = `${before}, the first one with this key`;
   const hasWaited = earlier.some(({ uncounted }) => uncounted?.kind === "used_up");
-  const why = `after ${pluralize(earlier.length, "request")}${ofKey}`;
-  const wait = isRejected || hasWaited ? undefined : waitOf(response);
-  return wait === undefined ? { kind: "another_limit", why } : { kind: "used_up", why, wait };
+  const wait = hasWaited ? undefined : waitOf(response);
+  if (wait === undefined) return { kind: "another_limit", why };
+  return { kind: "used_up", why, wait };
 }
 
 /** The milliseconds until a minute is over; `undefined` if its response names a later time. */
@@ -99,6 +107,8 @@ function waitOf(response: RedactedResponse): number | undefined {
   if (retryAfter === undefined) return minute;
   const form = retryAfterForm(retryAfter);
   if (form === undefined) return undefined;
-  const wait = form === "seconds" ? 1000 * Number(retryAfter) : Date.parse(retryAfter) - timeOf(response);
+
+  let wait = 1000 * Number(retryAfter);
+  if (form !== "seconds") wait = Date.parse(retryAfter) - timeOf(response);
   return wait <= minute ? Math.max(wait, 0) : undefined;
 }
