@@ -89,7 +89,7 @@ type FaultResponse = (
   sandbox: SandboxState,
   call: ApiCall,
   effect: FaultEffect,
-) => Pick<CallResult, "response" | "code" | "requestId">;
+) => Pick<CallResult, "response" | "code" | "requestId" | "points">;
 
 const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: "" });
 

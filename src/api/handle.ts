@@ -8,12 +8,14 @@ import type { ApiCall } from "../sandbox/api-call.js";
 import { appendExchange } from "../sandbox/append-exchange.js";
 import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
+import type { RunTrace } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { faultyResult } from "./fault-responses.js";
 import { isProbe, type MisplacedKeys, misplacedKeysOf } from "./misplaced-keys.js";
 import { faultFacts, predictOutcome } from "./predict.js";
 import { respondToCall } from "./respond.js";
 import { startCall } from "./start-call.js";
+import { ownVariedNames } from "./variation/own-assumptions.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -30,7 +32,8 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const result = resultOf(sandbox, call);
   const misplaced = misplacedKeysOf(sandbox, call);
   const exchange = exchangeOf(sandbox, call, result, misplaced);
-  appendExchange(sandbox, exchange, call, misplaced.keys);
+  const trace = sandbox.run && traceOf(sandbox, result);
+  appendExchange(sandbox, exchange, call, misplaced.keys, trace);
   return exchange;
 }
 
@@ -55,6 +58,16 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   };
   if (run === undefined || call.request.fromStory) return respond();
   return run.intercept(sandbox, call, { facts, fault, respond });
+}
+
+/** What a client's run shows with a call. */
+function traceOf(sandbox: SandboxState, result: CallResult): RunTrace {
+  return {
+    ...result.mark,
+    points: result.points ?? [],
+    scenario: sandbox.name,
+    ownAssumptions: ownVariedNames(sandbox),
+  };
 }
 
 /** Describes a call and its response for the journal, without a key (R46). `appendExchange` adds its advice. */

@@ -5,7 +5,6 @@ import type { ApiCall } from "../sandbox/api-call.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { routeAt } from "./routes.js";
-import { ownVariedNames } from "./variation/own-assumptions.js";
 
 /** Starts a call: looks up its key and assigns its number. */
 export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
@@ -30,11 +29,6 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
     number,
     id,
     assumptions: sandbox.assumptions,
-    trace: sandbox.run && {
-      points: [],
-      scenario: sandbox.name,
-      ownAssumptions: ownVariedNames(sandbox),
-    },
   };
 }
 

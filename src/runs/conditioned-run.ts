@@ -16,6 +16,7 @@ import {
 } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
+import type { RunMark } from "../sandbox/run-trace.js";
 import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import { isAnsweredWrongly, type OnRequest, type RejectionOfRun, type RunConditions } from "./conditions.js";
 
@@ -46,8 +47,8 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
       const fired = fire(sandbox, call, own.facts);
       if (fired !== undefined) {
         // Before a late response, which counts the request.
-        markReplaced(call, own.facts.expectedOutcome());
-        return faultyResult(sandbox, call, fired, true);
+        const mark = { replaced: own.facts.expectedOutcome() };
+        return { ...faultyResult(sandbox, call, fired, true), mark };
       }
       if (replacer === undefined) return own.respond();
       return replacer.resultOf(sandbox, call, own);
@@ -101,13 +102,12 @@ class RequestReplacer {
     const outcome = own.facts.expectedOutcome();
     if (!this.#isCandidate(call, outcome)) return own.respond();
     if (!this.#claimIt()) {
-      this.#markLater(sandbox, call);
-      return own.respond();
+      const mark = this.#markOfLater(sandbox, call);
+      return { ...own.respond(), mark };
     }
 
     this.#replacedAt = momentOf(sandbox, call);
-    markReplaced(call, outcome);
-    return this.#replacement(sandbox, call, own);
+    return { ...this.#replacement(sandbox, call, own), mark: { replaced: outcome } };
   }
 
   /** Whether it is one of those that are counted. */
@@ -141,17 +141,16 @@ class RequestReplacer {
     return undefined;
   }
 
-  #markLater(sandbox: SandboxState, call: ApiCall): void {
+  #markOfLater(sandbox: SandboxState, call: ApiCall): RunMark | undefined {
     const { which, gets } = this.#onRequest;
-    const { trace } = call;
-    if (trace === undefined || which.kind !== "nth") return;
+    if (which.kind !== "nth") return undefined;
     if (this.#replacedAt !== undefined) {
       const seconds = "seconds" in gets ? gets.seconds : undefined;
-      trace.earlyMs = earlyMs(this.#replacedAt, momentOf(sandbox, call), seconds);
-    } else if (this.#latestNumber === which.nth) {
-      // Another process has claimed the number of the one that is replaced.
-      trace.isElsewhere = true;
+      return { earlyMs: earlyMs(this.#replacedAt, momentOf(sandbox, call), seconds) };
     }
+    // Another process has claimed the number of the one that is replaced.
+    if (this.#latestNumber === which.nth) return { isElsewhere: true };
+    return undefined;
   }
 
   #replacement(sandbox: SandboxState, call: ApiCall, own: OwnResponse): CallResult {
@@ -183,18 +182,13 @@ class RequestReplacer {
   }
 }
 
-function markReplaced({ trace }: ApiCall, outcome: OutcomeId): void {
-  if (trace !== undefined) trace.replaced = outcome;
-}
-
 /** The wrong response of a result, which keeps its outcome. */
 function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
   const wrong = isSuccess(result.outcome)
     ? renderRejection(sandbox, call, { outcome: "401.unknown" })
     : { response: acceptance(sandbox, call), code: null };
   // Nobody gets the response that varied.
-  call.trace?.points.splice(0);
-  return { ...result, response: wrong.response, code: wrong.code };
+  return { ...result, response: wrong.response, code: wrong.code, points: [] };
 }
 
 /** The success of a call, as if its key had passed each check. */

@@ -3,7 +3,6 @@ import type { Presented } from "../rules/authorize.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { Endpoint } from "./endpoint.js";
 import type { KeyEntry } from "./registry.js";
-import type { RunTrace } from "./run-trace.js";
 
 /** A request with everything that its checks, its response and its advice need; read once, so that they agree. The journal keeps none of it. */
 export interface ApiCall {
@@ -30,6 +29,4 @@ export interface ApiCall {
   /** The request id, even if the response does not have it. */
   readonly id: string;
   readonly assumptions: Assumptions;
-  /** What the conditions of a run do to it; `undefined` without them. */
-  readonly trace: RunTrace | undefined;
 }

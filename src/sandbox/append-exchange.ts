@@ -3,20 +3,22 @@ import type { ApiCall } from "./api-call.js";
 import { advise } from "./journal/client-behavior.js";
 import type { KeysOfAdvice } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
+import type { RunTrace } from "./run-trace.js";
 import type { SandboxState } from "./sandbox-state.js";
 
-/** Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not. `keys`: of advice on other keys than the presented one. */
+/** Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not. `keys`: of advice on other keys than the presented one. `trace`: what a client's run shows with it. */
 export function appendExchange(
   sandbox: SandboxState,
   exchange: Exchange,
   call: ApiCall,
   keys: KeysOfAdvice | undefined,
+  trace: RunTrace | undefined,
 ): void {
   if (isCounted(exchange)) {
     const { run } = sandbox;
     // No advice if the response hides what was wrong with the request.
     if (!run?.hidesOutcomes && !isUnremarkable(sandbox, exchange)) advise(sandbox, call, exchange);
-    sandbox.counters.count(exchange, keys, call.trace);
+    sandbox.counters.count(exchange, keys, trace);
   }
   sandbox.journal.record(exchange);
 }

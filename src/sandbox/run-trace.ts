@@ -8,16 +8,20 @@ export interface VariedPoint {
   readonly status: number;
 }
 
-/** What the conditions of a run show with one request. */
-export interface RunTrace {
-  /** What varied in its response. */
-  readonly points: VariedPoint[];
+/** What the conditions of a run do to one request. */
+export interface RunMark {
   /** Where the request would have ended without what the run has put in place of its response. */
-  replaced?: OutcomeId | undefined;
+  readonly replaced?: OutcomeId | undefined;
   /** How long after a rejection by the run its key came again, if that was before its time. */
-  earlyMs?: number | undefined;
+  readonly earlyMs?: number | undefined;
   /** Whether another process of the run has rejected its key, whose clocks nothing here can read. */
-  isElsewhere?: true;
+  readonly isElsewhere?: true;
+}
+
+/** What a run shows with one request. */
+export interface RunTrace extends RunMark {
+  /** What varied in its response. */
+  readonly points: readonly VariedPoint[];
   /** The seed that the client's own code sets in place of the run's, and where. */
   readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
   /** The name of its sandbox's scenario. */

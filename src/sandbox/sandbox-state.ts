@@ -110,7 +110,7 @@ export interface NamedStart extends StartOptions {
   readonly text?: string | undefined;
 }
 
-/** The conditions of a client's run at work in its sandboxes. They fill the trace of each call. */
+/** The conditions of a client's run at work in its sandboxes. */
 export interface ConditionedRun {
   /** The profile of all sandboxes. Default: each one's own. */
   readonly profile?: Profile | undefined;

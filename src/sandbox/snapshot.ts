@@ -213,9 +213,10 @@ function snapshotOrganization(organization: Organization): ScenarioOrganization 
 
 /** The members of a record that no snapshot writes: two are the key's place, and the key that it replaces has the third. */
 type DerivedMember = "ref" | "organization" | "replaces";
-type MemberOfSnapshot = Exclude<keyof KeyRecord, DerivedMember>;
-/** The fields of a key in a scenario; `undefined` for those that it does not need. */
-type SnapshotFields = { readonly [Name in keyof ScenarioKey]?: ScenarioKey[Name] | undefined };
+/** The members that a snapshot writes only of some keys. */
+type MemberOfSome = keyof KeyEnds | "replacedBy" | "sha256";
+/** The members that a snapshot writes of every key. */
+type MemberOfEach = Exclude<keyof KeyRecord, DerivedMember | MemberOfSome>;
 
 function snapshotKey(
   entry: KeyEntry,
@@ -225,31 +226,33 @@ function snapshotKey(
 ): ScenarioKey {
   const { key } = entry;
   // By member, so that the compiler names one that is missing.
-  const fieldsOf: Readonly<Record<MemberOfSnapshot, SnapshotFields>> = {
-    environment: { environment: key.environment },
-    name: { name: key.name },
-    scopes: { scopes: [...withoutGrantedScopes(sandbox, key.scopes)] },
-    limits: { limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay } },
-    legacy: { legacy: key.legacy },
-    ...snapshotEnds(key, now),
-    replacedBy: { replaced_by: key.replacedBy },
-    sha256: snapshotSecret(key, described),
+  const ofEach: Required<Pick<ScenarioKey, MemberOfEach>> = {
+    environment: key.environment,
+    name: key.name,
+    scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
+    limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+    legacy: key.legacy,
   };
-  const state = keyStateAt(key, now);
-  const fields: SnapshotFields = {
-    ...Object.assign({}, ...Object.values(fieldsOf)),
-    state: state === "active" ? undefined : state,
-    usage: snapshotUsage(entry, sandbox, now),
-  };
-  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as Partial<ScenarioKey> as ScenarioKey;
-}
+  const fields: { -readonly [Name in keyof ScenarioKey]: ScenarioKey[Name] } = ofEach;
 
-/** A pinned secret stays pinned, and the seed restores a derived one; a key that was created at run time has only a hash. */
-function snapshotSecret(key: KeyRecord, described: ScenarioKey | undefined): SnapshotFields {
-  if (described === undefined) return { sha256: key.sha256 };
-  if (described.secret !== undefined) return { secret: described.secret };
-  return { sha256: described.sha256 };
+  const state = keyStateAt(key, now);
+  const { since } = keyStateTable[state];
+  forEachEnd((end) => {
+    const at = key[end];
+    // A state without a time begins when the clock starts.
+    const isDefault = at === undefined || (end === since && at === now);
+    if (!isDefault) fields[keyEnds[end]] = isoOf(at);
+  });
+  if (key.replacedBy !== undefined) fields.replaced_by = key.replacedBy;
+
+  // A pinned secret stays pinned, and the seed restores a derived one; a key that was created at run time has only a hash.
+  if (described === undefined) fields.sha256 = key.sha256;
+  else if (described.secret !== undefined) fields.secret = described.secret;
+  else if (described.sha256 !== undefined) fields.sha256 = described.sha256;
+
+  if (state !== "active") fields.state = state;
+  fields.usage = snapshotUsage(entry, sandbox, now);
+  return fields;
 }
 
 function snapshotUsage(
@@ -260,16 +263,4 @@ function snapshotUsage(
   const { minuteCount, dayCount, recent } = usageAt(entry.usage, windows, now);
   const counts = { this_minute: minuteCount, today: dayCount };
   return windows.sliding ? { ...counts, counted_at: recent.map(isoOf) } : counts;
-}
-
-/** The times that end a key, by their names in scenarios. */
-function snapshotEnds(key: KeyEnds, now: number): Readonly<Record<keyof KeyEnds, SnapshotFields>> {
-  const { since } = keyStateTable[keyStateAt(key, now)];
-  return forEachEnd((end) => {
-    const at = key[end];
-    if (at === undefined) return {};
-    // A state without a time begins when the clock starts.
-    if (end === since && at === now) return {};
-    return { [keyEnds[end]]: isoOf(at) };
-  });
 }

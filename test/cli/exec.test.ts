@@ -178,6 +178,31 @@ const socket = require("node:net").connect(port, hostname, () =>
   });
 });
 
+test.each([["exec"], ["certify", "--only", "plain"]])(
+  "a scenario that the command loads has its own clock under %s",
+  async (...words) => {
+    const secret = "SVC_test_sbx0123456789abcdef0123456789ab";
+    const scenarioWith = (more: object, key: object) => {
+      const keys = { main: { environment: "test", ...key } };
+      return JSON.stringify({ version: 1, ...more, organizations: { lender: { type: "bank", keys } } });
+    };
+    const clock = { now: "2026-03-02T09:00:00Z", frozen: true };
+    const loaded = scenarioWith({ clock }, { expires: "2026-06-01T00:00:00Z", secret });
+    const code = `
+const { SVC_BASE_URL, SVC_CONTROL_URL } = process.env;
+const headers = { "content-type": "application/yaml" };
+await fetch(SVC_CONTROL_URL + "/scenario", { method: "PUT", headers, body: ${JSON.stringify(loaded)} });
+const clock = await (await fetch(SVC_CONTROL_URL + "/clock")).json();
+const me = await fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": "${secret}" } });
+(await import("node:fs")).writeFileSync("seen", clock.data.now + " " + me.status);`;
+    // Without a clock, so that the run sets its start.
+    const cwd = temporaryFolder({ "own.yaml": scenarioWith({}, {}) });
+    const command = [process.execPath, "--input-type=module", "-e", code];
+    await runCli([...words, "own.yaml", "--", ...command], { cwd });
+    expect(readFileSync(join(cwd, "seen"), "utf8")).toBe("2026-03-02T09:00:00.000Z 200");
+  },
+);
+
 test
   .skipIf(process.platform === "win32")
   .each([

@@ -216,17 +216,57 @@ test("a stop ends a connection after its response, without waiting for a timeout
   expect(readResponses(Buffer.concat(await heard)).map(({ status }) => status)).toEqual([200]);
 });
 
-test("no request starts before the one before it on its connection has its response, and few are read", async () => {
-  const { server, port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
+/** The connections that servers accept until the test is over. */
+function followAccepted(): readonly Socket[] {
   const accepted: Socket[] = [];
   const accept = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
   subscribe("net.server.socket", accept);
   onTestFinished(() => void unsubscribe("net.server.socket", accept));
+  return accepted;
+}
+
+test("no request starts before the one before it on its connection has its response, and few are read", async () => {
+  const { server, port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
+  const accepted = followAccepted();
   const flood = connect({ port, host: "127.0.0.1" }, () => flood.write(get("main").repeat(50_000)));
   onTestFinished(() => void flood.on("error", () => {}).destroy());
   await vi.waitUntil(() => accepted[0]?.isPaused(), { timeout: 60_000 });
   expect(server.sandbox.requests.total()).toBe(1);
   expect(accepted[0]?.bytesRead).toBeLessThan(500_000);
+});
+
+test("a connection is read again after as many requests at once as pause it", async () => {
+  const { port, get } = await start({ scenario: scenarioWith([]) });
+  // The first gets its response at once, so that 100 wait.
+  const client = connect({ port, host: "127.0.0.1" }, () => client.write(get("main").repeat(101)));
+  let text = "";
+  client.on("data", (chunk) => {
+    text += chunk;
+  });
+  const count = () => text.split("HTTP/1.1 200 ").length - 1;
+  await vi.waitUntil(() => count() === 101, { timeout: 60_000 });
+  client.write(get("main", "Connection: close\r\n"));
+  await once(client, "close");
+  expect(count()).toBe(102);
+});
+
+test("clients get all responses while others flood the server, and after they went away", async () => {
+  const hang: Fault = { when: { key: "main" }, then: { hang: true } };
+  const { port, get } = await start({ scenario: scenarioWith([hang]) });
+  const accepted = followAccepted();
+  const pipelined = (count: number) =>
+    responsesTo(port, get("other").repeat(count - 1) + get("other", "Connection: close\r\n"));
+  const floods = Array.from({ length: 40 }, () => {
+    const flood = connect({ port, host: "127.0.0.1" }, () => flood.write(get("main").repeat(90)));
+    return flood.on("error", () => {});
+  });
+  // More requests wait than all connections may have.
+  const isOver = () => accepted.length === 40 && accepted.some(({ destroyed }) => destroyed);
+  await vi.waitUntil(isOver, { timeout: 60_000 });
+  expect(await pipelined(11)).toHaveLength(11);
+  for (const flood of floods) flood.destroy();
+  await vi.waitUntil(() => accepted.every(({ closed }) => closed), { timeout: 60_000 });
+  expect(await pipelined(50)).toHaveLength(50);
 });
 
 /** Makes the timeouts of sockets with this length short. */

@@ -1,6 +1,6 @@
 import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
-import type { ApiResponse } from "../../sandbox/journal/exchange.js";
+import type { ApiResponse, CallResult } from "../../sandbox/journal/exchange.js";
 import { profileOf } from "../../sandbox/profile.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -26,13 +26,13 @@ interface ChosenVariant {
 /** A call; if its response varies, with its variants, and the id and assumptions that they choose. */
 export type VariedCall = ApiCall & { readonly variants?: readonly ChosenVariant[] };
 
-/** Makes the response to a call: in the profile `varied` with the variants of its kind, which the trace of a run then has. */
+/** Makes the response to a call: in the profile `varied` with the variants of its kind, which a run then shows. */
 export function withVariants<Result extends { readonly response: ApiResponse }>(
   sandbox: SandboxState,
   call: ApiCall,
   kind: ResponseKind,
   respond: (call: VariedCall) => Result,
-): Result & { readonly requestId?: string } {
+): Result & Pick<CallResult, "requestId" | "points"> {
   if (profileOf(sandbox) !== "varied") return respond(call);
   const variants = chosenVariants(sandbox, call, kind);
 
@@ -45,9 +45,12 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
   }
 
   const result = respond({ ...call, id, assumptions, variants });
-  if (kind.content === "me") call.trace?.points.push(...variedRecords(sandbox));
-  call.trace?.points.push(...pointsIn(result.response, variants));
-  return { ...result, requestId: id };
+  if (sandbox.run === undefined) return { ...result, requestId: id };
+
+  const points: VariedPoint[] = [];
+  if (kind.content === "me") points.push(...variedRecords(sandbox));
+  points.push(...pointsIn(result.response, variants));
+  return { ...result, requestId: id, points };
 }
 
 /** The variants of the rows that responses of this kind have. */

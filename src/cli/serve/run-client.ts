@@ -58,10 +58,9 @@ export async function runClient(
 ): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
   const { loaded, options, start, conditions } = client;
   const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
-  // The scenario's own time comes before the one of all runs.
-  const standardNow = loaded.scenario.clock?.now === undefined ? start : undefined;
-  const run = conditions && conditionedRun(conditions, folder.claim);
-  const sandbox = startNamed(loaded, { ...options, now: options.now ?? standardNow }, run);
+  // As in the client's own processes: an option would also replace the time of each scenario that the client loads.
+  const run = conditions && { ...conditionedRun(conditions, folder.claim), start };
+  const sandbox = startNamed(loaded, options, run);
   sandbox.counters.passOnTo(client.requests);
   client.onStart?.(sandbox);
 

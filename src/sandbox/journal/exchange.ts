@@ -3,6 +3,7 @@ import type { Presented } from "../../rules/authorize.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import type { RequestTraits, requestSources } from "../../rules/request.js";
+import type { RunMark, VariedPoint } from "../run-trace.js";
 
 export interface ApiResponse {
   readonly status: number;
@@ -36,6 +37,10 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly date?: number | undefined;
   /** The request id in its response. Default: the call's. */
   readonly requestId?: string;
+  /** In a run of a client: what varied in the response. */
+  readonly points?: readonly VariedPoint[];
+  /** In a run of a client: what its conditions did to the call. */
+  readonly mark?: RunMark | undefined;
 }
 
 /** A completed request, without a key (R46). `appendExchange` sets the members that are not readonly. */

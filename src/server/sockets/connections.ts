@@ -50,7 +50,7 @@ export class PipelinedRequests {
 
     const waiting = this.#countWaiting(connection, 1);
     if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysWaiting) endInChunk(connection);
-    else if (waiting >= maxWaiting) timers.nextTick(() => connection.pause());
+    else if (waiting >= maxWaiting) pauseInNextTick(connection);
 
     responseBefore.once("finish", () => {
       const left = this.#countWaiting(connection, -1);
@@ -74,6 +74,14 @@ export class PipelinedRequests {
     this.#waitingInAll += change;
     return waiting;
   }
+}
+
+function pauseInNextTick(connection: Connection): void {
+  timers.nextTick(() => {
+    // Looks again: a response may have been sent since, and nothing would resume the connection after that.
+    const { [waitingRequests]: waiting = 0 } = connection;
+    if (waiting >= maxWaiting) connection.pause();
+  });
 }
 
 /** Ends a connection amid a chunk of requests. Pausing would not help: many clients that read nothing have sent everything already. */
