@@ -10,7 +10,7 @@ import { unwritable } from "./exit-codes.js";
 
 type ClientVariables = Readonly<Record<string, string>>;
 
-/** Of a server, leaves out some keys of a large population, because a process cannot get them all. */
+/** The variables that a client reads: its keys, and with a server its URLs. A server leaves out some keys of a large population, because a process cannot get them all. */
 export function clientEnvironment(
   sandbox: SandboxState,
   server?: Pick<RunningServer, "url" | "controlUrl">,
@@ -29,38 +29,39 @@ export function clientEnvironment(
 /** The file of `--write-env`. */
 export class EnvFile {
   readonly #name: string;
-  readonly #path: string;
-  #before: ClientVariables = {};
+  readonly #file: string;
+  /** The variables that the last call has set. */
+  #previous: ClientVariables = {};
 
   constructor(name: string, cwd: string) {
     this.#name = name;
-    this.#path = resolve(cwd, name);
+    this.#file = resolve(cwd, name);
   }
 
   /** Sets variables: other lines stay. Returns whether it took the file from others, because of a token. */
   write(variables: ClientVariables): boolean {
     try {
-      const existing = readEnvFile(this.#path);
-      const text = withVariables(existing.text, variables, this.#before);
+      const existing = readEnvFile(this.#file);
+      const text = textWithVariables(existing.text, variables, this.#previous);
       let mode = existing.mode ?? 0o600;
       // Nobody else may read a token.
       if ("SVC_SANDBOX_CONTROL_TOKEN" in variables) mode &= 0o700;
 
       const isNarrowed = existing.mode !== undefined && mode !== existing.mode;
       // A file with several names is written in place: nobody else reads the token in between.
-      if (isNarrowed) chmodSync(this.#path, mode);
-      writeFileAtomically(this.#path, Buffer.from(text, "latin1"), mode);
+      if (isNarrowed) chmodSync(this.#file, mode);
+      writeFileAtomically(this.#file, Buffer.from(text, "latin1"), mode);
       // The mask of this process does not apply to the user's file.
-      if (existing.mode !== undefined) chmodSync(this.#path, mode);
-      this.#before = variables;
+      if (existing.mode !== undefined) chmodSync(this.#file, mode);
+      this.#previous = variables;
       return isNarrowed;
-    } catch (error) {
-      return unwritable(quote(this.#name), "Name another file with --write-env.")(error);
+    } catch (cause) {
+      throw unwritable(cause, quote(this.#name), "Name another file with --write-env.");
     }
   }
 }
 
-/** Its text, read as Latin-1, and its mode if it exists. */
+/** The text of a `.env` file, read as Latin-1, and its mode if it exists. Throws if it is not one that may be changed. */
 function readEnvFile(file: string): { readonly text: string; readonly mode?: number } {
   // With the slash, only a folder exists.
   statSync(`${dirname(file)}/`);
@@ -75,7 +76,7 @@ function readEnvFile(file: string): { readonly text: string; readonly mode?: num
   const text = readFileSync(file, "latin1");
   if (text.includes("\0")) throw new Error("it is not a text file in UTF-8");
   if ((stats.mode & 0o222) === 0) throw new Error("it is read-only");
-  const line = otherLineOf(text);
+  const line = firstForeignLine(text);
   if (line !== undefined) {
     throw new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`);
   }
@@ -92,40 +93,55 @@ function requireOwnLink(file: string): void {
   throw new Error("it is a symbolic link of another user");
 }
 
-// The start of a line, its name, its value; a quoted value may have several lines.
+/**
+ * An assignment of a `.env` file, without a comment behind it. Its groups: the line up to the value, such as
+ * `export NAME = `; the name in it; the value. A value in quotes may have several lines.
+ */
 const assignment =
   /^([ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*)("(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`|[^\r\n]*?(?=[ \t]+#|[ \t]*$))/gm;
 
-/** The number of the first line that is not an assignment, a comment or empty, outside of quotes; `undefined` if there is none. */
-function otherLineOf(text: string): number | undefined {
+/** The number of the first line that a `.env` file cannot have: neither an assignment nor a comment, and not empty. */
+function firstForeignLine(text: string): number | undefined {
+  // The mark of UTF-8, as Latin-1 reads it.
   const withoutMark = text.replace(/^\u00EF\u00BB\u00BF/, "");
-  // Each assignment becomes as many lines of comments.
-  const withComments = withoutMark.replace(assignment, (entry) => `#${entry.replaceAll(/.+/g, "#")}`);
+  // Each line of an assignment becomes a comment, so that the lines keep their numbers.
+  const withComments = withoutMark.replace(assignment, (entry) => entry.replaceAll(/.+/g, "#"));
+
   const lines = withComments.split("\n");
   const index = lines.findIndex((line) => !/^\s*(?:#.*)?\s*$/.test(line));
   return index === -1 ? undefined : index + 1;
 }
 
-// Latin-1 does not have this character.
-const goneMark = "\uE000";
-
-/** Sets variables in the text of a `.env` file, read as Latin-1: changes their values, adds lines for new ones at the end, and removes the lines of those set before and of a sandbox's other keys. */
-function withVariables(text: string, variables: ClientVariables, before: ClientVariables): string {
+/**
+ * The text of a `.env` file with other values of its variables, and with new variables at its end. It loses the variables
+ * that were set before and are no more, and the keys of other sandboxes.
+ */
+function textWithVariables(text: string, variables: ClientVariables, previous: ClientVariables): string {
   const missing = new Map(Object.entries(variables));
-  const marked = text.replace(assignment, (entry, start: string, name: string, value: string) => {
+  let result = "";
+  // Where the part of the text begins that is not in the result yet.
+  let position = 0;
+  for (const match of text.matchAll(assignment)) {
+    const [entry, start = "", name = "", value = ""] = match;
+    result += text.slice(position, match.index);
+    position = match.index + entry.length;
+
     missing.delete(name);
-    if (Object.hasOwn(variables, name)) return start + variables[name];
-    const isOtherKey = name.startsWith("SVC_KEY_") && isMarked(value);
-    const isGone = isOtherKey || Object.hasOwn(before, name);
-    return isGone ? goneMark : entry;
-  });
-  // With the rest of its line, such as a comment.
-  const kept = marked.replace(new RegExp(`${goneMark}.*\\r?\\n?`, "g"), "");
+    const isOldKey = name.startsWith("SVC_KEY_") && isMarked(value);
+    if (Object.hasOwn(variables, name)) {
+      result += start + variables[name];
+    } else if (isOldKey || Object.hasOwn(previous, name)) {
+      // The rest of its line goes with it, such as a comment.
+      position += /^.*\r?\n?/.exec(text.slice(position))?.[0].length ?? 0;
+    } else {
+      result += entry;
+    }
+  }
+  result += text.slice(position);
 
   const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
-  let result = kept;
-  if (kept !== "" && !kept.endsWith("\n")) result += lineEnd;
-  // Without quotes, which not every reader of .env files removes: in an assignment, no shell expands an IPv6 address.
+  if (result !== "" && !result.endsWith("\n")) result += lineEnd;
+  // Values have no quotes, which not every reader of .env files removes. In an assignment, no shell expands an IPv6 address.
   for (const [name, value] of missing) result += `${name}=${value}${lineEnd}`;
   return result;
 }

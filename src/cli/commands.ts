@@ -1,6 +1,6 @@
 import type { CliCommand } from "./command.js";
 
-/** In the order of the help; the first one is the default. Only the running command is loaded. */
+/** The commands by their names, in the order of the help. Each is loaded when it is called: loading all takes long. */
 export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   start: async () => (await import("./commands/start.js")).startCommand,
   exec: async () => (await import("./commands/exec.js")).execCommand,

@@ -6,9 +6,13 @@ import { printable } from "../rules/terminal-text.js";
 
 export const exitCode = {
   fine: 0,
+  /** What the command checks has a problem. */
   failed: 1,
+  /** The command line, or what it names, cannot be used. */
   usage: 2,
+  /** This program has a defect. */
   defect: 3,
+  /** No request reached an endpoint. */
   noRequest: 4,
   /** The command or every run passed, but a threshold was not reached. */
   threshold: 5,
@@ -24,16 +28,17 @@ export function usageError(message: string): SandboxError {
   return new SandboxError("usage", message);
 }
 
-/** Returns what throws a usage error for a file that cannot be written. */
-export function unwritable(what: string, whatToDo = ""): (error: unknown) => never {
-  return (error) => {
-    throw usageError(`Failed to write ${what}: ${fileFailure(error)}.${whatToDo && ` ${whatToDo}`}`);
-  };
+/** A usage error for a file that cannot be written; `cause` is the error of the file system. */
+export function unwritable(cause: unknown, what: string, whatToDo = ""): SandboxError {
+  const hint = whatToDo === "" ? "" : ` ${whatToDo}`;
+  return usageError(`Failed to write ${what}: ${fileFailure(cause)}.${hint}`);
 }
 
 /** How to describe an error. */
 interface ErrorForm {
+  /** Whether to show the stack of a defect. */
   readonly verbose?: boolean;
+  /** Whether to describe it as a line of JSON. */
   readonly json?: boolean;
 }
 
@@ -57,6 +62,7 @@ function failureText(error: unknown, verbose: boolean): string {
     return `${redactKeys(`svc-sandbox failed${where}: ${fileFailure(error)} (${message})`)}.\n`;
   }
 
+  // Anything else is a defect.
   const message = error instanceof Error ? error.message : String(error);
   const lines = [`svc-sandbox failed: ${message}`];
   if (verbose) lines.push(...stacksOf(error));
@@ -65,8 +71,10 @@ function failureText(error: unknown, verbose: boolean): string {
   return `${printable(redactKeys(lines.join("\n")))}\n`;
 }
 
+/** The stacks of an error and of its causes. */
 function stacksOf(error: unknown): string[] {
   const stacks: string[] = [];
+  // Causes may be a circle.
   for (let cause = error; cause instanceof Error && stacks.length < 5; cause = cause.cause) {
     stacks.push(cause.stack ?? String(cause));
   }

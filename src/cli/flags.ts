@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { readBaseUrl, readHostName } from "../node/addresses.js";
 import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
-import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
+import { adviceLevels } from "../rules/advice.js";
 import { lastClockInstant } from "../rules/api-key.js";
 import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";
@@ -14,23 +14,27 @@ import type { Io } from "./io.js";
 export interface Flag<Value> {
   /** In commander's notation: `-p, --port <number>`. */
   readonly spec: string;
+  /** What the help says about it. */
   readonly text: string;
   /** Reads a value; `from` is its flag or variable. Throws a usage error with that name. */
   readonly read: (text: string, from: string) => Value;
   /** The environment variables for it; the first set variable wins. */
   readonly variables: readonly string[];
+  /** The flags that it cannot be used with, as commander names them: `untilStdinEnds`. */
   readonly conflicts: readonly string[];
 }
 
+/** The flags of a command, by the names of their values. */
 export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
 
+/** The values of flags, each with the type that its reader returns. */
 export type FlagValues<Flags extends FlagSet> = {
-  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never; // each flag has its type
+  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
 };
 
 type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
 
-/** If its reader returns a list, the flag is repeatable. Default: the variable `SVC_SANDBOX_<FLAG>` also sets it. */
+/** Declares a flag with a value, which the variable `SVC_SANDBOX_<FLAG>` also sets by default. If its reader returns a list, the flag is repeatable. */
 export function option<Value>(
   spec: string,
   text: string,
@@ -41,8 +45,8 @@ export function option<Value>(
   return { spec, text, read, variables: [variable], conflicts: [], ...options };
 }
 
-/** Declares a flag that no variable sets. */
-export function plainOption<Value>(spec: string, text: string, read: Flag<Value>["read"]): Flag<Value> {
+/** Declares a flag with a value that no variable sets. */
+export function cliOnlyOption<Value>(spec: string, text: string, read: Flag<Value>["read"]): Flag<Value> {
   return option(spec, text, read, { variables: [] });
 }
 
@@ -52,8 +56,8 @@ export function toggle(spec: string, text: string, options: FlagOptions = {}): F
 }
 
 /** Declares a flag without a value that no variable sets. */
-export function plainToggle(spec: string, text: string): Flag<boolean> {
-  return plainOption(spec, text, readSwitch);
+export function cliOnlyToggle(spec: string, text: string): Flag<boolean> {
+  return cliOnlyOption(spec, text, readSwitch);
 }
 
 /** The name of a flag in messages: `--port` of `-p, --port <number>`. */
@@ -73,21 +77,22 @@ export function reader<Value>(
   };
 }
 
-/** Creates a reader of whole numbers; `meaning` says what else a value means. */
-export function wholeNumber(min: number, max: number, meaning = ""): Flag<number>["read"] {
+/** Creates a reader of whole numbers; `addition` follows the description of valid ones. */
+export function wholeNumber(min: number, max: number, addition = ""): Flag<number>["read"] {
   const read = (text: string) => {
     if (!/^\d{1,16}$/.test(text)) return undefined;
     const number = Number(text);
     return number >= min && number <= max ? number : undefined;
   };
-  return reader(read, `a whole number from ${min} to ${max}${meaning}`);
+  return reader(read, `a whole number from ${min} to ${max}${addition}`);
 }
 
+/** Creates a reader that accepts these choices. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
   return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
 }
 
-export const fileName = reader((text) => text || undefined, "the name of a file");
+export const readFileName = reader((text) => text || undefined, "the name of a file");
 
 const wordsForOn = ["1", "true", "yes", "on"];
 const wordsForOff = ["0", "false", "no", "off"];
@@ -101,7 +106,7 @@ const readSwitch = reader((text) => {
 
 // Flags of several commands. A command's own flags are in its file.
 
-export const scenarioWord = {
+export const scenarioArgument = {
   "[scenario]":
     "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states without such a file)",
 };
@@ -115,20 +120,20 @@ const readHost = reader((text) => {
   return text.replace(/^\[(.*)\]$/, "$1");
 }, "an address such as 127.0.0.1, ::1 or 0.0.0.0");
 
-const readName = reader(readHostName, "a name such as sandbox.example, with its port if it has one");
+const readAllowHost = reader(readHostName, "a name such as sandbox.example, with its port if it has one");
 
-function readHostNames(text: string, from: string): string[] {
-  return text.split(",").map((name) => readName(name.trim(), from));
+function readAllowHosts(text: string, from: string): string[] {
+  return text.split(",").map((name) => readAllowHost(name.trim(), from));
 }
 
 const largestSeed = Number.MAX_SAFE_INTEGER;
 export const readSeed = wholeNumber(0, largestSeed);
 
-const readOtherSeed = wholeNumber(0, largestSeed, ", or random");
+const readNumberOfSeed = wholeNumber(0, largestSeed, ", or random");
 
 function readSeedOrRandom(text: string, from: string): number {
   if (text === "random") return nodePlatform.random();
-  return readOtherSeed(text, from);
+  return readNumberOfSeed(text, from);
 }
 
 export function readClockStart(text: string, from: string): number {
@@ -139,9 +144,10 @@ export function readClockStart(text: string, from: string): number {
   throw usageError(`Invalid ${from}: ${quote(text)}: the latest time is ${latest}.`);
 }
 
+/** The characters that an Authorization header may have, and enough of them. */
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
 
-// The message leaves out the token, which may be valid except for one character.
+/** The message leaves out the token, which may be valid except for one character. */
 function readToken(text: string, from: string): string {
   if (tokenPattern.test(text)) return text;
   throw usageError(
@@ -149,6 +155,7 @@ function readToken(text: string, from: string): string {
   );
 }
 
+/** Creates a reader of durations, in milliseconds. */
 export function readDuration(examples: string): Flag<number>["read"] {
   const read = (text: string) => {
     const duration = parseDuration(text);
@@ -158,6 +165,7 @@ export function readDuration(examples: string): Flag<number>["read"] {
   return reader(read, `a duration such as ${examples}`);
 }
 
+/** How to start a sandbox. */
 export const sandboxFlags = {
   seed: option(
     "--seed <number>",
@@ -177,7 +185,7 @@ export const sandboxFlags = {
   ),
 };
 
-/** For a command whose clock is always frozen. */
+/** How to start a sandbox whose clock is always frozen. */
 export const frozenSandboxFlags = {
   seed: sandboxFlags.seed,
   now: sandboxFlags.now,
@@ -191,6 +199,7 @@ const controlToken = option(
   readToken,
 );
 
+/** How to serve a sandbox. */
 export const serverFlags = {
   host: option(
     "-H, --host <address>",
@@ -205,7 +214,7 @@ export const serverFlags = {
   allowHosts: option(
     "--allow-host <name>",
     "another host name for the control plane, for a proxy on this machine; repeatable, or separated by commas",
-    readHostNames,
+    readAllowHosts,
   ),
   explain: toggle(
     "--explain",
@@ -220,93 +229,95 @@ export const serverFlags = {
   cert: option(
     "--cert <file>",
     "serve HTTPS with this certificate (PEM, with its chain); needs --key",
-    fileName,
+    readFileName,
   ),
-  key: option("--key <file>", "private key of --cert (PEM, without a passphrase)", fileName),
+  key: option("--key <file>", "private key of --cert (PEM, without a passphrase)", readFileName),
 };
 
 const logFormats = ["pretty", "json", "off"] as const;
 
-export function log(standard: (typeof logFormats)[number]) {
+export function log(defaultFormat: (typeof logFormats)[number]) {
   return option(
     "--log <format>",
-    `log format of requests and of steps of the timeline and the story, on stderr: pretty, json or off (default: ${standard})`,
+    `log format of requests and of steps of the timeline and the story, on stderr: pretty, json or off (default: ${defaultFormat})`,
     oneOf(logFormats),
   );
 }
 
-export const format = plainOption(
+export const format = cliOnlyOption(
   "--format <format>",
   `${listed(reportFormats, "or")} (default: text)`,
   oneOf(reportFormats),
 );
 
-export function failOn(defaultLevel: AdviceLevel | "none") {
-  return option(
-    "--fail-on <level>",
-    `exit with 5 if there is advice of this level or above: note, warning or error (default: ${defaultLevel})`,
-    oneOf(adviceLevels),
-  );
-}
-
-export const thresholds = {
+/** What makes a command fail, although all requests went well. */
+export const thresholdFlags = {
   minCoverage: option(
     "--min-coverage <percent>",
     "exit with 5 if the coverage of promised outcomes is lower, from 0 to 100 (default: 0)",
     wholeNumber(0, 100),
   ),
-  failOn: failOn("none"),
+  failOn: option(
+    "--fail-on <level>",
+    "exit with 5 if there is advice of this level or above: note, warning or error (default: none)",
+    oneOf(adviceLevels),
+  ),
 };
 
+/** Where `start` listens by default. */
 export const standardHost = "127.0.0.1:4747";
 const standardUrl = `http://${standardHost}`;
 
-export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
+/** The help of an argument or a flag that names a running sandbox. */
+export const runningUrlText = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
 
-/** Milliseconds. */
 export const timeout = option(
   "--timeout <duration>",
   "timeout for each response: 500ms, 10s, 1m (default: 10s)",
   readDuration("500ms, 10s or 1m"),
 );
 
-export const defaultWait = 10_000;
+export const defaultTimeoutMs = 10_000;
 
+/** How to call a running sandbox. */
 export const callFlags = {
   controlToken,
-  ca: option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", fileName),
+  ca: option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", readFileName),
   timeout,
 };
 
-/** Where a running sandbox is, and how to ask it. */
+/** Where a running sandbox is, and how to call it. */
 export function controlAddress(
   url: string | undefined,
   flags: FlagValues<typeof callFlags>,
   { env, cwd }: Io,
 ) {
+  // A message about a wrong token names where it is from.
   const isFromVariable = flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN;
   return {
     url: url ?? (env.SVC_CONTROL_URL || standardUrl),
     token: flags.controlToken,
     tokenFrom: isFromVariable ? "SVC_SANDBOX_CONTROL_TOKEN" : "--control-token",
     ca: flags.ca === undefined ? undefined : resolve(cwd, flags.ca),
-    timeout: flags.timeout ?? defaultWait,
+    timeout: flags.timeout ?? defaultTimeoutMs,
   };
 }
 
-export const force = plainToggle("--force", "overwrite an existing file");
+export const force = cliOnlyToggle("--force", "overwrite an existing file");
 
 export const json = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 
-export const endpoint = plainOption(
+export const endpoint = cliOnlyOption(
   "--endpoint <operation id>",
   "of this endpoint, such as createReport (default: GET /v1/relying-party/me)",
   (text) => text,
 );
 
-export function quiet(what: string): Flag<boolean> {
-  return toggle("--quiet", `print as little as possible: ${what}`, { conflicts: ["verbose"] });
+/** `left` says what is still printed. */
+export function quiet(left: string): Flag<boolean> {
+  return toggle("--quiet", `print as little as possible: ${left}`, { conflicts: ["verbose"] });
 }
 
 export const verbose = toggle("--verbose", "print more: stack traces of defects");
+/** The flag `--verbose` of a command with a log. */
 export const verboseLog = toggle("--verbose", "print more: request ids in the log, stack traces of defects");

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { errorFormOf, processIo } from "./io.js";
+import { processIo, wantedErrorForm } from "./io.js";
 
 /** A process with its own streams and listeners, which records how it ends. */
 function fakeProcess(argv: readonly string[] = []) {
@@ -69,17 +69,17 @@ test.each([
   for (let n = 0; n < 2; n += 1) one.stdout.emit("error", Object.assign(new Error("failed"), { code }));
   one.emit("exit");
   expect([one.exitCode, said()]).toEqual([after, says]);
-  expect(await io.stdout.room?.(new AbortController().signal)).toBe(false);
+  expect(await io.stdout.waitForReader?.(new AbortController().signal)).toBe(false);
 });
 
 test("an output has room once it is drained, or nobody waits any more", async () => {
   const { one, io } = fakeProcess();
   const until = new AbortController();
-  const room = () => io.stderr.room?.(until.signal);
-  expect(await room()).toBe(true);
+  const waitForReader = () => io.stderr.waitForReader?.(until.signal);
+  expect(await waitForReader()).toBe(true);
   let hasRoom = false;
   io.stderr.write("more than fits");
-  const waiting = room()?.then((still) => {
+  const waiting = waitForReader()?.then((still) => {
     hasRoom = true;
     return still;
   });
@@ -88,9 +88,9 @@ test("an output has room once it is drained, or nobody waits any more", async ()
   one.stderr.read();
   expect(await waiting).toBe(true);
   io.stderr.write("more than fits");
-  const aborted = room();
+  const aborted = waitForReader();
   until.abort();
-  expect([await aborted, await room()]).toEqual([true, true]);
+  expect([await aborted, await waitForReader()]).toEqual([true, true]);
   expect(io.stdout.columns).toBeUndefined();
   Object.assign(one.stdout, { columns: 0 });
   expect(io.stdout.columns).toBeUndefined();
@@ -123,5 +123,5 @@ test.each([
   ],
   [[], { SVC_SANDBOX_VERBOSE: "1", SVC_SANDBOX_JSON: "true" }, { json: true, verbose: true }],
 ])("errors of %j with %j are told as %j", (argv, env, expected) => {
-  expect(errorFormOf(argv, env)).toEqual(expected);
+  expect(wantedErrorForm(argv, env)).toEqual(expected);
 });

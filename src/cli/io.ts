@@ -23,47 +23,54 @@ export interface Io {
   /** The input for `-` instead of a scenario file. */
   readonly stdin?: Readable & { unref?(): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** How the user starts this program: `svc-sandbox`, or with `npx` before it. */
   readonly program: string;
   /** The file that starts this program; `undefined` if the system cannot run that file. */
   readonly executable?: string | undefined;
+  /** Throws a usage error if the working folder was deleted. */
   readonly cwd: string;
   /** Aborted at SIGINT, SIGTERM or SIGHUP. The process ends soon after; with SIGTERM `drain` milliseconds (default 0) later. */
   readonly stopSignal: (drain?: number) => AbortSignal;
+  /** Stops this process as SIGTERM does. */
   readonly stop: () => void;
   /** Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to stop that. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => () => void;
+  /** Ends the process after a while, even if something is still open. */
   readonly endSoon: () => void;
+  /** Waits, at most until the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Listens to the keyboard; `undefined` if the input is not a terminal. */
   readonly keyPresses: () => Promise<KeyPresses | undefined>;
 }
 
-export type GivenIo = Omit<Io, "program" | "stdout" | "stderr"> &
+/** What a process or a test gives to `cli`, which adds the rest of `Io`. */
+export type HostIo = Omit<Io, "program" | "stdout" | "stderr"> &
   Readonly<Record<"stdout" | "stderr", Output>>;
 
-/** Splits the arguments at `--`, which starts the command line of another program. */
-export function splitAtDashes(
-  argv: readonly string[],
-): [ownWords: readonly string[], rest: readonly string[]] {
+/** The arguments of this program, and after `--` the command line of a client. */
+export function splitAtDashes(argv: readonly string[]): {
+  readonly ownArgv: readonly string[];
+  readonly clientCommand: readonly string[];
+} {
   const index = argv.indexOf("--");
-  if (index === -1) return [argv, []];
-  return [argv.slice(0, index), argv.slice(index + 1)];
+  if (index === -1) return { ownArgv: argv, clientCommand: [] };
+  return { ownArgv: argv.slice(0, index), clientCommand: argv.slice(index + 1) };
 }
 
 const wordsForUnset = ["", "0", "false", "no", "off"];
 
-/** Returns how to describe an error: as JSON if a program reads it. Also works if the command line cannot be read. */
-export function errorFormOf(argv: readonly string[], env: Io["env"]) {
-  const [ownWords] = splitAtDashes(argv);
+/** How to describe an error: as JSON if a program reads it. Also works if the command line cannot be read. */
+export function wantedErrorForm(argv: readonly string[], env: Io["env"]) {
+  const { ownArgv } = splitAtDashes(argv);
   const isSet = (value = "") => !wordsForUnset.includes(value.toLowerCase());
-  const hasJsonFormat = /(?:^| )--format[ =]json(?= |$)/.test(ownWords.join(" "));
+  const hasJsonFormat = /(?:^| )--format[ =]json(?= |$)/.test(ownArgv.join(" "));
   return {
-    verbose: ownWords.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
-    json: hasJsonFormat || ownWords.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
+    verbose: ownArgv.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
+    json: hasJsonFormat || ownArgv.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
   };
 }
 
-/** Whether annotations on stderr are read. */
+/** Whether this is a job of GitHub Actions, which shows certain lines of stderr as annotations. */
 export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
   return ["true", "1"].includes(env.GITHUB_ACTIONS ?? "");
 }
@@ -74,67 +81,47 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** What a command uses of its process. Also handles what nobody has caught. */
-export function processIo(process: NodeJS.Process): GivenIo {
-  const stderr = outputOf(process.stderr);
+export function processIo(process: NodeJS.Process): HostIo {
+  const stderr = createOutput(process.stderr, () => {});
   process.on("uncaughtException", (error) => {
-    stderr.write(describeFailure(error, errorFormOf(process.argv, process.env)));
+    stderr.write(describeFailure(error, wantedErrorForm(process.argv, process.env)));
     process.exit(exitCode.defect);
   });
-
-  const stdoutFailed = (error: unknown) => {
+  const stdout = createOutput(process.stdout, (error) => {
     stderr.write(`Failed to write to the standard output: ${fileFailure(error)}.\n`);
-    // The command's exit code is already set.
+    // The command's exit code comes first. It is set before the process ends.
     process.once("exit", () => {
       process.exitCode ||= exitCode.usage;
     });
-  };
+  });
 
   const cwd = workingFolder(process);
   return {
-    stdout: outputOf(process.stdout, stdoutFailed),
+    stdout,
     stderr,
+    // Reading it opens the input, which most commands leave alone.
     get stdin() {
       return process.stdin;
     },
     env: process.env,
-    executable: isExecutable() ? process.execPath : scriptIn(process),
+    executable: isExecutable() ? process.execPath : runnableScript(process),
     get cwd() {
       if (cwd !== undefined) return cwd;
       throw usageError("The working folder was deleted. Change to another one with cd, and run it again.");
     },
-    stopSignal: (drain) => stopSignalOf(process, drain),
-    // Only the listeners: on Windows a signal ends a process immediately.
+    stopSignal: (drain) => createStopSignal(process, drain),
+    // Only the listeners are called: on Windows, a signal ends a process immediately.
     stop: () => void process.emit("SIGTERM", "SIGTERM"),
     takeSignals: (listener) => takeSignals(process, listener),
     endSoon: () => endSoon(process),
     // An abort rejects, which also ends the wait.
     wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
-    keyPresses: () => keyPressesOf(process.stdin),
+    keyPresses: () => openKeyboard(process.stdin),
   };
 }
 
-function workingFolder(process: NodeJS.Process): string | undefined {
-  try {
-    return process.cwd();
-  } catch {
-    return undefined;
-  }
-}
-
-function scriptIn(process: NodeJS.Process): string | undefined {
-  // Windows starts scripts with another file, which is on the PATH.
-  if (process.platform === "win32") return undefined;
-  const script = process.argv[1] ?? "";
-  try {
-    accessSync(script, fileConstants.X_OK);
-    return script;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Drops what cannot be written, and tries again with the next text. Reports the first failure that is not a closed pipe. */
-function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void = () => {}): Output {
+function createOutput(stream: NodeJS.WriteStream, reportFailure: (error: unknown) => void): Output {
   let isClosed = false;
   let hasFailed = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -143,17 +130,17 @@ function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void =
     const isClosedByReader = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
     if (isClosedByReader || hasFailed) return;
     hasFailed = true;
-    failed(error);
+    reportFailure(error);
   });
 
   return {
     isTTY: stream.isTTY,
-    // Read each time, because windows are resized. Some terminals report 0 for unknown.
+    // Windows are resized, so it is read each time. Some terminals report 0 for unknown.
     get columns() {
       return stream.columns || undefined;
     },
     write: (text, done) => stream.write(text, done),
-    async room(until) {
+    async waitForReader(until) {
       const mustWait = stream.writableNeedDrain && !isClosed && !until.aborted;
       if (mustWait) {
         // A failed stream or an abort rejects, which also ends the wait.
@@ -167,15 +154,35 @@ function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void =
   };
 }
 
-/** The process ends at most this long after the request to stop: open requests have 2 seconds. */
-const stopWithin = 2500;
+/** `undefined` if it was deleted. */
+function workingFolder(process: NodeJS.Process): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+}
 
-function stopSignalOf(process: NodeJS.Process, drain = 0): AbortSignal {
+/** The script of this process, if the system can run it. */
+function runnableScript(process: NodeJS.Process): string | undefined {
+  // Windows starts scripts with another file, which is on the PATH.
+  if (process.platform === "win32") return undefined;
+  const script = process.argv[1] ?? "";
+  try {
+    accessSync(script, fileConstants.X_OK);
+    return script;
+  } catch {
+    return undefined;
+  }
+}
+
+function createStopSignal(process: NodeJS.Process, drain = 0): AbortSignal {
   const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
+    // At a second signal, the process does not wait for open requests. A closed terminal can send several SIGHUPs.
     const isSecond = stopping.signal.aborted;
-    // It does not wait for open requests. A closed terminal can send several SIGHUPs.
     if (isSecond && signal !== "SIGHUP") process.exit(128 + constants.signals[signal]);
+
     stopping.abort(signal);
     endSoon(process, signal === "SIGTERM" ? drain : 0);
   };
@@ -191,12 +198,16 @@ function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals)
   };
 }
 
-// The timer keeps nothing alive.
-function endSoon(process: NodeJS.Process, later = 0): void {
-  setTimeout(() => process.exit(), later + stopWithin).unref();
+/** The process ends at most this long after the request to stop: open requests have 2 seconds. */
+const stopWithinMs = 2500;
+
+function endSoon(process: NodeJS.Process, delayMs = 0): void {
+  const timer = setTimeout(() => process.exit(), delayMs + stopWithinMs);
+  // A process that has nothing left to do ends before.
+  timer.unref();
 }
 
-async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> {
+async function openKeyboard(input: ReadStream): Promise<KeyPresses | undefined> {
   if (input.isTTY !== true) return undefined;
   const { emitKeypressEvents } = process.getBuiltinModule("node:readline");
   emitKeypressEvents(input);

@@ -8,14 +8,14 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { secretFor, secretsFor } from "../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
-/** A row of the table of keys. */
+/** A row of the table of keys: what a request with this key gets. */
 interface ListedKey {
   readonly ref: string;
   readonly secret: string;
   readonly status: number;
   readonly code: string | null;
   readonly outcome: OutcomeId;
-  /** The fault outcomes where it may end instead. */
+  /** The fault outcomes in which it may end instead. */
   readonly fault_outcomes: readonly OutcomeId[];
 }
 
@@ -51,6 +51,7 @@ function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
   return { status, code, outcome, fault_outcomes: faultOutcomes };
 }
 
+/** The titles of columns. */
 const titles = {
   ref: "KEY",
   secret: "SECRET",
@@ -60,27 +61,27 @@ const titles = {
 } as const;
 type Column = keyof typeof titles;
 
-/** The widest one first. */
+/** The columns of a table, the widest table first. */
 const layouts: readonly (readonly Column[])[] = [
   ["ref", "secret", "response", "outcome"],
   ["ref", "secret", "response"],
-  // This one fits into 80 characters if the refs are short.
+  // If the refs are short, this table fits into 80 characters.
   ["ref", "secret", "status"],
 ];
 
-/** Returns the widest layout that fits; the last one, if none does. */
+/** Returns the lines of the widest table that fits; of the narrowest, if none does. */
 export function keyTable(rows: readonly ListedKey[], palette: Palette, width: number): string[] {
   let lines: string[] = [];
   for (const columns of layouts) {
     const cells = [columns.map((column) => palette.dim(titles[column]))];
-    for (const row of rows) cells.push(columns.map((column) => cellOf(row, column, palette)));
+    for (const row of rows) cells.push(columns.map((column) => cellText(row, column, palette)));
     lines = alignColumns(cells);
     if (lines.every((line) => textWidth(line) <= width)) return lines;
   }
   return lines;
 }
 
-function cellOf(row: ListedKey, column: Column, palette: Palette): string {
+function cellText(row: ListedKey, column: Column, palette: Palette): string {
   const { status, fault_outcomes: faults } = row;
   if (column === "outcome") return [row.outcome, ...faults].join(" or ");
   if (column === "ref" || column === "secret") return row[column];

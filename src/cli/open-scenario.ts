@@ -19,34 +19,36 @@ import { usageError } from "./exit-codes.js";
 import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
 
-/** The default file, and the bundled scenario if there is no such file. */
+/** The scenario of a folder, which is its default. */
 export const ownScenario = "svc-sandbox.yaml";
+/** The bundled scenario that is the default in any other folder. */
 const fallbackScenario = "key-states";
 
-// YAML files may also end with .yml.
-function ownIn(cwd: string): string | undefined {
-  return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
-}
-
-/** Default: this folder's own, or `key-states`. */
+/** Loads the scenario that an argument names. Default: this folder's own, or `key-states`. */
 export async function loadNamed(
-  word: string | undefined,
+  name: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
 ): Promise<LoadedScenario> {
-  const opened = await openNamed(word, io);
+  const opened = await openNamed(name, io);
   return opened.loaded;
 }
 
-/** The same with the places of its fields. The signal ends the wait for stdin. */
+/** Loads a scenario as `loadNamed` does, with the places of its fields. The signal ends the wait for stdin. */
 export async function openNamed(
-  word: string | undefined,
+  argument: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
   signal?: AbortSignal,
 ): Promise<OpenedScenario> {
-  const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
+  const name = argument ?? findOwnScenario(io.cwd) ?? fallbackScenario;
   // Reading `io.stdin` opens it, so only `-` does.
   const stdin = name === stdinName ? io.stdin : undefined;
   return openScenario(name, { cwd: io.cwd, stdin, signal });
+}
+
+/** The name of this folder's own scenario, if it has one. */
+function findOwnScenario(cwd: string): string | undefined {
+  // YAML files may also end with .yml.
+  return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
 }
 
 /** The name of a file for a command line: without a folder or extension, it could look like a bundled name. */
@@ -55,24 +57,24 @@ export function asFileArgument(name: string): string {
   return shellWord(looksLikeFile ? name : `./${name}`);
 }
 
-/** The given names, or this folder's own file. `doing` is the verb of the message if there is none. */
+/** The given names, or this folder's own scenario. If there is none, the message has the verb and the alternative. */
 export function namedOrOwn(
-  words: readonly string[],
-  doing: string,
+  names: readonly string[],
+  verb: string,
   { cwd, program }: Io,
-  or = "",
+  alternative = "",
 ): readonly string[] {
-  if (words.length > 0) return words;
-  const ownFile = ownIn(cwd);
-  if (ownFile !== undefined) return [ownFile];
+  if (names.length > 0) return names;
+  const own = findOwnScenario(cwd);
+  if (own !== undefined) return [own];
   throw usageError(
-    `Failed to ${doing}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`${program} list\`)${or}.`,
+    `Failed to ${verb}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`${program} list\`)${alternative}.`,
   );
 }
 
-/** Names the assumptions of the scenario that override a given `--profile`. */
+/** Warns about assumptions of the scenario that override a given `--profile`. */
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
-  // A stored state overrides the flag.
+  // A state file overrides the flag.
   if (profile !== sandbox.profile) return;
   const pinned = ownAssumptionNames(sandbox);
   if (pinned.length === 0) return;
@@ -98,5 +100,5 @@ export function warnOfDates(sandbox: SandboxState, log: Pick<Logger, "note">): v
 /** The problems of a scenario, or the one that keeps its file from being read. */
 export function problemsJson(error: SandboxError, file: string): readonly object[] {
   if (error instanceof ScenarioError) return error.problems;
-  return [{ code: error.code, path: "", message: redactKeys(error.message), file: redactKeys(file) }];
+  return [{ code: error.code, field: "", message: redactKeys(error.message), file: redactKeys(file) }];
 }

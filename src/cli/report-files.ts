@@ -2,19 +2,16 @@ import { existsSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { requireWritable, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
+import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { quoteFile } from "../rules/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-/** A file to write, or stdout, and its format. */
-export interface ReportTarget {
-  readonly file: string;
-  readonly format: ReportFormat;
-  readonly isAppended: boolean;
-}
+/** What `-` stands for in place of a file. */
+const stdoutName = "-";
 
-/** A flag that names files, for example `--report`, and what they contain, `the report`. */
+/** A flag that names files to write, for example `--report`, and what they contain, `the report`. */
 interface FilesFlag {
   readonly name: string;
   readonly what: string;
@@ -22,8 +19,13 @@ interface FilesFlag {
   readonly formats?: readonly ReportFormat[];
 }
 
-/** What `-` stands for in place of a file. */
-const stdoutName = "-";
+/** A file to write, or stdout, and its format. */
+export interface ReportTarget {
+  readonly file: string;
+  readonly format: ReportFormat;
+  /** Whether the text is added to what the file has. */
+  readonly isAppended: boolean;
+}
 
 /** Throws a usage error if a file has no format or cannot be written: before the command runs, not after it. */
 export function reportTargets(
@@ -48,49 +50,51 @@ function reportTarget(
     );
   }
 
-  // All steps of a job add to one file, which has no extension.
+  // All steps of a job on GitHub add to one file, which has no extension.
   const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
   let extension = extname(file).toLowerCase();
   if (isAppended) extension = ".md";
   if (file === stdoutName) extension = ".txt";
-  const names = flag.formats ?? reportFormats;
-  const format = formatOfFlag ?? names.find((name) => formats[name].extensions.includes(extension));
+  const possibleFormats = flag.formats ?? reportFormats;
+  const format = formatOfFlag ?? possibleFormats.find((name) => formats[name].extensions.includes(extension));
   if (format === undefined) {
     const other = flag.formats === undefined ? ", or set the format with --format" : "";
     throw usageError(
-      `${flag.name}: the name ${quoteFile(file)} does not set the format of ${flag.what}. End it with ${extensionWords(names)}${other}.`,
+      `${flag.name}: the name ${quoteFile(file)} does not set the format of ${flag.what}. End it with ${extensionWords(possibleFormats)}${other}.`,
     );
   }
 
   try {
     if (file !== stdoutName) requireWritable(resolve(cwd, file));
-  } catch (error) {
-    notWritten(file, flag)(error);
+  } catch (cause) {
+    throw unwritableTarget(cause, file, flag);
   }
   return { file, format, isAppended };
 }
 
-function notWritten(file: string, flag: FilesFlag): (error: unknown) => never {
-  return unwritable(`${flag.what} to ${quoteFile(file)}`, `Name another file with ${flag.name}.`);
+function unwritableTarget(cause: unknown, file: string, flag: FilesFlag): SandboxError {
+  return unwritable(cause, `${flag.what} to ${quoteFile(file)}`, `Name another file with ${flag.name}.`);
 }
 
-/** Resolves to why files could not be written. */
+/** Writes each file; resolves to the errors of those that could not be written. */
 export async function writeTargets(
   targets: readonly ReportTarget[],
   render: (format: ReportFormat) => string,
   flag: FilesFlag,
   { cwd, stdout }: Pick<Io, "cwd" | "stdout">,
-): Promise<unknown[]> {
-  const failures: unknown[] = [];
+): Promise<SandboxError[]> {
+  const failures: SandboxError[] = [];
   for (const { file, format, isAppended } of targets) {
     const text = redactKeys(render(format));
     if (file === stdoutName) {
       stdout.write(text);
       continue;
     }
-    await writeReportFile(resolve(cwd, file), text, isAppended)
-      .catch(notWritten(file, flag))
-      .catch((failure) => failures.push(failure));
+    try {
+      await writeReportFile(resolve(cwd, file), text, isAppended);
+    } catch (cause) {
+      failures.push(unwritableTarget(cause, file, flag));
+    }
   }
   return failures;
 }

@@ -4,35 +4,22 @@ import { escapeCommands, printable, textWidth } from "../rules/terminal-text.js"
 /** A destination of text: a terminal, a pipe, or a test's string. */
 export interface Output {
   readonly write: (text: string, done?: (error?: Error | null) => void) => unknown;
-  /** Whether someone still reads it, once there is room for more or the signal is aborted. Default: true immediately. */
-  readonly room?: (until: AbortSignal) => Promise<boolean>;
+  /** Waits until there is room for more, or the signal is aborted; resolves to whether someone still reads. Default: true immediately. */
+  readonly waitForReader?: (until: AbortSignal) => Promise<boolean>;
   readonly isTTY?: boolean | undefined;
   /** The current number of characters per line; `undefined` if unknown, as in a pipe. */
   readonly columns?: number | undefined;
 }
 
+/** An output that cannot be misused to control the terminal. */
 export interface Printer extends Output {
-  readonly room: (until: AbortSignal) => Promise<boolean>;
+  readonly waitForReader: (until: AbortSignal) => Promise<boolean>;
   /** Writes a text for people: on a terminal in lines of its width, with commands as the user starts them. */
   readonly say: (text: string) => void;
+  /** Breaks a text into lines of the terminal's width; a text for a pipe is unchanged. */
   readonly wrap: (text: string) => string;
   /** The current style, with colors only on a terminal, and not with `NO_COLOR`: windows are resized. */
   readonly style: () => Style;
-}
-
-const paletteColors = ["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"] as const;
-export type Palette = Readonly<Record<(typeof paletteColors)[number], (text: string) => string>>;
-
-function paletteFor(hasColors: boolean): Palette {
-  const palette: Record<string, (text: string) => string> = {};
-  for (const color of paletteColors) {
-    palette[color] = (text) => {
-      if (!hasColors) return text;
-      // The stream that styleText would look at is not always the printer's.
-      return styleText(color, text, { validateStream: false });
-    };
-  }
-  return palette as Palette;
 }
 
 /** How a text may look where it is printed. */
@@ -45,6 +32,23 @@ export interface Style {
   readonly width: number;
 }
 
+const paletteColors = ["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"] as const;
+
+/** Functions that color a text, or return it unchanged. */
+export type Palette = Readonly<Record<(typeof paletteColors)[number], (text: string) => string>>;
+
+function createPalette(hasColors: boolean): Palette {
+  const palette: Record<string, (text: string) => string> = {};
+  for (const color of paletteColors) {
+    palette[color] = (text) => {
+      if (!hasColors) return text;
+      // The stream that styleText would look at is not always the printer's.
+      return styleText(color, text, { validateStream: false });
+    };
+  }
+  return palette as Palette;
+}
+
 /** The only way to a terminal: removes everything that would control it. */
 export function createPrinter(output: Output, env: Readonly<Record<string, string | undefined>>): Printer {
   const write: Output["write"] = (text, done) => output.write(printable(text, output.isTTY), done);
@@ -53,47 +57,64 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
     return isTTY && columns ? wrapLines(text, columns) : text;
   };
   const hasNoColors = (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
+  // The members of the output that are not here stay, such as `isTTY`.
   return Object.assign(Object.create(output), {
     write,
     wrap,
-    room: async (until: AbortSignal) => (await output.room?.(until)) ?? true,
+    waitForReader: async (until: AbortSignal) => (await output.waitForReader?.(until)) ?? true,
     say: (text: string) => void write(wrap(escapeCommands(text))),
     style(): Style {
       const { isTTY = false, columns = Number.POSITIVE_INFINITY } = output;
-      return { palette: paletteFor(isTTY && !hasNoColors), isTerminal: isTTY, width: columns, wrap };
+      return { palette: createPalette(isTTY && !hasNoColors), isTerminal: isTTY, width: columns, wrap };
     },
   });
 }
 
-const widest = 100;
-// A place in a text where no line may end.
-const joint = "\uE000";
+/** Longer lines are hard to read, also in a wide window. */
+const maxWidth = 100;
 
-/** The last column of a table continues below itself. Commands stay whole, so that they can be pasted. */
+/** Breaks the lines of a text that are too long. The last column of a table continues below itself. Commands stay whole, so that they can be pasted. */
 export function wrapLines(text: string, columns: number): string {
-  const width = Math.min(columns, widest);
+  const width = Math.min(columns, maxWidth);
   return text.replace(/.+/g, (line) => wrapLine(line, width));
 }
 
+/** Where a command starts: with this program or curl, behind a colon or a word that leads to it. Not in a sentence about the program, such as "svc-sandbox failed". */
+const commandStart = String.raw`(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )|(?<=: |^)curl`;
+
+/** A command in a text: between backticks, or from its start to the end of its part of the sentence. */
+const commandInText = new RegExp(`\`[^\`]+\`|(?:${commandStart}) .+?(?=, |\\. |; |[.;?]?$)`, "g");
+
+/** Stands for a space of a command until the line is broken: no line may end there. */
+const unbreakableSpace = "\uE000";
+
 function wrapLine(line: string, width: number): string {
   if (textWidth(line) <= width) return line;
-  // The columns of a table before its last one: two spaces separate them.
-  const [, table = ""] = /^(.* {2})?/.exec(line) ?? [];
-  const isNarrow = textWidth(table) <= width * 0.6;
-  const head = isNarrow ? table : line.slice(0, line.search(/\S/));
-  const indent = textWidth(head) + (isNarrow ? 0 : 4);
 
-  const rest = line.slice(head.length).replace(command, (words) => words.replaceAll(" ", joint));
-  const lines = wordsPerLine(rest, width - indent);
-  return head + lines.join(`\n${" ".repeat(indent)}`).replaceAll(joint, " ");
+  // A line of a table: what stands before its last column ends with two spaces. Any other line has nothing before.
+  const table = /^.* {2}/.exec(line)?.[0] ?? "";
+  let head = table;
+  let indent = textWidth(table);
+  // Beside wide columns, there would be no room: the line continues below its start, a bit to the right.
+  if (indent > width * 0.6) {
+    head = line.slice(0, line.search(/\S/));
+    indent = textWidth(head) + 4;
+  }
+
+  const text = line.slice(head.length);
+  const joined = text.replace(commandInText, (command) => command.replaceAll(" ", unbreakableSpace));
+  const lines = breakAtSpaces(joined, width - indent);
+  const broken = lines.join(`\n${" ".repeat(indent)}`);
+  return head + broken.replaceAll(unbreakableSpace, " ");
 }
 
-function wordsPerLine(text: string, columns: number): string[] {
+/** Puts as many words into each line as fit, and at least one. */
+function breakAtSpaces(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
     const longer = line === "" ? word : `${line} ${word}`;
-    if (line === "" || textWidth(longer) <= columns) {
+    if (line === "" || textWidth(longer) <= width) {
       line = longer;
     } else {
       lines.push(line.trimEnd());
@@ -103,9 +124,6 @@ function wordsPerLine(text: string, columns: number): string[] {
   lines.push(line);
   return lines;
 }
-
-const program = String.raw`(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )|(?<=: |^)curl`;
-const command = new RegExp(`\`[^\`]+\`|(?:${program}) .+?(?=, |\\. |; |[.;?]?$)`, "g");
 
 /** Green for a success, yellow for a limit, red for any other error. */
 export function paintStatus(palette: Palette, status: number): (text: string) => string {

@@ -120,6 +120,26 @@ describe("a key", () => {
     expect(stderr).toContain("--url");
   });
 
+  test("of a scenario may be called last; a request and a scenario exclude each other", async () => {
+    const keys = { last: { environment: "test", state: "revoked" } };
+    const scenario = { version: 1, organizations: { bank: { name: "B", type: "bank", keys } } };
+    const cwd = temporaryFolder({ "own.json": JSON.stringify(scenario) });
+    const { url } = await served(frozen);
+    const explain = async (...argv: string[]) => {
+      const env = { SVC_CONTROL_URL: `${url}/__sandbox` };
+      const { code, stdout, stderr } = await runCli(["explain", ...argv], { cwd, env });
+      return [code, stdout + stderr];
+    };
+    expect(await explain("last", "own.json")).toEqual([0, expect.stringContaining("401.revoked")]);
+    const unknown = expect.stringContaining('Unknown key "last" in key-states.');
+    expect(await explain("last", "key-states")).toEqual([2, unknown]);
+    expect(await explain("last")).toEqual([2, expect.stringContaining("has rejected no request")]);
+    expect(await explain("req_bc8550a0796dcd92217f3541", "own.json")).toEqual([
+      2,
+      'A request is explained by the sandbox that got it, and not by a scenario. Remove "own.json".\n',
+    ]);
+  });
+
   test("is explained alike by a running sandbox and by its scenario, also if it is no key of it", async () => {
     const scenario = createSandbox().snapshot();
     scenario.faults = [

@@ -138,7 +138,7 @@ test("requests that a full disk has cut are left out and counted, and those afte
   const countAfter = async () => {
     await me(sandbox);
     folder.read(server);
-    return [server.journal.requests().length, folder.uncounted()];
+    return [server.journal.requests().length, folder.uncountedSentences()];
   };
   // There is no file yet: only its process knows.
   expect(await countAfter()).toEqual([0, []]);
@@ -162,14 +162,14 @@ test("an unread response that could not be written is no request that is missing
   await me(sandbox);
   const server = stateOf(createSandbox({ scenario: "active" }));
   folder.read(server);
-  expect([server.journal.requests().length, folder.uncounted()]).toEqual([2, []]);
+  expect([server.journal.requests().length, folder.uncountedSentences()]).toEqual([2, []]);
 });
 
 test("a line without an end may be the last one of a killed process, which needs no other run", async () => {
   const folder = await open();
   appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":');
   folder.read(stateOf(createSandbox({ scenario: "active" })));
-  expect(folder.uncounted()).toEqual(cutRequests("1 request"));
+  expect(folder.uncountedSentences()).toEqual(cutRequests("1 request"));
   expect(() => folder.requireWhole()).not.toThrow();
 });
 
@@ -184,7 +184,7 @@ test("sandboxes of another version are named, once each, and this version is not
   ])
     appendFileSync(join(folder.path, `requests-${id}.jsonl`), `${JSON.stringify({ version })}\n`);
   folder.read(stateOf(createSandbox({ scenario: "active" })));
-  expect(folder.uncounted()).toEqual([
+  expect(folder.uncountedSentences()).toEqual([
     expect.stringMatching(
       /^The command has sandboxes of svc-sandbox "0\.0\.1" and "0\.0\.2", whose requests /,
     ),

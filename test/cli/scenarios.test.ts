@@ -112,6 +112,16 @@ describe("svc-sandbox init", () => {
     await runCli(["init"], { cwd: own });
     expect(readFileSync(join(own, "svc-sandbox.schema.json"), "utf8")).toBe("{}");
   });
+
+  it.each(["svc-sandbox.yaml", "folder/a.yaml"])(
+    "names the schema if it cannot be written, next to %s",
+    async (name) => {
+      const schema = join(dirname(name), "svc-sandbox.schema.json");
+      const cwd = temporaryFolder({ [`${schema}/a`]: "" });
+      const { code, stderr } = await runCli(["init", name, "--force"], { cwd });
+      expect([code, stderr]).toEqual([2, `Failed to write ${JSON.stringify(schema)}: it is a directory.\n`]);
+    },
+  );
 });
 
 describe("svc-sandbox validate", () => {

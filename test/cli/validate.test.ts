@@ -17,6 +17,18 @@ organizations:
 ${more}`;
 const story = "story: [{ request: { key: main }, expect: { status: 200 } }]\n";
 
+test.each(["validate", "verify"])(
+  "%s --json has the same members for a problem of any file",
+  async (command) => {
+    const cwd = temporaryFolder({ "bad.yaml": "version: 2\n" });
+    for (const file of ["bad.yaml", "missing.yaml"]) {
+      const [document] = JSON.parse((await runCli([command, file, "--json"], { cwd })).stdout);
+      expect(document.problems).toEqual([expect.objectContaining({ field: expect.any(String), file })]);
+      expect(document.problems[0]).not.toHaveProperty("path");
+    }
+  },
+);
+
 test.runIf(existsSync("/dev/zero"))("a scenario, and what it extends, must be a regular file", async () => {
   const cwd = temporaryFolder({ "my.yaml": "version: 1\nextends: /dev/zero\n", "folder/a": "" });
   for (const [file, exit] of [

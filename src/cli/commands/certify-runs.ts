@@ -14,19 +14,20 @@ import type { ServeFlags } from "../serve/serve-options.js";
 /** The client's command and the sandbox that each of its runs starts. */
 interface ClientCommand {
   readonly loaded: LoadedScenario;
-  readonly call: Pick<CommandCall<ServeFlags>, "rest" | "io" | "flags">;
-  readonly given: StartOptions;
+  readonly call: Pick<CommandCall<ServeFlags>, "clientCommand" | "io" | "flags">;
+  /** The options of each sandbox, but for its seed. */
+  readonly startOptions: StartOptions;
 }
 
 /** Runs a client many times, `jobs` of them in parallel, and takes the signals of this process. */
 export class ClientStarter {
   readonly #command: ClientCommand;
-  readonly #queue: Queue;
+  readonly #queue: JobQueue;
   readonly #signals: TakenSignals;
 
   constructor(command: ClientCommand, jobs: number) {
     this.#command = command;
-    this.#queue = new Queue(jobs);
+    this.#queue = new JobQueue(jobs);
     this.#signals = new TakenSignals(command.call.io);
   }
 
@@ -43,11 +44,12 @@ export class ClientStarter {
   /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
   async runInTurn(request: RunRequest): Promise<RunEnd | undefined> {
     const run = () => this.#runUnlessStopped(request);
-    const { result, isShared } = await this.#queue.take(run, request.isAlone === true);
+    const { result, isShared } = await this.#queue.run(run, request.isAlone === true);
     if (result === undefined) return undefined;
     return { ...result, isShared };
   }
 
+  /** Runs the client once at a time from now on. */
   separate(): void {
     this.#queue.separate();
   }
@@ -64,7 +66,7 @@ async function runInOwnSandbox(
   request: RunRequest,
   signals: TakenSignals,
 ): Promise<RunEnd> {
-  const { loaded, call, given } = command;
+  const { loaded, call, startOptions } = command;
   const { total, silent } = request.timeouts;
   const { stopwatch, time } = nodePlatform;
   const requests = new SeenRequests(stopwatch);
@@ -72,13 +74,13 @@ async function runInOwnSandbox(
   const started = stopwatch();
   const { end, report, folder } = await runClient(call, {
     loaded,
-    options: { ...given, seed: request.seed },
-    // A limit of the minute then ends at the same time in each run.
+    options: { ...startOptions, seed: request.seed },
+    // Each run starts at the start of a minute, so that a limit of the minute ends at the same time in all of them.
     start: minuteEnd(time()) - minute,
     conditions: request.conditions,
-    requests,
-    counters: requests.counters,
-    certify: `${call.io.program} certify`,
+    requestCounter: requests,
+    counted: requests.counters,
+    certifyLine: `${call.io.program} certify`,
     signals,
     isLate: () => stopwatch() - started > total || stopwatch() - requests.latest > silent,
     onOutput: (_name, chunk) => output.add(chunk),
@@ -92,7 +94,7 @@ function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> 
   switch (end.kind) {
     case "not_run":
       return { result: "failed", code: null, failure: end.failure };
-    // Nobody reads how it ended.
+    // A run that was stopped is discarded.
     case "stopped":
       return { result: "failed", code: null };
     case "ended":
@@ -103,7 +105,9 @@ function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> 
   }
 }
 
+/** Bytes of output that are kept for the certificate, and characters of each line. */
 const maxTail = 64 * 1024;
+const maxLine = 500;
 
 /** The end of the output, as lines without keys and colors. */
 class OutputTail {
@@ -121,40 +125,41 @@ class OutputTail {
   lines(): string[] {
     const text = Buffer.concat(this.#chunks).subarray(-maxTail).toString("utf8");
     const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
-    return lines.map((line) => redactEncoded(line).slice(0, 500));
+    return lines.map((line) => redactEncoded(line).slice(0, maxLine));
   }
 }
 
-/** A job under way. */
-interface Slot {
+/** A job that runs, or waits until it may. */
+interface Job {
   /** Whether it runs while no other does. */
   readonly isAlone: boolean;
   /** Whether another one was under way meanwhile. */
   isShared: boolean;
 }
 
-/** Runs at most `limit` jobs in parallel, in order. */
-class Queue {
+/** Runs at most `limit` jobs in parallel. They begin in the order in which they come. */
+class JobQueue {
   #limit: number;
-  readonly #underWay = new Set<Slot>();
-  /** Resolves when the job that was added last has begun. */
-  #latest = Promise.resolve();
-  #ended = () => {};
+  readonly #underWay = new Set<Job>();
+  /** Resolves when the job that came last has begun: the next one waits for that. */
+  #lastBegun = Promise.resolve();
+  /** Called whenever a job ends; wakes the one that waits for room. */
+  #onEnd = () => {};
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Runs a job; with `isAlone`, while no other is under way. */
-  async take<Result>(job: () => Promise<Result>, isAlone: boolean) {
-    const slot: Slot = { isAlone, isShared: false };
-    this.#latest = this.#latest.then(() => this.#begin(slot));
-    await this.#latest;
+  /** Runs a job in its turn; with `isAlone`, while no other is under way. */
+  async run<Result>(work: () => Promise<Result>, isAlone: boolean) {
+    const job: Job = { isAlone, isShared: false };
+    this.#lastBegun = this.#lastBegun.then(() => this.#begin(job));
+    await this.#lastBegun;
     try {
-      return { result: await job(), isShared: slot.isShared };
+      return { result: await work(), isShared: job.isShared };
     } finally {
-      this.#underWay.delete(slot);
-      this.#ended();
+      this.#underWay.delete(job);
+      this.#onEnd();
     }
   }
 
@@ -163,23 +168,23 @@ class Queue {
     this.#limit = 1;
   }
 
-  /** Waits until there is room for a job. */
-  async #begin(slot: Slot): Promise<void> {
-    while (!this.#fits(slot)) await this.#nextEnd();
-    this.#underWay.add(slot);
+  /** Waits until there is room for a job, and begins it. */
+  async #begin(job: Job): Promise<void> {
+    while (!this.#hasRoomFor(job)) await this.#nextEnd();
+    this.#underWay.add(job);
     if (this.#underWay.size === 1) return;
-    for (const other of this.#underWay) other.isShared = true;
+    for (const one of this.#underWay) one.isShared = true;
+  }
+
+  #hasRoomFor({ isAlone }: Job): boolean {
+    if (isAlone) return this.#underWay.size === 0;
+    for (const other of this.#underWay) if (other.isAlone) return false;
+    return this.#underWay.size < this.#limit;
   }
 
   #nextEnd(): Promise<void> {
     return new Promise((resolve) => {
-      this.#ended = resolve;
+      this.#onEnd = resolve;
     });
-  }
-
-  #fits({ isAlone }: Slot): boolean {
-    if (isAlone) return this.#underWay.size === 0;
-    for (const other of this.#underWay) if (other.isAlone) return false;
-    return this.#underWay.size < this.#limit;
   }
 }

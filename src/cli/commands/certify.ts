@@ -34,7 +34,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
-import { reportTargets, writeTargets } from "../report-files.js";
+import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
 import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
@@ -57,9 +57,9 @@ const flags = {
   report: flag.option(
     "--report <file>",
     `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFormats)}`,
-    flag.fileName,
+    flag.readFileName,
   ),
-  format: flag.plainOption(
+  format: flag.cliOnlyOption(
     "--format <format>",
     "text, json (the certificate) or junit (default: text)",
     flag.oneOf(["text", "json", "junit"]),
@@ -90,11 +90,21 @@ type CertifyCall = CallOf<typeof flags>;
 
 const reportFile = { name: "--report", what: "the certificate", formats: certificateFormats };
 
+/** The exit codes of verdicts. */
+const verdictCodes: Readonly<Record<CertifyResult["verdict"], number>> = {
+  passed: exitCode.fine,
+  failed: exitCode.failed,
+  not_judged: exitCode.threshold,
+  no_request: exitCode.noRequest,
+  // A signal has its own code, which comes first.
+  stopped: exitCode.defect,
+};
+
 export const certifyCommand = declareCommand({
   summary: "run a client many times, each time against another kind of service, and show what breaks it",
   description:
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
-  words: flag.scenarioWord,
+  words: flag.scenarioArgument,
   rest: "<command...>",
   flags,
   usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
@@ -105,13 +115,14 @@ export const certifyCommand = declareCommand({
     "svc-sandbox certify --report client.json -- npm test": "with a certificate",
   },
   async run(call) {
-    const { words, rest, flags, io } = call;
+    const { args, clientCommand, flags, io } = call;
     const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io);
-    const loaded = await loadNamed(words[0], io);
-    const plan = planOf(loaded, flags);
+    const loaded = await loadNamed(args[0], io);
+    const plan = createPlan(loaded, flags);
 
+    // The flags of each run's sandbox and of its server.
     const { now, frozen, jobs = availableParallelism(), ...served } = flags;
-    const command = { loaded, call: { io, rest, flags: served }, given: { now, frozen } };
+    const command = { loaded, call: { io, clientCommand, flags: served }, startOptions: { now, frozen } };
     const client = new ClientStarter(command, jobs);
     try {
       const { stopwatch, time } = nodePlatform;
@@ -120,116 +131,40 @@ export const certifyCommand = declareCommand({
       const say = (text: string) => {
         if (!flags.quiet) io.stderr.write(redactKeys(`${text}\n`));
       };
-      say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
-      const certification = await certify(plan, runnerOf(client, plan, say));
-      const { plain } = certification;
-      if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
 
+      say(`Running ${commandLine(clientCommand)}, up to ${pluralize(jobs, "run")} in parallel`);
+      const certification = await certify(plan, createRunner(client, plan, say));
+      const { plain } = certification;
+      if (plain?.failure !== undefined) {
+        return sayWhyNotRun(clientCommand[0] as string, plain.failure, call);
+      }
+
+      // What the runs have shown becomes the certificate.
       const durationMs = Math.round(stopwatch() - started);
-      const about = { ...(await aboutClient(loaded, call, plan)), startedAt, durationMs };
+      const about = { ...aboutClient(loaded, call, plan), startedAt, durationMs };
       const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
       const result = certifyResultOf({ ...certification, notes }, about);
       // After a signal, the certificate has the runs that ended before it.
-      const stopped = client.stopped;
-      const cutShort = stopped && 128 + constants.signals[stopped];
+      const stopCode = client.stopped && 128 + constants.signals[client.stopped];
       if (result === undefined) {
         io.stderr.say("Stopped before the first run ended: there is no result.\n");
-        return cutShort ?? exitCode.defect;
+        return stopCode ?? exitCode.defect;
       }
-      const program = { program: io.program, scenario: words[0] };
-      const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
-      const failures = await writeTargets(targets, textIn, reportFile, io);
-      for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
-      // A plain run that passed shows nothing of the reason.
+
+      // The output of a plain run that passed shows nothing of the reason.
       const output = plain === undefined || plain.result === "passed" ? [] : plain.output;
-      io.stdout.write(redactKeys(resultText(result, output, call)));
-      return cutShort ?? codes[result.verdict];
+      await deliverCertificate(result, output, targets, call);
+      return stopCode ?? verdictCodes[result.verdict];
     } finally {
+      // Signals were taken until now, because none must interrupt the writing of the certificate.
       client.release();
       io.endSoon();
     }
   },
 });
 
-/** Runs the client, and says how each run ended. */
-function runnerOf(client: ClientStarter, plan: CertifyPlan, say: (text: string) => void): ClientRunner {
-  return {
-    run: (request) => client.runInTurn(request),
-    onEnd(run) {
-      const line = progressLine(run, plan);
-      if (line !== undefined) say(line);
-    },
-    separate(name) {
-      client.separate();
-      say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
-    },
-  };
-}
-
-/** The line of a run that has ended; `undefined` if it could not start. The first one shows what the command sends. */
-function progressLine(run: ClientRun, { allow }: CertifyPlan): string | undefined {
-  const { name, report, number } = run;
-  if (run.failure !== undefined) return undefined;
-  if (number === 1) return `${name}  ${pluralize(report.requests, "request")}`;
-
-  const isAllowed = allow.includes(name.replace(/^answer\./, ""));
-  const { verdict, word } = isAllowed ? { verdict: "", word: run.result } : whatHappened(run);
-  return `${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`;
-}
-
-interface Progress {
-  /** Empty if only other runs can show whether this one is good, as in a search. */
-  readonly verdict: "ok" | "problem" | "";
-  readonly word: keyof typeof resultWords;
-}
-
-function whatHappened({ result, conditions }: ClientRun): Progress {
-  if (conditions.rows !== undefined) return { verdict: "", word: result };
-  if (!isAnsweredWrongly(conditions)) {
-    return { verdict: result === "passed" ? "ok" : "problem", word: result };
-  }
-
-  if (result === "failed") return { verdict: "ok", word: "noticed" };
-  const { onRequest } = conditions;
-  const isWrong = onRequest?.gets.kind === "wrong_answer";
-  if (!isWrong || result === "timed_out") return { verdict: "", word: result };
-  // In the next run, each request on this outcome gets it.
-  return { verdict: onRequest.which.kind === "first" ? "" : "problem", word: "unnoticed" };
-}
-
-const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
-  passed: exitCode.fine,
-  failed: exitCode.failed,
-  not_judged: exitCode.threshold,
-  no_request: exitCode.noRequest,
-  // The code of its signal comes first.
-  stopped: exitCode.defect,
-};
-
-/** Of a command that cannot be judged. */
-const maxOutputLines = 20;
-
-/** The result as it is printed; of a command that could not be judged, with the end of its output. */
-function resultText(
-  result: CertifyResult,
-  plainOutput: readonly string[],
-  { words, flags, io }: CertifyCall,
-): string {
-  const { format = "text" } = flags;
-  const program = { program: io.program, scenario: words[0] };
-  if (format !== "text") return render(certificateLayout(result, program), format);
-  const { palette, wrap = (text: string) => text } = io.stdout.style();
-  const text = wrap(certificateText(result, program, palette?.red));
-  if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
-
-  const isNotJudged = result.verdict === "not_judged" && result.why !== undefined;
-  if (!isNotJudged || result.problems.length > 0) return text;
-  if (plainOutput.every((line) => line.trim() === "")) return text;
-  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${escapeControls(line)}\n`);
-  return `${text}Its last output:\n${lines.join("")}`;
-}
-
-function planOf({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
+/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
+function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
   const { only, allow = [], timeout } = flags;
   const outcomes = expectedOutcomes(scenario);
   checkOnly(only ?? [], outcomes);
@@ -250,12 +185,12 @@ function planOf({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): Cert
     only,
     timeout,
     hasAllFaults: flags.faults === true,
-    flags: flagsOfRun(flags),
-    ownFlags: flagsOfCertify(allow, timeout),
+    flags: flagsForExec(flags),
+    ownFlags: flagsForCertify(allow, timeout),
   };
 }
 
-/** Throws a usage error unless each name is a run, the start of the names of some, or a seed. */
+/** Throws a usage error unless each name is that of a run, the start of such a name, or a seed. */
 function checkOnly(only: readonly string[], outcomes: readonly OutcomeId[]): void {
   const names: string[] = [...groupNames, mixedName];
   for (const outcome of outcomes) names.push(`answer.${outcome}`);
@@ -270,6 +205,7 @@ function checkOnly(only: readonly string[], outcomes: readonly OutcomeId[]): voi
   }
 }
 
+/** The error for a value of a flag that is none of these names. */
 function unknownChoice(
   flagName: string,
   text: string,
@@ -280,8 +216,8 @@ function unknownChoice(
   return usageError(`Invalid ${flagName}: there is no ${quote(text)}.${hint}`);
 }
 
-/** The flags of the call that a run of `exec` needs to be the same. */
-function flagsOfRun({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
+/** The flags with which `exec` repeats a run. */
+function flagsForExec({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
   const words: string[] = [];
   if (now !== undefined) words.push("--now", new Date(now).toISOString());
   if (frozen) words.push("--frozen");
@@ -290,12 +226,61 @@ function flagsOfRun({ now, frozen, tls, cert, key }: CertifyCall["flags"]): stri
   return words;
 }
 
-/** Those that only `certify` has. */
-function flagsOfCertify(allow: readonly string[], timeout: number | undefined): string[] {
+/** The flags with which `certify` repeats a run, besides those of `exec`. */
+function flagsForCertify(allow: readonly string[], timeout: number | undefined): string[] {
   const words: string[] = [];
   for (const outcome of allow) words.push("--allow", outcome);
   if (timeout !== undefined) words.push("--timeout", `${timeout}ms`);
   return words;
+}
+
+/** Runs the client, and says how each run ended. */
+function createRunner(client: ClientStarter, plan: CertifyPlan, say: (text: string) => void): ClientRunner {
+  return {
+    run: (request) => client.runInTurn(request),
+    onEnd(run) {
+      const line = progressLine(run, plan);
+      if (line !== undefined) say(line);
+    },
+    separate(name) {
+      client.separate();
+      say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
+    },
+  };
+}
+
+/** What the line of a run says about it. */
+interface Progress {
+  /** Empty if only other runs can show whether this one is good, as in a search. */
+  readonly verdict: "ok" | "problem" | "";
+  readonly word: keyof typeof resultWords;
+}
+
+/** The line of a run that has ended; `undefined` if it could not start. That of the first run shows how many requests the command sends. */
+function progressLine(run: ClientRun, { allow }: CertifyPlan): string | undefined {
+  const { name, report, number } = run;
+  if (run.failure !== undefined) return undefined;
+  if (number === 1) return `${name}  ${pluralize(report.requests, "request")}`;
+
+  const isAllowed = allow.includes(name.replace(/^answer\./, ""));
+  const { verdict, word } = isAllowed ? { verdict: "", word: run.result } : progressOf(run);
+  return `${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`;
+}
+
+function progressOf({ result, conditions }: ClientRun): Progress {
+  // A run of a search, which is judged by all of them.
+  if (conditions.rows !== undefined) return { verdict: "", word: result };
+  if (!isAnsweredWrongly(conditions)) {
+    return { verdict: result === "passed" ? "ok" : "problem", word: result };
+  }
+
+  // A client that gets a wrong answer has to fail.
+  if (result === "failed") return { verdict: "ok", word: "noticed" };
+  const { onRequest } = conditions;
+  const isWrong = onRequest?.gets.kind === "wrong_answer";
+  if (!isWrong || result === "timed_out") return { verdict: "", word: result };
+  // If only the first request has got it, another run follows, in which each one on this outcome does.
+  return { verdict: onRequest.which.kind === "first" ? "" : "problem", word: "unnoticed" };
 }
 
 /** What limits a certificate, if the tests call no client of the user's. */
@@ -307,16 +292,57 @@ async function notesOnTests(cwd: string): Promise<Note[]> {
 }
 
 /** What a certificate states about the client and the sandbox. */
-function aboutClient({ scenario, name }: LoadedScenario, { rest }: CertifyCall, plan: CertifyPlan) {
+function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: CertifyCall, plan: CertifyPlan) {
   return {
     scenario: name,
     assumptions: plan.ownAssumptions ?? [],
     scenarioDigest: nodePlatform.sha256(canonicalJson(scenario)),
     specification: apiVersion,
     sandbox: version,
-    command: rest,
+    command: clientCommand,
     ...(plan.only && { only: plan.only }),
     seeds: seedsOf(plan),
     allow: plan.allow,
   };
+}
+
+/** Writes the certificate into the file of `--report`, and prints it. */
+async function deliverCertificate(
+  result: CertifyResult,
+  plainOutput: readonly string[],
+  targets: readonly ReportTarget[],
+  call: CertifyCall,
+): Promise<void> {
+  const { args, flags, io } = call;
+  const program = { program: io.program, scenario: args[0] };
+  const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
+  const failures = await writeTargets(targets, textIn, reportFile, io);
+  for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
+  io.stdout.write(redactKeys(resultText(result, plainOutput, call)));
+}
+
+/** How many lines of its output are shown of a command that cannot be judged. */
+const maxOutputLines = 20;
+
+/** The result as it is printed; of a command that could not be judged, with the end of its output. */
+function resultText(
+  result: CertifyResult,
+  plainOutput: readonly string[],
+  { args, flags, io }: CertifyCall,
+): string {
+  const { format = "text" } = flags;
+  const program = { program: io.program, scenario: args[0] };
+  // For programs, there is nothing but the certificate.
+  if (format !== "text") return render(certificateLayout(result, program), format);
+
+  const { palette, wrap = (text: string) => text } = io.stdout.style();
+  const text = wrap(certificateText(result, program, palette?.red));
+  if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
+
+  // Why the client could not be judged may be in its output.
+  const isNotJudged = result.verdict === "not_judged" && result.why !== undefined;
+  if (!isNotJudged || result.problems.length > 0) return text;
+  if (plainOutput.every((line) => line.trim() === "")) return text;
+  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${escapeControls(line)}\n`);
+  return `${text}Its last output:\n${lines.join("")}`;
 }

@@ -31,7 +31,7 @@ export const compareCommand = declareCommand({
     "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs (differs), if a response ended the comparison (stopped), or if the API did not respond (not_compared); a signal exits with 128 + its number. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
-    format: flag.plainOption(
+    format: flag.cliOnlyOption(
       "--format <format>",
       "text or json (default: text)",
       flag.oneOf(["text", "json"]),
@@ -43,14 +43,14 @@ export const compareCommand = declareCommand({
       flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout: flag.timeout,
-    probeLimits: flag.plainToggle(
+    probeLimits: flag.cliOnlyToggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to twice per_minute + 1 requests of a working key, if --max-requests allows it",
     ),
-    writeScenario: flag.plainOption(
+    writeScenario: flag.cliOnlyOption(
       "--write-scenario <file>",
       "write a scenario with these assumptions; replaces only a file that it wrote",
-      flag.fileName,
+      flag.readFileName,
     ),
   },
   examples: {
@@ -60,16 +60,16 @@ export const compareCommand = declareCommand({
     "svc-sandbox compare https://api.example --json > comparison.json": "to compare with a later one",
     "svc-sandbox compare http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
-  async run({ words, flags, io }) {
+  async run({ args, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
-    const url = endpointUnder(words[0] ?? "");
+    const url = endpointUnder(args[0] ?? "");
     const file = flags.writeScenario;
-    // Before the first request: a file that cannot be written ends the command.
+    // A file that cannot be written ends the command before the first request.
     const writeLearned = file === undefined ? undefined : learnedFile(file, io);
     warnOfPlainHttp(url, io);
 
     const stop = io.stopSignal();
-    const send = createSend(url, flags.timeout ?? flag.defaultWait, stop);
+    const send = createSend(url, flags.timeout ?? flag.defaultTimeoutMs, stop);
     const result = await compareWithContract(send, {
       url: url.href,
       env: io.env,
@@ -92,19 +92,19 @@ export const compareCommand = declareCommand({
   },
 });
 
-/** Returns the function that writes the file. Throws unless it is new, or an earlier comparison has written it. */
-function learnedFile(name: string, { cwd, stderr, program }: Io) {
+/** Returns what writes the file after the comparison. Throws now unless it is new, or an earlier comparison has written it. */
+function learnedFile(name: string, { cwd, stderr, program }: Io): (comparison: Comparison) => void {
   const path = resolve(cwd, name);
   const orUnwritable = (act: () => void) => {
     try {
       act();
-    } catch (error) {
-      unwritable(quoteFile(name), "Name another file with --write-scenario.")(error);
+    } catch (cause) {
+      throw unwritable(cause, quoteFile(name), "Name another file with --write-scenario.");
     }
   };
   orUnwritable(() => requireLearned(path));
 
-  return (comparison: Comparison) => {
+  return (comparison) => {
     const { assumptions, endedBy } = comparison;
     if (endedBy !== undefined && existsSync(path)) {
       stderr.say(`${quoteFile(name)} was kept: the comparison ended early, at ${endedBy}.\n`);
@@ -127,6 +127,7 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
   };
 }
 
+/** Throws unless the file may be written: there is none yet, or an earlier comparison has written it. */
 function requireLearned(path: string): void {
   accessSync(dirname(targetOf(path)), fileConstants.W_OK);
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -135,6 +136,7 @@ function requireLearned(path: string): void {
   if (!isLearnedScenario(readFileSync(path, "utf8"))) throw new Error("compare did not write what is there");
 }
 
+/** Returns what sends a request with a key, or with none. */
 function createSend(url: URL, timeout: number, stop: AbortSignal) {
   return (apiKey: string | undefined) => {
     const headers = {
@@ -158,7 +160,7 @@ function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   }
 }
 
-/** Errors leave out the given text, which may contain a password or a key. */
+/** The URL of the endpoint at a base URL. Errors leave out the given text, which may contain a password or a key. */
 export function endpointUnder(base: string): URL {
   const url = readBaseUrl(base);
   if (url === undefined) {

@@ -31,53 +31,11 @@ import { runClient, sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
 import { TakenSignals } from "../serve/run-command.js";
 import type { RunFolder } from "../serve/run-folder.js";
 
-/** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
-function conditionsOf(
-  flags: { readonly fault?: string; readonly profile?: Profile },
-  loaded: LoadedScenario,
-): RunConditions | undefined {
-  const { fault, profile } = flags;
-  if (fault === undefined) return profile === undefined ? undefined : { profile };
-  const faults = faultsIn(fault, loaded);
-  return profile === undefined ? { faults } : { profile, faults };
-}
-
-/** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
-function faultsIn(text: string, { scenario }: LoadedScenario): Fault[] {
-  const [name = "", outcome] = text.split("@");
-  const invalid = `Invalid --fault: ${quote(text)}`;
-  const examples = " Use one such as fault.hang or fault.hang@401.revoked.";
-
-  const fault = faultOutcomes.find((one) => one === name);
-  if (fault === undefined) {
-    const hint = didYouMean(name, faultOutcomes) || examples;
-    throw usageError(`${invalid} does not name a fault.${hint}`);
-  }
-  const promised = expectedOutcomes(scenario);
-  const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
-  if (outcomes.length === 0) {
-    const hint = didYouMean(outcome ?? "", promised) || examples;
-    throw usageError(`${invalid} does not name a promised outcome.${hint}`);
-  }
-
-  // Other sandboxes of the command may have any key.
-  const keys = { at: () => undefined, legacyOwners: { size: 1, has: () => true } };
-  const possible: Fault[] = [];
-  let why: ReturnType<typeof whyNever>;
-  for (const candidate of faultsOn(outcomes, fault)) {
-    const whyNot = whyNever(candidate, { scenario, keys });
-    if (whyNot === undefined) possible.push(candidate);
-    why ??= whyNot;
-  }
-  if (possible.length > 0) return possible;
-  throw usageError(`${invalid}: ${why?.message}; ${why?.hint}.`);
-}
-
 const flags = {
   report: flag.option(
     "--report <file>",
     `write the report to this file and not to stderr, in the format of its extension: ${extensionWords()}; - is stdout; repeatable`,
-    (text, from) => [flag.fileName(text, from)],
+    (text, from) => [flag.readFileName(text, from)],
   ),
   format: flag.format,
   fault: flag.option(
@@ -85,7 +43,7 @@ const flags = {
     "give a fault to the first request on a promised outcome, such as fault.hang@401.revoked, or on each promised outcome, such as fault.hang",
     (text) => text,
   ),
-  ...flag.thresholds,
+  ...flag.thresholdFlags,
   // `PORT` is for the command, which may listen on it.
   port: flag.option(
     "-p, --port <number>",
@@ -100,11 +58,16 @@ const flags = {
 
 type ExecCall = CallOf<typeof flags>;
 
+const reportFlag = { name: "--report", what: "the report" };
+
+/** How many different requests the message shows if none reached an endpoint. */
+const maxTriedPaths = 5;
+
 export const execCommand = declareCommand({
   summary: "run a command against a sandbox, and report which error outcomes its client covers",
   description:
     "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). Sandboxes in processes of the command count as well: those with msw handlers, and those of svc-sandbox start. stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached an endpoint (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
-  words: flag.scenarioWord,
+  words: flag.scenarioArgument,
   rest: "<command...>",
   flags,
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
@@ -116,17 +79,17 @@ export const execCommand = declareCommand({
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {
-    const { words, rest, flags, io } = call;
-    const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
-    const loaded = await loadNamed(words[0], io);
-    const conditions = conditionsOf(flags, loaded);
+    const { args, clientCommand, flags, io } = call;
+    const targets = reportTargets(flags.report, reportFlag, io, flags.format);
+    const loaded = await loadNamed(args[0], io);
+    const conditions = createConditions(flags, loaded);
 
-    // All requests of the command, also those that reach no endpoint: a message shows the first ones.
+    // Counts all requests of the command. A message shows the first ones, also if they reach no endpoint.
     const counters = new Counters();
     const triedPaths = new Set<string>();
     counters.passOnTo({
       count({ method, path }) {
-        if (triedPaths.size < maxTried) triedPaths.add(`${method} ${path}`);
+        if (triedPaths.size < maxTriedPaths) triedPaths.add(`${method} ${path}`);
       },
       countUnread() {},
     });
@@ -139,13 +102,13 @@ export const execCommand = declareCommand({
         loaded,
         options: startOptionsOf(flags),
         conditions,
-        requests: counters,
-        counters,
-        certify: [io.program, "certify", ...words.map(shellWord)].join(" "),
+        requestCounter: counters,
+        counted: counters,
+        certifyLine: [io.program, "certify", ...args.map(shellWord)].join(" "),
         signals,
         onStart: (sandbox) => warnOfDates(sandbox, { note }),
       });
-      if (end.kind === "not_run") return sayWhyNotRun(rest[0] as string, end.failure, call);
+      if (end.kind === "not_run") return sayWhyNotRun(clientCommand[0] as string, end.failure, call);
       if (end.kind === "stopped") {
         io.stderr.say("Stopped before the command started.\n");
         return 128 + constants.signals[end.signal];
@@ -160,19 +123,59 @@ export const execCommand = declareCommand({
       if (unmet.length > 0) return exitCode.threshold;
       return isWritten ? exitCode.fine : exitCode.usage;
     } finally {
-      // Only now: a signal must not interrupt the writing of the report.
+      // Signals were taken until now, because none must interrupt the writing of the report.
       signals.release();
       io.endSoon();
     }
   },
 });
 
-/** How many different requests the message shows if none reached an endpoint. */
-const maxTried = 5;
+/** What the flags set for all sandboxes of the command, as in `certify`: its tests do not change it. `undefined` if they set nothing. */
+function createConditions(
+  flags: { readonly fault?: string; readonly profile?: Profile },
+  loaded: LoadedScenario,
+): RunConditions | undefined {
+  const { fault, profile } = flags;
+  if (fault === undefined) return profile === undefined ? undefined : { profile };
+  const faults = readFaults(fault, loaded);
+  return profile === undefined ? { faults } : { profile, faults };
+}
 
-const execReportFiles = { name: "--report", what: "the report" };
+/** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
+function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
+  const [name = "", outcome] = text.split("@");
+  const invalid = `Invalid --fault: ${quote(text)}`;
+  const examples = " Use one such as fault.hang or fault.hang@401.revoked.";
 
-/** Resolves to whether every file could be written; if not, the report is on stderr. */
+  // The name of the fault.
+  const fault = faultOutcomes.find((one) => one === name);
+  if (fault === undefined) {
+    const hint = didYouMean(name, faultOutcomes) || examples;
+    throw usageError(`${invalid} does not name a fault.${hint}`);
+  }
+
+  // The outcomes in whose place it comes. Default: all promised ones.
+  const promised = expectedOutcomes(scenario);
+  const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
+  if (outcomes.length === 0) {
+    const hint = didYouMean(outcome ?? "", promised) || examples;
+    throw usageError(`${invalid} does not name a promised outcome.${hint}`);
+  }
+
+  // The faults that a request can get. Other sandboxes of the command may have any key.
+  const keys = { at: () => undefined, legacyOwners: { size: 1, has: () => true } };
+  const possible: Fault[] = [];
+  let firstReason: ReturnType<typeof whyNever>;
+  for (const candidate of faultsOn(outcomes, fault)) {
+    const whyNot = whyNever(candidate, { scenario, keys });
+    if (whyNot === undefined) possible.push(candidate);
+    firstReason ??= whyNot;
+  }
+  if (possible.length > 0) return possible;
+  throw usageError(`${invalid}: ${firstReason?.message}; ${firstReason?.hint}.`);
+}
+
+/** Writes the report into its files, or prints it; resolves to whether every file could be written. If not, the report is on stderr. */
 async function deliverReport(
   report: Report,
   unmet: readonly UnmetThreshold[],
@@ -180,34 +183,35 @@ async function deliverReport(
   call: ExecCall,
   folder: RunFolder,
 ): Promise<boolean> {
-  const { words, rest, flags, io } = call;
+  const { args, clientCommand, flags, io } = call;
   const { quiet = false, format = "text" } = flags;
-  const uncounted = folder.uncounted().join(" ");
-  const why = uncounted || whyNoRequest(io, flags);
+  const uncounted = folder.uncountedSentences().join(" ");
+  const whyNone = uncounted || whyNoRequest(io, flags);
   const how = {
     failures: unmet,
-    hint: `The command has sent no request. ${why}`,
-    next: runAgainWith("certify", words, rest, io.program),
+    hint: `The command has sent no request. ${whyNone}`,
+    next: runAgainWith("certify", args, clientCommand, io.program),
   };
   // Files have no colors, and no width.
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
-  const failures = await writeTargets(targets, inFormat, execReportFiles, io);
+  const failures = await writeTargets(targets, inFormat, reportFlag, io);
 
   // A report that no file has must not be lost.
-  const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
-  if (isInFull && format === "json") {
-    // Nothing else: programs read it to its end.
+  const isPrinted = failures.length > 0 || (targets.length === 0 && !quiet);
+  if (isPrinted && format === "json") {
+    // JSON stands alone: programs read it to the end of stderr.
     io.stderr.write(redactKeys(inFormat(format)));
   } else {
-    if (isInFull) {
+    if (isPrinted) {
       const text = renderReport(report, format, { ...how, ...io.stderr.style() });
       io.stderr.write(redactKeys(`\n${text}`));
     }
     const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
-    sayResult(report, unmet, isInFull ? undefined : files, call);
+    sayResult(report, unmet, isPrinted ? undefined : files, call);
 
-    const left = folder.leftBehind();
-    if ((report.requests === 0 || uncounted) && !quiet) io.stderr.say(redactKeys(`${why}\n`));
+    // Why requests may be missing, and what is left of the run.
+    if ((report.requests === 0 || uncounted) && !quiet) io.stderr.say(redactKeys(`${whyNone}\n`));
+    const left = folder.leftSentence();
     if (left !== undefined && !quiet) io.stderr.say(redactKeys(`${left}\n`));
     if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
   }
@@ -216,7 +220,7 @@ async function deliverReport(
   return failures.length === 0;
 }
 
-/** Prints what the report shows: `files` have it, or, if missing, it was just printed. */
+/** Prints in short what the report shows, and the thresholds that were not reached. `files` have the report; if missing, it was just printed. */
 function sayResult(
   report: Report,
   unmet: readonly UnmetThreshold[],

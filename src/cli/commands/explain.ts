@@ -20,7 +20,7 @@ import { authorizationChecks } from "../../rules/authorize.js";
 import { SandboxError } from "../../rules/errors.js";
 import { type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { didYouMean, listed, quote } from "../../rules/schema/words.js";
+import { didYouMean, listed, quote, quoteFile } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
 import { fingerprintFor } from "../../sandbox/secrets.js";
@@ -37,12 +37,19 @@ import { paintStatus, type Style } from "../terminal.js";
 
 const flags = {
   endpoint: flag.endpoint,
-  url: flag.plainOption("--url <url>", flag.runningUrl, (text) => text),
+  url: flag.cliOnlyOption("--url <url>", flag.runningUrlText, (text) => text),
   ...flag.callFlags,
   json: flag.json,
   ...flag.sandboxFlags,
 };
 type ExplainCall = CallOf<typeof flags>;
+
+/** The form of a request id, in every profile. */
+const requestId =
+  /^(?:req_[0-9a-z]{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24}|gw:.*)$/i;
+
+/** The form of the start of a request id. A word of this form that is no ref is meant as one. */
+const cutRequestId = /^(?:req_[0-9a-z]*|[0-9a-f]{8}-[0-9a-f-]*|1-[0-9a-f]{8}-[0-9a-f]*)$/i;
 
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
@@ -51,7 +58,7 @@ export const explainCommand = declareCommand({
   words: {
     "<key>":
       "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
-    ...flag.scenarioWord,
+    ...flag.scenarioArgument,
   },
   flags,
   examples: {
@@ -63,44 +70,92 @@ export const explainCommand = declareCommand({
     "svc-sandbox explain none --json": "a request without a key, for machines",
   },
   async run(call) {
-    const { words, flags, io } = call;
-    const [word = "", scenario] = words;
-    if (word === "last" || requestId.test(word)) {
+    const { args, flags, io } = call;
+    const [word = "", scenario] = args;
+    if (requestId.test(word)) {
+      if (scenario !== undefined) throw scenarioOfRequest(scenario);
+      await sayRequest(word, call);
+      return;
+    }
+    // A scenario may have a key of this name.
+    if (word === "last" && scenario === undefined) {
       await sayRequest(word, call);
       return;
     }
 
-    // Each of them is about a sandbox to start, and not about the one that runs.
-    const { seed, now, frozen, profile } = flags;
-    const startsOwn = [scenario, seed, now, frozen, profile].some((value) => value !== undefined);
-    if (startsOwn && flags.url !== undefined) {
-      throw usageError("--url asks a running sandbox: remove it, or the scenario and its flags.");
-    }
-    const client = startsOwn ? undefined : await runningClient(word, call);
-    const keys = client ? await runningKeys(client, flags.endpoint) : await ownKeys(scenario, flags, io);
-
+    const keys = await openKeys(word, scenario, call);
     const explained = await explainKey(word, keys, io.program);
     if (flags.json) {
       io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
       return;
     }
     const style = io.stdout.style();
-    const parts = [painted(explainedText(explained, keys, io.program), explained.status, style)];
-    for (const note of notesOn(explained)) parts.push(style.palette.yellow(note));
+    const text = explanationText(explained, keys, io.program);
+    const parts = [paintExplanation(text, explained.status, style)];
+    for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
     io.stdout.say(redactKeys(`${parts.join("\n\n")}\n`));
   },
 });
 
+function scenarioOfRequest(scenario: string): SandboxError {
+  return usageError(
+    `A request is explained by the sandbox that got it, and not by a scenario. Remove ${quoteFile(scenario)}.`,
+  );
+}
+
+/** Explains a request that the running sandbox has got. */
 async function sayRequest(id: string, { flags, io }: ExplainCall): Promise<void> {
   const client = new ControlClient(flag.controlAddress(flags.url, flags, io));
   const { text, ...details } = await client.request(id);
-  let shown = painted(text, details.status, io.stdout.style());
+  let shown = paintExplanation(text, details.status, io.stdout.style());
   if (flags.json) shown = JSON.stringify(details, null, 2);
   io.stdout.say(redactKeys(`${shown}\n`));
 }
 
-/** Returns `undefined` if no sandbox runs. */
-async function runningClient(word: string, { flags, io }: ExplainCall): Promise<ControlClient | undefined> {
+/** The keys of a sandbox: of one that runs, or of one in this process. */
+interface KeySource {
+  readonly scenario: string;
+  /** `null` for a sandbox of this process. */
+  readonly url: string | null;
+  /** The time of its clock. */
+  readonly at: string;
+  /** The endpoint that gets the next request. */
+  readonly method: string;
+  readonly path: string;
+  readonly refs: readonly string[];
+  /** The ref of the key with this SHA-256. */
+  readonly findRef: (sha256: string) => string | undefined;
+  /** What the next request with the key of a ref gets, also of a reserved ref. */
+  readonly predict: (ref: string) => NextRequest | Promise<NextRequest>;
+}
+
+interface NextRequest {
+  /** `null` for `none`. */
+  readonly fingerprint: string | null;
+  readonly outcome: OutcomeId;
+  readonly code: string | null;
+  readonly why: string | null;
+  readonly until: string | null;
+  readonly faultOutcomes: readonly OutcomeId[];
+}
+
+/** The keys of the running sandbox, unless the call names a scenario or how to start one, or no sandbox runs. */
+async function openKeys(word: string, scenario: string | undefined, call: ExplainCall): Promise<KeySource> {
+  const { flags, io } = call;
+  const { seed, now, frozen, profile } = flags;
+  // A scenario or one of these flags is about a sandbox to start, and not about the one that runs.
+  const startsOwn = [scenario, seed, now, frozen, profile].some((value) => value !== undefined);
+  if (startsOwn && flags.url !== undefined) {
+    throw usageError("--url asks a running sandbox: remove it, or the scenario and its flags.");
+  }
+
+  const client = startsOwn ? undefined : await findRunning(word, call);
+  if (client !== undefined) return runningKeys(client, flags.endpoint);
+  return ownKeys(scenario, flags, io);
+}
+
+/** The client of the sandbox that runs; `undefined` if none does. */
+async function findRunning(word: string, { flags, io }: ExplainCall): Promise<ControlClient | undefined> {
   if (flags.url !== undefined || io.env.SVC_CONTROL_URL) {
     return new ControlClient(flag.controlAddress(flags.url, flags, io));
   }
@@ -116,6 +171,30 @@ async function runningClient(word: string, { flags, io }: ExplainCall): Promise<
   );
 }
 
+/** The keys of a running sandbox. */
+async function runningKeys(client: ControlClient, operationId: string | undefined): Promise<KeySource> {
+  const { url, scenario, now, keys } = await client.keys();
+  let endpoint: Pick<Endpoint, "method" | "path"> = me;
+  if (operationId !== undefined) {
+    const { endpoints } = await client.report();
+    endpoint = endpointNamed({ name: scenario, endpoints }, operationId);
+  }
+  return {
+    scenario,
+    url,
+    at: now,
+    method: endpoint.method,
+    path: endpoint.path,
+    refs: keys.map(({ ref }) => ref),
+    findRef: (sha256) => keys.find(({ fingerprint }) => fingerprint === fingerprintOf(sha256))?.ref,
+    async predict(ref) {
+      const { fingerprint, next_request: next } = await client.key(ref, operationId);
+      return { fingerprint, ...next, faultOutcomes: next.fault_outcomes };
+    },
+  };
+}
+
+/** The keys of a scenario, in a sandbox of this process. */
 async function ownKeys(
   scenario: string | undefined,
   flags: ExplainCall["flags"],
@@ -131,188 +210,32 @@ async function ownKeys(
     method: endpoint.method,
     path: endpoint.path,
     refs: [...sandbox.registry.keys.keys()],
-    refOf: (sha256) => sandbox.registry.find(sha256)?.key.ref,
-    next: (ref) => ({ fingerprint: fingerprintFor(sandbox, ref), ...nextRequest(sandbox, ref, endpoint) }),
+    findRef: (sha256) => sandbox.registry.find(sha256)?.key.ref,
+    predict: (ref) => ({
+      fingerprint: fingerprintFor(sandbox, ref),
+      ...nextRequest(sandbox, ref, endpoint),
+    }),
   };
-}
-
-async function runningKeys(client: ControlClient, operationId: string | undefined): Promise<KeySource> {
-  const { url, scenario, now, keys } = await client.keys();
-  let endpoint: Pick<Endpoint, "method" | "path"> = me;
-  if (operationId !== undefined) {
-    const { endpoints } = await client.report();
-    endpoint = endpointNamed({ name: scenario, endpoints }, operationId);
-  }
-  return {
-    scenario,
-    url,
-    at: now,
-    method: endpoint.method,
-    path: endpoint.path,
-    refs: keys.map(({ ref }) => ref),
-    refOf: (sha256) => keys.find(({ fingerprint }) => fingerprint === fingerprintOf(sha256))?.ref,
-    async next(ref) {
-      const { fingerprint, next_request: next } = await client.key(ref, operationId);
-      return { fingerprint, ...next, faultOutcomes: next.fault_outcomes };
-    },
-  };
-}
-
-/** The form of a request id, in every profile. */
-const requestId =
-  /^(?:req_[0-9a-z]{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24}|gw:.*)$/i;
-
-/** The start of a request id, which no ref has. */
-const cutRequestId = /^(?:req_[0-9a-z]*|[0-9a-f]{8}-[0-9a-f-]*|1-[0-9a-f]{8}-[0-9a-f]*)$/i;
-
-/** Colors the results of checks and the response; on a terminal, results are signs. */
-function painted(text: string, status: number, style: Style): string {
-  const { palette, isTerminal } = style;
-  const marks = {
-    passed: { sign: "✓", paint: palette.green },
-    rejected: { sign: "✗", paint: palette.red },
-    "not reached": { sign: "·", paint: palette.dim },
-  };
-  const checkLine = /^ {2}(passed|rejected|not reached) +(.*)$/gm;
-  const withChecks = text.replace(checkLine, (line, result: keyof typeof marks, rest: string) => {
-    const { sign, paint } = marks[result];
-    const shown = isTerminal ? `${sign}  ${rest}` : line.trimStart();
-    return `  ${paint(shown)}`;
-  });
-
-  const paintResponse = paintStatus(palette, status);
-  return withChecks.replace(/^(Response +)(\d+(?: \S+)?)/m, (_, name: string, response: string) => {
-    return name + paintResponse(response);
-  });
-}
-
-/** The keys of a sandbox, of this process or a running one. */
-interface KeySource {
-  readonly scenario: string;
-  /** `null` for a sandbox of this process. */
-  readonly url: string | null;
-  readonly at: string;
-  readonly method: string;
-  readonly path: string;
-  readonly refs: readonly string[];
-  /** The ref of the key with this SHA-256. */
-  readonly refOf: (sha256: string) => string | undefined;
-  /** For the ref of a key, or a reserved one. */
-  readonly next: (ref: string) => NextOfKey | Promise<NextOfKey>;
-}
-
-/** What the next request with a key gets. */
-interface NextOfKey {
-  /** `null` for `none`. */
-  readonly fingerprint: string | null;
-  readonly outcome: OutcomeId;
-  readonly code: string | null;
-  readonly why: string | null;
-  readonly until: string | null;
-  readonly faultOutcomes: readonly OutcomeId[];
-}
-
-function explainedText(explained: ExplainedKey, keys: KeySource, program: string): string {
-  const { method, path, at, fault_outcomes: faults } = explained;
-  const { scenario, url } = keys;
-
-  const lines: string[] = [];
-  if (url === null) lines.push(`This is what ${scenario} would respond.`);
-  const sandbox = url === null ? `scenario ${scenario}` : `scenario ${scenario} on ${url}`;
-  lines.push(`${method} ${path} with ${sentKeyText(explained)}, ${sandbox}, at ${at}`, "");
-  lines.push(...checkLines(explained.checks), "");
-
-  const facts = responseFacts({ ...explained, whatToDo: explained.what_to_do });
-  if (faults.length > 0) {
-    const show = `${program} show ${shellWord(scenario)}`;
-    facts.push(["Faults", `${faults.join(", ")} may replace this response; ${show}`]);
-  }
-  lines.push(...alignColumns(facts));
-  return lines.join("\n");
-}
-
-function sentKeyText({ key, fingerprint, key_form: form }: ExplainedKey): string {
-  if (key !== null) return `the key ${key}`;
-  if (fingerprint === null) return "no key";
-  const stranger = `a key of fingerprint ${fingerprint}`;
-  return form === null ? stranger : `${stranger} (${form})`;
-}
-
-function notesOn(explained: ExplainedKey): string[] {
-  const notes: string[] = [];
-  if (explained.real_key_suspected) notes.push(realKeyWarning);
-  if (explained.key_of_another_sandbox) notes.push(noteOf("key-of-another-sandbox"));
-  if (explained.key_cut) notes.push(noteOf("key-cut"));
-  if (explained.other_prefix_of !== null) {
-    notes.push(
-      `This is the key ${explained.other_prefix_of} with another prefix, so it is an unknown key (R15). Send it with its own prefix, which shows the environment.`,
-    );
-  }
-  return notes;
-}
-
-const realKeyWarning =
-  "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
-
-function noteOf(id: AdviceId): string {
-  const { meaning, whatToDo } = adviceOf(id);
-  return `${meaning} ${whatToDo}`;
-}
-
-// Anything else counts as a client's header.
-function looksLikeRef(word: string): boolean {
-  // Messages leave out long words: a key without its prefix may look like a ref.
-  if (word.length > 24 || parseApiKey(word) !== undefined) return false;
-  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
 }
 
 /** What an endpoint returns for a key, and why, as JSON. */
-type ExplainedKey = Awaited<ReturnType<typeof explainKey>>; // an interface would list the members again
-
-/** Throws `unknown_ref`. */
-async function explainKey(word: string, keys: KeySource, program: string) {
-  const isKey = keys.refs.includes(word);
-  const isRef = isKey || isReserved(word);
-  if (!isRef && cutRequestId.test(word)) {
-    throw usageError(
-      `${quote(word)} is too short for the id of a request. Copy the whole X-Request-Id, or use last.`,
-    );
-  }
-  if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
-
-  // Any other word is a key, as a client sends it. One that no sandbox has gets what the reserved ref of its kind gets.
-  const apiKey = word.trim();
-  const sha256 = nodePlatform.sha256(apiKey);
-  const key = isKey ? word : (keys.refOf(sha256) ?? null);
-  const standIn = isWellFormedKey(apiKey) ? "unknown" : "malformed";
-  const next = await keys.next(isRef ? word : (key ?? standIn));
-  const fingerprint = isRef ? next.fingerprint : fingerprintOf(sha256);
-
-  const { outcome } = next;
-  const { status, when } = outcomeOf(outcome);
-  const checks: ExplainedCheck[] = [];
-  for (const { name, question, result } of checkResults(outcome, authorizationChecks)) {
-    checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
-  }
-  return {
-    /** The running sandbox's URL; `null` for what the scenario would respond. */
-    url: keys.url,
-    key,
-    fingerprint,
-    method: keys.method,
-    path: keys.path,
-    at: keys.at,
-    checks,
-    status,
-    code: next.code,
-    outcome,
-    fault_outcomes: next.faultOutcomes,
-    when,
-    why: next.why,
-    what_to_do: whatToDoAbout(outcome, next),
-    // Not of the key that stands for `unknown`, either.
-    ...strayFacts(fingerprint === next.fingerprint ? undefined : apiKey, keys),
-  };
+interface ExplainedKey extends StrayFacts {
+  /** The running sandbox's URL; `null` for what the scenario would respond. */
+  readonly url: string | null;
+  /** `null` for a key that the sandbox does not have, and for `none`. */
+  readonly key: string | null;
+  readonly fingerprint: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly at: string;
+  readonly checks: readonly ExplainedCheck[];
+  readonly status: number;
+  readonly code: string | null;
+  readonly outcome: OutcomeId;
+  readonly fault_outcomes: readonly OutcomeId[];
+  readonly when: string;
+  readonly why: string | null;
+  readonly what_to_do: string;
 }
 
 interface ExplainedCheck extends Omit<ReturnType<typeof checkResults>[number], "rules"> {
@@ -333,29 +256,69 @@ interface StrayFacts {
   readonly key_form: string | null;
 }
 
-function strayFacts(stray: string | undefined, keys: KeySource): StrayFacts {
-  if (stray === undefined) {
-    return {
-      real_key_suspected: false,
-      key_of_another_sandbox: false,
-      other_prefix_of: null,
-      key_cut: false,
-      key_form: null,
-    };
-  }
+/** The facts of a key that is no stray. */
+const notStray: StrayFacts = {
+  real_key_suspected: false,
+  key_of_another_sandbox: false,
+  other_prefix_of: null,
+  key_cut: false,
+  key_form: null,
+};
 
-  const isWhole = isSandboxKey(stray);
-  const parsed = parseApiKey(stray);
-  const otherPrefixOf = refWithOtherPrefix(stray, keys);
+/** Explains what the next request with a key gets. Throws `unknown_ref` for a word that looks like a ref, and is none. */
+async function explainKey(word: string, keys: KeySource, program: string): Promise<ExplainedKey> {
+  const isKey = keys.refs.includes(word);
+  const isRef = isKey || isReserved(word);
+  if (!isRef && cutRequestId.test(word)) {
+    throw usageError(
+      `${quote(word)} is too short for the id of a request. Copy the whole X-Request-Id, or use last.`,
+    );
+  }
+  if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
+
+  // Any other word is a key, as a client sends it. One that no sandbox has gets what the reserved ref of its kind gets.
+  const apiKey = word.trim();
+  const sha256 = nodePlatform.sha256(apiKey);
+  const key = isKey ? word : (keys.findRef(sha256) ?? null);
+  const standIn = isWellFormedKey(apiKey) ? "unknown" : "malformed";
+  const next = await keys.predict(isRef ? word : (key ?? standIn));
+  const fingerprint = isRef ? next.fingerprint : fingerprintOf(sha256);
+
+  const { outcome } = next;
+  const { status, when } = outcomeOf(outcome);
+  const checks: ExplainedCheck[] = [];
+  for (const { name, question, result } of checkResults(outcome, authorizationChecks)) {
+    checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
+  }
+  // A key that the sandbox has, also the one that stands for `unknown`, has the fingerprint of its ref.
+  const isStray = fingerprint !== next.fingerprint;
   return {
-    real_key_suspected: parsed?.marked === false,
-    key_of_another_sandbox: isWhole && otherPrefixOf === null,
-    other_prefix_of: otherPrefixOf,
-    key_cut: parsed?.marked === true && !isWhole,
-    key_form: formOfKey(stray),
+    url: keys.url,
+    key,
+    fingerprint,
+    method: keys.method,
+    path: keys.path,
+    at: keys.at,
+    checks,
+    status,
+    code: next.code,
+    outcome,
+    fault_outcomes: next.faultOutcomes,
+    when,
+    why: next.why,
+    what_to_do: whatToDoAbout(outcome, next),
+    ...(isStray ? strayFacts(apiKey, keys) : notStray),
   };
 }
 
+/** Whether a word is meant as a ref, and not as a key that a client sends. */
+function looksLikeRef(word: string): boolean {
+  // Messages leave out long words: a key without its prefix may look like a ref.
+  if (word.length > 24 || parseApiKey(word) !== undefined) return false;
+  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
+}
+
+/** The error for a word that looks like a ref, and is none. */
 function unknownKey(word: string, keys: KeySource, program: string): SandboxError {
   const { refs, scenario, url } = keys;
   const unknown = `Unknown key ${quote(word)} in ${scenario}.`;
@@ -370,7 +333,7 @@ function unknownKey(word: string, keys: KeySource, program: string): SandboxErro
     );
   }
 
-  // Also for the outcome that the key of this name ends on.
+  // An outcome leads to the key with its name: `401.revoked` to `revoked`.
   const name = word.replace(/^\d{3}\./, "");
   const hint = didYouMean(name, [...refs, ...reservedKeyRefs]);
   const list = url === null ? `List its keys with \`${listKeys}\`` : "Name one of its keys";
@@ -380,14 +343,98 @@ function unknownKey(word: string, keys: KeySource, program: string): SandboxErro
   );
 }
 
+function strayFacts(stray: string, keys: KeySource): StrayFacts {
+  const isWhole = isSandboxKey(stray);
+  const parsed = parseApiKey(stray);
+  const otherPrefixOf = refWithOtherPrefix(stray, keys);
+  return {
+    real_key_suspected: parsed?.marked === false,
+    key_of_another_sandbox: isWhole && otherPrefixOf === null,
+    other_prefix_of: otherPrefixOf,
+    key_cut: parsed?.marked === true && !isWhole,
+    key_form: formOfKey(stray),
+  };
+}
+
 /** Returns the ref of the key that a text is with another prefix; `null` if there is none. */
 function refWithOtherPrefix(text: string, keys: KeySource): string | null {
   const prefixRow = prefixIn(text);
   if (prefixRow === undefined) return null;
   const rest = text.slice(prefixRow.prefix.length);
   for (const { prefix } of keyPrefixes) {
-    const ref = keys.refOf(nodePlatform.sha256(prefix + rest));
+    const ref = keys.findRef(nodePlatform.sha256(prefix + rest));
     if (ref !== undefined) return ref;
   }
   return null;
+}
+
+/** The explanation for people, without colors. */
+function explanationText(explained: ExplainedKey, keys: KeySource, program: string): string {
+  const { method, path, at, fault_outcomes: faults } = explained;
+  const { scenario, url } = keys;
+
+  const lines: string[] = [];
+  if (url === null) lines.push(`This is what ${scenario} would respond.`);
+  const sandbox = url === null ? `scenario ${scenario}` : `scenario ${scenario} on ${url}`;
+  lines.push(`${method} ${path} with ${sentKeyText(explained)}, ${sandbox}, at ${at}`, "");
+  lines.push(...checkLines(explained.checks), "");
+
+  const facts = responseFacts({ ...explained, whatToDo: explained.what_to_do });
+  if (faults.length > 0) {
+    const show = `${program} show ${shellWord(scenario)}`;
+    facts.push(["Faults", `${faults.join(", ")} may replace this response; ${show}`]);
+  }
+  lines.push(...alignColumns(facts));
+  return lines.join("\n");
+}
+
+/** The key in a sentence: by its ref if the sandbox has it. */
+function sentKeyText({ key, fingerprint, key_form: form }: ExplainedKey): string {
+  if (key !== null) return `the key ${key}`;
+  if (fingerprint === null) return "no key";
+  const stranger = `a key of fingerprint ${fingerprint}`;
+  return form === null ? stranger : `${stranger} (${form})`;
+}
+
+const realKeyWarning =
+  "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
+
+/** What the user should know about a key that the sandbox does not have. */
+function keyNotes(explained: ExplainedKey): string[] {
+  const notes: string[] = [];
+  if (explained.real_key_suspected) notes.push(realKeyWarning);
+  if (explained.key_of_another_sandbox) notes.push(adviceNote("key-of-another-sandbox"));
+  if (explained.key_cut) notes.push(adviceNote("key-cut"));
+  if (explained.other_prefix_of !== null) {
+    notes.push(
+      `This is the key ${explained.other_prefix_of} with another prefix, so it is an unknown key (R15). Send it with its own prefix, which shows the environment.`,
+    );
+  }
+  return notes;
+}
+
+function adviceNote(id: AdviceId): string {
+  const { meaning, whatToDo } = adviceOf(id);
+  return `${meaning} ${whatToDo}`;
+}
+
+/** Colors the results of checks and the response; on a terminal, results are signs. */
+function paintExplanation(text: string, status: number, style: Style): string {
+  const { palette, isTerminal } = style;
+  const marks = {
+    passed: { sign: "✓", paint: palette.green },
+    rejected: { sign: "✗", paint: palette.red },
+    "not reached": { sign: "·", paint: palette.dim },
+  };
+  const checkLine = /^ {2}(passed|rejected|not reached) +(.*)$/gm;
+  const withChecks = text.replace(checkLine, (line, result: keyof typeof marks, rest: string) => {
+    const { sign, paint } = marks[result];
+    const shown = isTerminal ? `${sign}  ${rest}` : line.trimStart();
+    return `  ${paint(shown)}`;
+  });
+
+  const paintResponse = paintStatus(palette, status);
+  return withChecks.replace(/^(Response +)(\d+(?: \S+)?)/m, (_, name: string, response: string) => {
+    return name + paintResponse(response);
+  });
 }

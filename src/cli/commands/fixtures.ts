@@ -25,22 +25,22 @@ const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
 
 const flags = {
-  count: flag.plainOption(
+  count: flag.cliOnlyOption(
     "--count <number>",
     "number of records (default: 10)",
     flag.wholeNumber(0, maxFarmers),
   ),
-  from: flag.plainOption(
+  from: flag.cliOnlyOption(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
     flag.wholeNumber(0, maxFarmers - 1),
   ),
-  format: flag.plainOption(
+  format: flag.cliOnlyOption(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
     flag.oneOf(recordFormats),
   ),
-  locale: flag.plainOption(
+  locale: flag.cliOnlyOption(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
@@ -80,8 +80,10 @@ export const fixturesCommand = declareCommand({
 
 type FixtureValue = string | number | boolean | null;
 
+/** The records of a kind, each made when it is asked for. */
 interface Records {
   readonly at: (index: number) => object;
+  /** A record as a row of a table. */
   readonly row: (index: number) => Readonly<Record<string, FixtureValue>>;
   /** Returns a record's GeoJSON Features; none without a location. */
   readonly features: (index: number) => readonly object[];
@@ -89,8 +91,8 @@ interface Records {
 
 const readKind = flag.oneOf(["organizations", "farmers"]);
 
-function fixtureRecords({ words, flags }: FixturesCall): Records {
-  const kind = readKind(words[0] ?? "", "kind of records");
+function fixtureRecords({ args, flags }: FixturesCall): Records {
+  const kind = readKind(args[0] ?? "", "kind of records");
   if (kind === "farmers") return farmerRecords(flags);
   if (flags.locale !== undefined || flags.format === "geojson") {
     throw usageError("--locale and --format geojson are only for farmers: organizations have no location.");
@@ -119,16 +121,17 @@ function organizationRecords(seed: number): Records {
   return { at: organizationAt, row: organizationAt, features: () => [] };
 }
 
-/** Number of characters to write together: large enough for speed, small enough for `| head`. */
-const portion = 64 * 1024;
+/** The number of characters to write together: large enough for speed, small enough for `| head`. */
+const portionLength = 64 * 1024;
 
+/** Which records to write, and how. */
 interface RecordRange {
   readonly from: number;
   readonly count: number;
   readonly format: RecordFormat;
 }
 
-/** As fast as they are read. Ends early if the reader is gone or the signal is aborted. */
+/** Writes records as fast as they are read. Ends early if the reader is gone or the signal is aborted. */
 async function writeRecords(
   records: Records,
   range: RecordRange,
@@ -136,26 +139,27 @@ async function writeRecords(
   stop: AbortSignal,
 ): Promise<void> {
   const { from, count } = range;
-  const { head = "", textsOf, separator = "", tail = "" } = await layoutOf(records, range.format, count);
-  let waiting = head;
+  const { head = "", textsOf, separator = "", tail = "" } = await createLayout(records, range.format, count);
+  let unwritten = head;
   let before = "";
   for (let index = from; index < from + count; index++) {
     for (const text of textsOf(index)) {
-      waiting += before + text;
+      unwritten += before + text;
       before = separator;
     }
-    if (waiting.length < portion) continue;
+    if (unwritten.length < portionLength) continue;
 
     // A reader that is slower than us must not fill the memory.
-    output.write(waiting);
-    waiting = "";
-    const isRead = await output.room(stop);
+    output.write(unwritten);
+    unwritten = "";
+    const isRead = await output.waitForReader(stop);
     if (!isRead || stop.aborted) return;
   }
-  output.write(waiting + tail);
-  await output.room(stop);
+  output.write(unwritten + tail);
+  await output.waitForReader(stop);
 }
 
+/** How records become a text. */
 interface Layout {
   readonly head?: string;
   /** The texts of the record at an index. */
@@ -164,7 +168,7 @@ interface Layout {
   readonly tail?: string;
 }
 
-async function layoutOf(records: Records, format: RecordFormat, count: number): Promise<Layout> {
+async function createLayout(records: Records, format: RecordFormat, count: number): Promise<Layout> {
   const { at, row, features } = records;
   const memberText = (value: object) => `\n${JSON.stringify(value)}`;
   switch (format) {
@@ -194,7 +198,7 @@ async function layoutOf(records: Records, format: RecordFormat, count: number): 
   }
 }
 
-// The rows are as in RFC 4180, except for Unix line ends.
+/** A row as in RFC 4180, except for the Unix line end. */
 function csvLine(values: readonly FixtureValue[]): string {
   const cells: string[] = [];
   for (const value of values) {

@@ -23,27 +23,32 @@ const goModule = `${repository.replace("https://", "")}/packaging/go`;
 const clientKinds = ["vitest", "jest", "node", "pytest", "junit", "go"] as const;
 type ClientKind = (typeof clientKinds)[number];
 
-interface ClientFiles {
-  /** The folder in `examples`, its test, and where a project has it. */
+/** The first tests of a kind of client, and what a project needs for them. */
+interface ClientTests {
+  /** The folder in `examples`. */
   readonly example: string;
+  /** The file in this folder. */
   readonly test: string;
+  /** The file in the user's project. */
   readonly to: string;
-  /** What the tests need, and the files of a project that name it. */
+  /** What the tests need, as the files of a project name it. */
   readonly needs: readonly string[];
+  /** The files of a project that may name it. */
   readonly files: readonly string[];
-  /** The command of the script `test:sandbox`, which runs with a sandbox. */
+  /** The command that the script `test:sandbox` runs with a sandbox. */
   readonly script?: string;
+  /** The command line that runs the tests. */
   readonly run: string;
   /** How to install what they need besides this package, from its folder (%). */
   readonly install?: string;
 }
 
 const thisPackage = '"svc-sandbox"';
-const ofPackageJson = { example: "exec", files: ["package.json"], run: "npm run test:sandbox" };
+const nodeProject = { example: "exec", files: ["package.json"], run: "npm run test:sandbox" };
 
-const clients: Readonly<Record<ClientKind, ClientFiles>> = {
+const clients: Readonly<Record<ClientKind, ClientTests>> = {
   vitest: {
-    ...ofPackageJson,
+    ...nodeProject,
     test: "whoami.test.js",
     to: "test/whoami.test.js",
     needs: [thisPackage, '"vitest"'],
@@ -51,7 +56,7 @@ const clients: Readonly<Record<ClientKind, ClientFiles>> = {
     install: "npm install --save-dev vitest",
   },
   jest: {
-    ...ofPackageJson,
+    ...nodeProject,
     test: "whoami.jest.cjs",
     to: "test/whoami.test.cjs",
     needs: [thisPackage, '"jest"'],
@@ -59,7 +64,7 @@ const clients: Readonly<Record<ClientKind, ClientFiles>> = {
     install: "npm install --save-dev jest",
   },
   node: {
-    ...ofPackageJson,
+    ...nodeProject,
     test: "whoami.node.mjs",
     to: "test/whoami.test.mjs",
     needs: [thisPackage],
@@ -90,7 +95,7 @@ const clients: Readonly<Record<ClientKind, ClientFiles>> = {
     needs: [goModule],
     files: ["go.mod"],
     run: "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami",
-    // In lines that no terminal breaks: each is pasted.
+    // No terminal breaks lines as short as these, which are pasted.
     install: `module=${goModule}\n  go mod edit -require=$module@v${version}\n  go mod edit -replace=$module=%/packaging/go`,
   },
 };
@@ -110,12 +115,12 @@ export const initCommand = declareCommand({
   words: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
   flags: {
     force: flag.force,
-    client: flag.plainOption(
+    client: flag.cliOnlyOption(
       "--client <kind>",
       `write first tests of a client: ${clientKinds.join(", ")}`,
       readClient,
     ),
-    agent: flag.plainToggle(
+    agent: flag.cliOnlyToggle(
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
     ),
@@ -127,14 +132,14 @@ export const initCommand = declareCommand({
     "svc-sandbox init --agent": "a section in AGENTS.md",
     "svc-sandbox init scenarios/bank.yaml --force": "write another file, and overwrite an existing file",
   },
-  async run({ words, flags, io }) {
+  async run({ args, flags, io }) {
     if (flags.client === undefined && !flags.agent) {
-      writeStarter(words[0] ?? ownScenario, flags, io);
+      writeStarter(args[0] ?? ownScenario, flags, io);
       return;
     }
 
     const notes: string[] = [];
-    if (flags.client !== undefined) notes.push(...(await writeClientFiles(flags.client, io, flags)));
+    if (flags.client !== undefined) notes.push(...(await writeClientTests(flags.client, io, flags)));
     if (flags.agent) notes.push(...(await writeAgentSection(io.cwd)));
     if (!flags.quiet) io.stderr.say(notes.map((line) => `${line}\n`).join(""));
   },
@@ -145,7 +150,7 @@ interface WriteFlags {
   readonly quiet?: boolean;
 }
 
-/** The schema's path in the starter scenario: a copy next to it. */
+/** The schema's file name in the starter scenario: a copy next to it. */
 const schemaCopy = "./svc-sandbox.schema.json";
 
 /** Writes the starter scenario, and its schema next to it if no installed package has one. */
@@ -156,14 +161,14 @@ function writeStarter(name: string, flags: WriteFlags, io: Io): void {
   }
 
   const file = newFile(name, io.cwd, flags);
-  // The starter names its schema by a path.
   const installed = installedFile(dirname(file), "dist/scenario.schema.json");
   write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), name);
 
-  // Editors use it for completion and checks. An existing copy may be the user's.
+  // Editors use the schema for completion and checks. An existing copy may be the user's.
   const copy = join(dirname(file), schemaCopy);
   if (installed === undefined && (flags.force || !existsSync(copy))) {
-    write(copy, `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`, name);
+    const schema = `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`;
+    write(copy, schema, join(dirname(name), schemaCopy));
   }
 
   if (flags.quiet) return;
@@ -172,35 +177,34 @@ function writeStarter(name: string, flags: WriteFlags, io: Io): void {
   io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
 }
 
-async function writeClientFiles(kind: ClientKind, io: Io, flags: WriteFlags): Promise<string[]> {
+/** Resolves to the lines that say what was written. */
+async function writeClientTests(kind: ClientKind, io: Io, flags: WriteFlags): Promise<string[]> {
   const { example, test, to, script, run } = clients[kind];
   // Everything that can fail comes before the first file is written.
-  const project = script === undefined ? undefined : await withScript(io.cwd, script);
+  const project = script === undefined ? undefined : await addScript(script, io.cwd);
   await checkNeeds(kind, io);
   const file = newFile(to, io.cwd, flags);
 
-  write(file, await packageFile(`examples/${example}/${test}`));
+  const text = await packageFile(`examples/${example}/${test}`);
+  makeFolderFor(file);
+  write(file, text);
   if (project === undefined) return [`Wrote ${to}.`, `Run it with: ${run}`];
   if (!project.isAdded) {
     return [
       `Wrote ${to}. The script test:sandbox is unchanged.`,
-      `Run it with: ${io.program} ${project.words}`,
+      `Run it with: ${io.program} ${project.execLine}`,
     ];
   }
   write(join(io.cwd, "package.json"), project.text);
   return [`Wrote ${to}, and the script test:sandbox.`, `Run it with: ${run}`];
 }
 
-/** The tests of `init` in a folder that nobody has changed since. */
-export async function untouchedTests(cwd: string): Promise<string[]> {
-  const untouched: string[] = [];
-  for (const { example, test, to } of Object.values(clients)) {
-    const file = join(cwd, to);
-    if (!existsSync(file)) continue;
-    const asWritten = await packageFile(`examples/${example}/${test}`);
-    if (asWritten.equals(await readFile(file))) untouched.push(to);
-  }
-  return untouched;
+/** What a project has of what the tests of a client need. */
+interface ProjectNeeds {
+  /** Its files that may name the needs. */
+  readonly existing: readonly string[];
+  /** The needs that none of these files names. */
+  readonly missing: readonly string[];
 }
 
 /** Throws a usage error with what to install, if a project lacks what the tests need. */
@@ -214,15 +218,16 @@ async function checkNeeds(kind: ClientKind, io: Io): Promise<void> {
   if (existing.length > 0) lack = `which ${existing[0]} does not have`;
   else if (files.length > 0) lack = `and there is no ${files[0]} here`;
   const needed = listed(missing, "and").replaceAll('"', "");
-  const steps = await installSteps(kind, existing, missing, io);
+  const steps = await installSteps(kind, { existing, missing }, io);
   throw usageError(`Nothing was written: the tests need ${needed}, ${lack}.\n\n${steps.join("\n\n")}`);
 }
 
+/** The needs that no file of the project names. */
 async function missingNeeds(kind: ClientKind, existing: readonly string[], io: Io): Promise<string[]> {
   const { cwd, env } = io;
   const { needs } = clients[kind];
   if (kind === "pytest") {
-    // Python itself shows what it finds, also in a virtual environment.
+    // Python itself is asked what it finds, also in a virtual environment.
     const python = spawnSync("python3", ["-c", "import svc_sandbox.pytest_plugin"], { cwd, env });
     return python.status === 0 ? [] : [...needs];
   }
@@ -232,43 +237,50 @@ async function missingNeeds(kind: ClientKind, existing: readonly string[], io: I
 }
 
 /** The paragraphs about what to do before the tests of a client can be written. */
-async function installSteps(
-  kind: ClientKind,
-  existing: readonly string[],
-  missing: readonly string[],
-  io: Io,
-): Promise<string[]> {
-  const { needs, files, install } = clients[kind];
-  const file = existing[0] ?? files[0];
+async function installSteps(kind: ClientKind, project: ProjectNeeds, io: Io): Promise<string[]> {
+  const { existing, missing } = project;
+  const { needs, files } = clients[kind];
   const installed = installedFile(io.cwd, "package.json");
-  const isOfNode = needs.includes(thisPackage);
-  // A project of Node must name it itself, also if a folder above has it.
-  const lacksPackage = isOfNode ? missing.includes(thisPackage) : installed === undefined;
+  let lacksPackage = installed === undefined;
+  // A project of Node must name the package itself, also if a folder above has it.
+  if (needs.includes(thisPackage)) lacksPackage = missing.includes(thisPackage);
+
+  const steps: string[] = [];
+  const pom = kind === "junit" ? await pomPart(existing.length > 0) : undefined;
+  if (pom) steps.push(`Put this into ${existing[0] ?? files[0]}:`, pom);
+  const what = pom ? "the jar" : "it";
+  const from = lacksPackage ? ", with the file of npm pack (there is no release yet)" : "";
+  steps.push(`Install ${what}${from}:`);
+  const commands = installCommands(kind, project, lacksPackage, installed);
+  steps.push(commands.map((line) => `  ${line}`).join("\n"));
+  steps.push(`Then run this again: ${io.program} init --client ${kind}`);
+  if (kind === "junit") steps.push("No Maven, no Gradle: docs/test-runners.md#junit-5 in the package.");
+  return steps;
+}
+
+/** The command lines that install this package, if a project lacks it, and what else the tests need. */
+function installCommands(
+  kind: ClientKind,
+  { existing, missing }: ProjectNeeds,
+  lacksPackage: boolean,
+  installed: string | undefined,
+): string[] {
+  const { needs, install } = clients[kind];
   // A machine with the single executable may have no npm.
-  const usesTar = isExecutable() && !isOfNode;
+  const usesTar = isExecutable() && !needs.includes(thisPackage);
 
   const commands: string[] = [];
   if (lacksPackage) {
     const unpack = usesTar ? "tar -xzf" : "npm install --save-dev";
     commands.push(`${unpack} ./svc-sandbox-${version}.tgz`);
   }
-  if (file === "go.mod" && existing.length === 0) commands.push("go mod init example.com/client");
+  if (kind === "go" && existing.length === 0) commands.push("go mod init example.com/client");
   if (install !== undefined && missing.some((need) => need !== thisPackage)) {
     let folder = usesTar ? "./package" : "./node_modules/svc-sandbox";
     if (installed !== undefined) folder = dirname(installed);
     commands.push(install.replace("%", folder));
   }
-
-  const steps: string[] = [];
-  const toPutIn = kind === "junit" ? await pomPart(existing.length > 0) : undefined;
-  if (toPutIn) steps.push(`Put this into ${file}:`, toPutIn);
-  const what = toPutIn ? "the jar" : "it";
-  const from = lacksPackage ? ", with the file of npm pack (there is no release yet)" : "";
-  steps.push(`Install ${what}${from}:`);
-  steps.push(commands.map((line) => `  ${line}`).join("\n"));
-  steps.push(`Then run this again: ${io.program} init --client ${kind}`);
-  if (kind === "junit") steps.push("No Maven, no Gradle: docs/test-runners.md#junit-5 in the package.");
-  return steps;
+  return commands;
 }
 
 /** The example's pom.xml; for a project that has a file of its own, only the dependency in it. */
@@ -278,50 +290,52 @@ async function pomPart(hasFile: boolean): Promise<string | undefined> {
   return /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom)?.[0];
 }
 
+/** The package.json of a project, with the script `test:sandbox`. */
 interface ProjectScript {
   /** The text of package.json with the script. */
   readonly text: string;
-  /** The words of the script behind the program. */
-  readonly words: string;
+  /** The command line of the script, without the program. */
+  readonly execLine: string;
   /** Whether the text has it: another script of its name stays. */
   readonly isAdded: boolean;
 }
 
-/** Adds a script to package.json that runs the command with a sandbox. */
-async function withScript(cwd: string, command: string): Promise<ProjectScript> {
+/** Adds the script that runs a command with a sandbox to the text of package.json. */
+async function addScript(command: string, cwd: string): Promise<ProjectScript> {
   const file = join(cwd, "package.json");
   const before = existsSync(file) ? await readFile(file, "utf8") : "{}";
   const project = parsedJson(before);
   if (!isMapping(project)) throw usageError(`Nothing was written: ${quoteFile(file)} is not valid JSON.`);
 
-  const words = `exec key-states --fail-on warning -- ${command}`;
-  const line = `svc-sandbox ${words}`;
+  const execLine = `exec key-states --fail-on warning -- ${command}`;
+  const line = `svc-sandbox ${execLine}`;
+  // Another script of this name comes later, and so it stays.
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
-  // The file keeps its indentation, and another script of this name.
+  // The file keeps its indentation.
   const [indent = "  "] = /^[ \t]+(?=")/m.exec(before) ?? [];
   const text = `${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
-  return { text, words, isAdded: scripts["test:sandbox"] === line };
+  return { text, execLine, isAdded: scripts["test:sandbox"] === line };
 }
 
 const heading = "## svc-sandbox";
 
+/** Adds a section to AGENTS.md, in which other sections stay. Resolves to the lines that say so. */
 async function writeAgentSection(cwd: string): Promise<string[]> {
-  // Other sections of the file stay.
   const file = resolve(cwd, "AGENTS.md");
   const before = existsSync(file) ? await readFile(file, "utf8") : "";
   if (before.includes(heading)) {
     return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
   }
 
-  // Without an installed package, a copy stands next to the file.
+  // If no package is installed, a copy of its file stands next to the new one.
   const installed = installedFile(cwd, "AGENTS.md");
   const copy = "svc-sandbox.AGENTS.md";
   if (installed === undefined) {
-    const ofPackage = String(await packageFile("AGENTS.md"));
-    write(resolve(cwd, copy), withoutNpx(ofPackage));
+    const text = String(await packageFile("AGENTS.md"));
+    write(resolve(cwd, copy), asStartedHere(text));
   }
 
-  const section = withoutNpx(`${heading}
+  const section = asStartedHere(`${heading}
 
 Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
 \`npx --no-install svc-sandbox exec --format json -- <command>\`.
@@ -330,19 +344,26 @@ Read ${installed ?? copy} before you write or change code that calls the relying
   return [`Added a section to AGENTS.md.`];
 }
 
-// A machine with the single executable may have no npx.
-function withoutNpx(text: string): string {
+/** The command lines of a text as this program is started: a machine with the single executable may have no npx. */
+function asStartedHere(text: string): string {
   if (!isExecutable()) return text;
   return text.replaceAll("npx --no-install ", "");
 }
 
-/** Makes the folder too, unless the user has named it. */
-function write(file: string, text: string | Buffer, name?: string): void {
+function makeFolderFor(file: string): void {
   try {
-    if (name === undefined) makeFolder(dirname(file));
+    makeFolder(dirname(file));
+  } catch (cause) {
+    throw unwritable(cause, quoteFile(file));
+  }
+}
+
+/** Writes a file, which messages call by its name. */
+function write(file: string, text: string | Buffer, name = file): void {
+  try {
     writeFileAtomically(file, text, 0o666);
-  } catch (error) {
-    unwritable(quoteFile(name ?? file))(error);
+  } catch (cause) {
+    throw unwritable(cause, quoteFile(name));
   }
 }
 
@@ -358,6 +379,7 @@ function installedFile(folder: string, name: string): string | undefined {
   }
 }
 
+/** The file of this name. Throws if there is one that must not be overwritten. */
 function newFile(name: string, cwd: string, flags: WriteFlags): string {
   const file = resolve(cwd, name);
   if (!existsSync(file)) return file;
@@ -367,4 +389,16 @@ function newFile(name: string, cwd: string, flags: WriteFlags): string {
     "file_exists",
     `${quoteFile(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
   );
+}
+
+/** The names of the tests in a folder that are as `init` has written them. */
+export async function untouchedTests(cwd: string): Promise<string[]> {
+  const untouched: string[] = [];
+  for (const { example, test, to } of Object.values(clients)) {
+    const file = join(cwd, to);
+    if (!existsSync(file)) continue;
+    const asWritten = await packageFile(`examples/${example}/${test}`);
+    if (asWritten.equals(await readFile(file))) untouched.push(to);
+  }
+  return untouched;
 }

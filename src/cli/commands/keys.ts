@@ -17,9 +17,9 @@ export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
     "Lists the keys of a scenario, their secrets, and the response that each one gets. Below the table are the keys that its timeline and story will create.",
-  words: flag.scenarioWord,
+  words: flag.scenarioArgument,
   flags: {
-    format: flag.plainOption(
+    format: flag.cliOnlyOption(
       "--format <format>",
       "table, json, env (export lines for a shell; for a file, use --write-env of start) or powershell (default: table)",
       flag.oneOf(["table", "json", "env", "powershell"]),
@@ -34,10 +34,11 @@ export const keysCommand = declareCommand({
     "svc-sandbox keys --format powershell | Out-String | Invoke-Expression": "the same in PowerShell",
     "svc-sandbox keys my.yaml --format json": "for machines",
   },
-  async run({ words, flags, io }) {
-    const loaded = await loadNamed(words[0], io);
+  async run({ args, flags, io }) {
+    const loaded = await loadNamed(args[0], io);
     const sandbox = startNamed(loaded, flags);
     const format = flags.json ? "json" : (flags.format ?? "table");
+    // For a shell, the lines set variables.
     if (format === "env" || format === "powershell") {
       io.stdout.write(variableLines(sandbox, format));
       return;
@@ -49,6 +50,7 @@ export const keysCommand = declareCommand({
       return;
     }
 
+    // Below the keys that exist are those that will be created.
     const { palette, width } = io.stdout.style();
     const lines = keyTable(rows, palette, width);
     if (sandbox.timeline.steps.length + sandbox.story.steps.length > 0) {
@@ -68,11 +70,11 @@ function variableLines(sandbox: SandboxState, format: "env" | "powershell"): str
   return lines;
 }
 
-// The keys that the timeline and the story will create, each with its step and secret.
-function keysToCome(open: () => SandboxState): string[][] {
+/** Rows for the keys that the timeline and the story will create, each with its secret and its step. */
+function keysToCome(startSandbox: () => SandboxState): string[][] {
   const rows = new Map<string, string[]>();
   dryRunScenario(() => {
-    const sandbox = open();
+    const sandbox = startSandbox();
     sandbox.journal.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
       const newKey = newKeyOf(event);
@@ -84,6 +86,7 @@ function keysToCome(open: () => SandboxState): string[][] {
   return [...rows.values()];
 }
 
+/** The key that a step has created, if it has. */
 function newKeyOf({ result }: StepEvent) {
   const { step, performed } = result;
   if (performed?.replacement) return performed.replacement;

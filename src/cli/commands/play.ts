@@ -55,7 +55,7 @@ export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
-  words: flag.scenarioWord,
+  words: flag.scenarioArgument,
   flags,
   examples: {
     "svc-sandbox play rotation": "with time to read",
@@ -63,8 +63,8 @@ export const playCommand = declareCommand({
     "svc-sandbox play my.yaml --json": "for machines: a line for each step",
   },
   async run(call) {
-    const { words, flags, io } = call;
-    const opened = await openNamed(words[0], io);
+    const { args, flags, io } = call;
+    const opened = await openNamed(args[0], io);
     const { name, scenario } = opened.loaded;
     const { story = [] } = scenario;
     if (story.length === 0) {
@@ -73,9 +73,10 @@ export const playCommand = declareCommand({
       );
     }
 
+    // Only the story moves the clock.
     const stop = io.stopSignal();
     const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
-    const pauses = await pausesFor(call, stop);
+    const pauses = await createPauses(call, stop);
     try {
       const keys = flags.step ? stepKeys : "";
       const outline = `${pluralize(story.length, "step")}.${keys}`;
@@ -87,7 +88,7 @@ export const playCommand = declareCommand({
   },
 });
 
-// Resolves to the exit code once the story or the user ends it.
+/** Plays the story until its end or the user's; resolves to the exit code. */
 async function playAll(
   sandbox: SandboxState,
   opened: OpenedScenario,
@@ -97,15 +98,17 @@ async function playAll(
   const { flags, io } = call;
   let unexpected = 0;
   let steps = 0;
+  // The last step with a response: of an equal body, only the changes are shown.
   let earlier: PlayedStep | undefined;
   for (const result of runStory(sandbox)) {
     steps = result.number;
     let problems: readonly PlacedDifference[] = [];
-    // The story continues: an audience is waiting.
     if (!isAsExpected(result)) {
+      // The story continues: an audience is waiting.
       unexpected += 1;
       problems = placeDifferences(result, await opened.places());
     }
+
     const text = stepProse(result, problems, sandbox, io.stdout.style(), earlier);
     if (result.response !== null) earlier = result;
     if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(snakeCase(stepView(result))))}\n`);
@@ -130,15 +133,19 @@ async function playAll(
   return exitCode.failed;
 }
 
+/** The time between two steps. */
 interface Pauses {
   /** Waits after a step with this text; resolves to whether to continue. */
   readonly after: (result: PlayedStep, shown: string) => Promise<boolean>;
   readonly close: () => void;
 }
 
-// Returns the pauses that the flags set: until a key is pressed, with time to read, or none.
-async function pausesFor({ flags, io }: PlayCall, stop: AbortSignal): Promise<Pauses> {
-  if (flags.step) return untilKeys(io, stop);
+/** The longest time of a timer, which would not wait for a longer one. */
+const maxPause = 2 ** 31 - 1;
+
+/** The pauses that the flags set: until a key is pressed, with time to read, or none. */
+async function createPauses({ flags, io }: PlayCall, stop: AbortSignal): Promise<Pauses> {
+  if (flags.step) return createKeyPauses(io, stop);
 
   // A program that reads the output waits for nothing.
   const standardSpeed = io.stdout.isTTY ? 1 : Number.POSITIVE_INFINITY;
@@ -149,22 +156,20 @@ async function pausesFor({ flags, io }: PlayCall, stop: AbortSignal): Promise<Pa
       const perCharacter = kind === "request" ? 18 : 50;
       const time = shown.replace(/\s+/g, "").length * perCharacter;
       const pause = Math.min(12_000, Math.max(1200, time)) / speed;
-      if (pause > 0) await io.wait(Math.min(pause, longestPause), stop);
+      if (pause > 0) await io.wait(Math.min(pause, maxPause), stop);
       return !stop.aborted;
     },
     close() {},
   };
 }
 
-// The maximum of timers, which would not wait for longer.
-const longestPause = 2 ** 31 - 1;
-
 const stepKeys = " Enter or Space: the next step. q: the end.";
 // Presenters' clickers press Page Down.
 const keysForNextStep = ["return", "enter", "space", "right", "down", "pagedown"];
 const keysForTheEnd = ["q", "escape", "ctrl-c", "ctrl-d"];
 
-async function untilKeys(io: Io, stop: AbortSignal): Promise<Pauses> {
+/** Pauses that end with a key. */
+async function createKeyPauses(io: Io, stop: AbortSignal): Promise<Pauses> {
   const presses = await io.keyPresses();
   if (presses === undefined) {
     throw usageError(
@@ -209,11 +214,12 @@ function stepProse(
   return `${lines.join("\n")}\n\n`;
 }
 
+/** The lines of a step without what happened around it. */
 function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, earlier?: PlayedStep): string[] {
   const { say, request, response, performed, step } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
-  // The problem describes it.
+  // A step that failed is described by its problem.
   if (result.failure !== null) return [];
   if (request !== null && response !== null) {
     const lines = [...requestLines(request, sandbox, style), "", ...responseLines(response, style, earlier)];
@@ -224,6 +230,7 @@ function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, earl
   return [palette.blue(sign + clockSentence(step.advance ?? "", result.now))];
 }
 
+/** Describes an action, and why it was rejected if it was. */
 function actionLines(before: string, action: StepAction, performed: Performed, { palette }: Style): string[] {
   const text = prose(before + actionSentences(action, performed));
   const { error } = performed;
@@ -231,6 +238,7 @@ function actionLines(before: string, action: StepAction, performed: Performed, {
   return [palette.yellow(text), palette.dim(prose(error.message))];
 }
 
+/** Describes what was not as expected, and where the scenario expects it. */
 function differenceLines({ at, message, place }: PlacedDifference, { palette, isTerminal }: Style): string[] {
   const sign = isTerminal ? "✗ " : "";
   const what = at === null ? "This step cannot run" : "Unexpected result";
@@ -243,6 +251,7 @@ function differenceLines({ at, message, place }: PlacedDifference, { palette, is
   return lines;
 }
 
+/** A text of the scenario as one line, without keys. */
 function prose(text: string): string {
   // A line that starts with two colons is a command in a CI log.
   return redactKeys(escapeControls(text.trim().replace(/\s*\n\s*/g, " ")));
@@ -255,7 +264,7 @@ function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: 
   if (times !== 1) lines.push(palette.dim(`${times} times, one after the other:`));
   lines.push(palette.bold(escapeControls(`${request.method} ${request.path}`)));
 
-  // The story's own headers come last.
+  // The story's own headers come last, and may replace the key.
   const headers: Record<string, string> = {};
   const apiKey = keyHeader(request.key, sandbox);
   if (apiKey !== undefined) headers["x-api-key"] = apiKey;
@@ -265,6 +274,9 @@ function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: 
   if (body !== null) lines.push("", ...bodyLines(body, palette));
   return lines;
 }
+
+/** Headers that no audience needs. */
+const headersOfTransport = ["content-length", "date", "connection"];
 
 /** Returns a response as a client reads it, line by line, and its outcome; a missing response as a sentence. */
 function responseLines(response: StoryResponse, { palette }: Style, earlier?: PlayedStep): string[] {
@@ -276,7 +288,7 @@ function responseLines(response: StoryResponse, { palette }: Style, earlier?: Pl
     const statusLine = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
     lines.push(paintStatus(palette, status)(statusLine));
     for (const [name, value] of Object.entries(response.headers)) {
-      if (!headersOfTransport.includes(name)) lines.push(headerLine(name, value, palette));
+      if (!headersOfTransport.includes(name)) lines.push(headerLine(name, redactKeys(value), palette));
     }
     if (response.body !== "") lines.push("", ...changedLines(response, palette, earlier));
   }
@@ -285,9 +297,6 @@ function responseLines(response: StoryResponse, { palette }: Style, earlier?: Pl
   if (fault !== null && fault !== outcome) lines.push(palette.dim(`${fault}: ${outcomeOf(fault).when}`));
   return lines;
 }
-
-/** No audience needs them. */
-const headersOfTransport = ["content-length", "date", "connection"];
 
 /** Returns the lines of a body; of a body with the lines of the earlier one, only those that have changed. */
 function changedLines(response: StoryResponse, palette: Palette, earlier?: PlayedStep): string[] {
@@ -302,7 +311,7 @@ function changedLines(response: StoryResponse, palette: Palette, earlier?: Playe
   return [palette.dim(`The body of step ${earlier.number}${end}`), ...changed];
 }
 
-// Shows only the common part of all keys of its kind.
+/** The header with a key, in place of which it has the start that all keys of its kind have; `undefined` without a key. */
 function keyHeader(ref: string, sandbox: SandboxState): string | undefined {
   if (ref === "none") return undefined;
   if (ref === "malformed") return "…  (malformed: not a key at all)";
@@ -312,14 +321,16 @@ function keyHeader(ref: string, sandbox: SandboxState): string | undefined {
   return `${prefix}${mark}…  (${who})`;
 }
 
+/** The value is shown as it is: the story's are redacted already, and that of the key is our own. */
 function headerLine(name: string, value: string, palette: Palette): string {
-  return `${palette.cyan(escapeControls(name))}: ${escapeControls(value)}`;
+  const shownName = escapeControls(redactKeys(name));
+  return `${palette.cyan(shownName)}: ${escapeControls(value)}`;
 }
 
-// Formats and colors JSON, and leaves anything else unchanged; removes everything that would control the terminal.
+/** Formats and colors JSON, and leaves any other text as it is, but for keys and what would control the terminal. */
 function bodyLines(body: string, palette: Palette): string[] {
   const value = parsedJson(body);
-  const text = value === undefined ? body : compactJson(value);
+  const text = redactKeys(value === undefined ? body : compactJson(value));
   const lines = text.split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
   if (value === undefined) return lines;
   return lines.map((line) => paintJson(line, palette));
@@ -334,7 +345,7 @@ function paintJson(line: string, palette: Palette): string {
   });
 }
 
-// Writes the innermost objects and lists on one line each, so that a response stays visible.
+/** Writes the innermost objects and lists on one line each, so that a response stays visible. */
 function compactJson(value: unknown): string {
   const innermost = /[{[]\n[^{}[\]]*[}\]]/g;
   return JSON.stringify(value, null, 2).replace(innermost, (part) => part.replace(/\s*\n\s*/g, " "));

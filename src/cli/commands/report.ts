@@ -20,16 +20,16 @@ export const reportCommand = declareCommand({
   description:
     "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
   words: {
-    "[url or file...]": `${flag.runningUrl}; or the file of a report, with --merge several`,
+    "[url or file...]": `${flag.runningUrlText}; or the file of a report, with --merge several`,
   },
   flags: {
-    merge: flag.plainToggle(
+    merge: flag.cliOnlyToggle(
       "--merge",
       "merge the reports in these files, written with --report or --json, into one",
     ),
     format: flag.format,
     json: flag.json,
-    ...flag.thresholds,
+    ...flag.thresholdFlags,
     ...flag.callFlags,
   },
   examples: {
@@ -38,22 +38,23 @@ export const reportCommand = declareCommand({
     "svc-sandbox report --min-coverage 80 --fail-on warning": "with thresholds",
     "svc-sandbox report --merge unit.json end-to-end.json": "of two runs of exec --report",
   },
-  async run({ words, flags, io }) {
+  async run({ args, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
-    if (!flags.merge && words.length > 1) {
+    if (!flags.merge && args.length > 1) {
       throw usageError(
         "report accepts one URL. To merge files with the reports of several runs, add --merge.",
       );
     }
 
-    const [word = ""] = words;
+    // The report is in files, or a running sandbox has it.
+    const [word = ""] = args;
     const isUrl = /^https?:/.test(word);
     const isFile = word !== "" && !isUrl && isFileName(word, io.cwd);
     let report: Report;
     if (flags.merge || isFile) {
-      report = await readReports(words, io);
+      report = await readReports(args, io);
     } else {
-      const client = new ControlClient(flag.controlAddress(words[0], flags, io));
+      const client = new ControlClient(flag.controlAddress(args[0], flags, io));
       report = await client.report();
     }
 
@@ -73,7 +74,7 @@ function isFileName(word: string, cwd: string): boolean {
   return startsLikeFile || isThere(resolve(cwd, word));
 }
 
-/** Also for a link that leads nowhere. */
+/** Whether there is anything at a path, also a link that leads nowhere. */
 function isThere(path: string): boolean {
   try {
     lstatSync(path);
@@ -98,7 +99,7 @@ async function readReport(file: string, io: Io): Promise<Report> {
 
   const json = parsedJson(text);
   if (isMapping(json)) {
-    // The control plane's response contains it in `data`.
+    // A response of the control plane has the report in `data`.
     const report = parseReport(json.data ?? json);
     if (report !== undefined) return report;
   }

@@ -32,6 +32,7 @@ export const listCommand = declareCommand({
   },
 });
 
+/** The first sentence of a text, on one line. */
 function firstSentence(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");
   return /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
@@ -46,8 +47,8 @@ export const showCommand = declareCommand({
     "svc-sandbox show key-states": "read a bundled scenario",
     "svc-sandbox show rotation > my.yaml": "start your own from it",
   },
-  async run({ words, io }) {
-    const [name = ""] = words;
+  async run({ args, io }) {
+    const [name = ""] = args;
     const text = isScenarioName(name) ? await readBundledScenario(name) : scenarioFiles(name, io.cwd).text;
     io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   },

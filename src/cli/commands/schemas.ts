@@ -19,6 +19,7 @@ export const openapiCommand = declareCommand({
   },
 });
 
+/** What `schema` prints, by the word that names it. */
 const schemas: Readonly<Record<string, () => string | Promise<string>>> = {
   scenario: () => jsonText(scenarioJsonSchema(scenarioNames)),
   async certificate() {
@@ -40,8 +41,8 @@ export const schemaCommand = declareCommand({
     "svc-sandbox schema certificate": "what certify --format json prints",
     "svc-sandbox schema gitleaks > .gitleaks.toml": "find real keys in a repository",
   },
-  async run({ words, io }) {
-    const format = words[0] ?? "scenario";
+  async run({ args, io }) {
+    const format = args[0] ?? "scenario";
     const textOf = Object.hasOwn(schemas, format) ? schemas[format] : undefined;
     if (textOf === undefined) throw usageError(`Unknown format ${quote(format)}. Use ${schemaNames}.`);
     io.stdout.write(await textOf());
@@ -52,7 +53,7 @@ function jsonText(schema: JsonSchema): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-// RE2 has no lookahead, so an allowlist leaves out the sandbox's keys. A word in a text such as `SVC_test_old` is no key.
+/** A configuration of gitleaks. RE2 has no lookahead, so an allowlist leaves out the sandbox's keys. A word in a text such as `SVC_test_old` is no key. */
 function gitleaksRule(): string {
   const prefixes = keyPrefixes.map(({ prefix }) => prefix);
   return `[extend]

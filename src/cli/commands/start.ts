@@ -39,19 +39,19 @@ const flags = {
   writeEnv: flag.option(
     "--write-env <file>",
     "set SVC_BASE_URL, SVC_API_KEY, your client's other variables, and a required control token in this file; its other lines stay",
-    flag.fileName,
+    flag.readFileName,
   ),
   state: flag.option(
     "--state <file>",
     "keep the sandbox in this file, with its requests, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
-    flag.fileName,
+    flag.readFileName,
   ),
   detach: flag.toggle(
     "--detach",
     "serve in the background: print the line of --json once requests are accepted, and return; the command stop ends it",
     { variables: [], conflicts: ["control", "untilStdinEnds"] },
   ),
-  untilStdinEnds: flag.plainToggle(
+  untilStdinEnds: flag.cliOnlyToggle(
     "--until-stdin-ends",
     "print the line of --json, and stop when stdin ends: the sandbox never outlives a program that starts it with a pipe",
   ),
@@ -71,11 +71,14 @@ const flags = {
 
 type StartCall = CallOf<typeof flags>;
 
+/** Set for the process in the background that `--detach` starts with the same command line. */
+const backgroundVariable = "SVC_IN_BACKGROUND";
+
 export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
-  words: flag.scenarioWord,
+  words: flag.scenarioArgument,
   flags,
   usualFlags: [
     "port",
@@ -102,12 +105,13 @@ export const startCommand = declareCommand({
   },
   async run(call) {
     const { flags, io } = call;
-    if (flags.detach && io.env[isInBackground] === undefined) return startInBackground(call);
+    if (flags.detach && io.env[backgroundVariable] === undefined) return startInBackground(call);
+
+    // A server that no command of exec or certify has started does not load this.
     if (!io.env.SVC_SANDBOX_RUN) return serveUntilStopped(call, undefined);
-    // Few servers are started by a command of exec or certify, so the others do not load this.
     const { currentRun } = await import("../../runs/run-writer.js");
     const run = currentRun();
-    return serveUntilStopped(run === undefined ? call : inRun(run, call), run);
+    return serveUntilStopped(run === undefined ? call : withOptionsOfRun(call, run), run);
   },
 });
 
@@ -116,20 +120,50 @@ interface Serving {
   readonly call: StartCall;
   readonly run: SandboxRun | undefined;
   readonly logger: Logger;
-  /** Another one after a reload. */
+  /** The scenario: another one after a reload. */
   loaded: LoadedScenario;
-  /** Where its fields are, until they are needed no more: those of a large text take much memory. */
+  /** The places of its fields, until they are needed no more: those of a large text take much memory. */
   places: OpenedScenario["places"] | undefined;
-  /** The last start ends first: no file changes a server that stops, and no request comes after the last save. */
-  readonly ends: (() => Promise<void>)[];
-  code: number;
+  /** Functions that stop its parts. What started last stops first: no file changes a server that stops, and no request comes after the last save. */
+  readonly stops: (() => Promise<void>)[];
+  exitCode: number;
 }
 
-async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): Promise<number> {
-  const { words, flags, io } = call;
+/** Starts the same command line in the background, until it accepts requests. */
+async function startInBackground({ fullArgv, args, io }: StartCall): Promise<number> {
+  const { startDetached } = await import("../serve/run-command.js");
   const stop = io.stopSignal();
-  if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-  const serving = await prepare(call, run, stop);
+  const start = await startDetached(fullArgv, {
+    cwd: io.cwd,
+    env: { ...io.env, [backgroundVariable]: "1" },
+    inheritsStdin: args[0] === stdinName,
+    signal: stop,
+    onStderr: (text) => io.stderr.write(text),
+  });
+  if (start.kind === "ready") {
+    io.stdout.write(start.line);
+    return exitCode.fine;
+  }
+
+  // A process that the user has stopped is no failure.
+  if (start.signal === null || stop.aborted) return start.code ?? exitCode.fine;
+  throw usageError(
+    `Failed to start in the background: ${start.signal} ended it before it accepted requests.`,
+  );
+}
+
+/** The call with the options of the run of `exec` or `certify` that has started it. */
+function withOptionsOfRun(call: StartCall, { optionsFor }: SandboxRun): StartCall {
+  const flags = { ...call.flags, ...optionsFor(startOptionsOf(call.flags)) } as StartCall["flags"];
+  return { ...call, flags };
+}
+
+/** Serves until a signal comes, or stdin ends; resolves to the exit code. */
+async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): Promise<number> {
+  const { args, flags, io } = call;
+  const stop = io.stopSignal();
+  if (flags.untilStdinEnds) stopWithStdin(args[0], io);
+  const serving = await prepareServing(call, run, stop);
   if (serving === undefined) return exitCode.fine;
 
   try {
@@ -137,13 +171,25 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
     await aborted(stop);
     serving.logger.note(whyStopping(call));
   } finally {
-    for (const end of serving.ends.reverse()) await end();
+    for (const stopPart of serving.stops.reverse()) await stopPart();
   }
-  return serving.code;
+  return serving.exitCode;
 }
 
-/** Opens the scenario and the log; resolves to `undefined` if stopped before. The caller waits for hours, and would keep the places. */
-async function prepare(
+/** Stops this process when stdin ends. */
+function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void {
+  if (scenario === stdinName || stdin === undefined) {
+    throw usageError(
+      "--until-stdin-ends cannot be used if the scenario comes from stdin. Name a file, or remove the flag.",
+    );
+  }
+  finished(stdin.resume(), { writable: false }, stop);
+  // An open pipe does not keep a failed server alive.
+  stdin.unref?.();
+}
+
+/** Opens the scenario and the log; resolves to `undefined` if stopped before. In a function of its own: the caller waits for hours, and would keep the places. */
+async function prepareServing(
   call: StartCall,
   run: SandboxRun | undefined,
   stop: AbortSignal,
@@ -151,38 +197,58 @@ async function prepare(
   const opened = await openServedScenario(run, call, stop);
   if (opened === undefined) return undefined;
   const logger = await createLog(call.flags, call.io);
-  return { call, run, logger, ...opened, ends: [], code: exitCode.fine };
+  return { call, run, logger, ...opened, stops: [], exitCode: exitCode.fine };
 }
 
+/** Opens the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
+async function openServedScenario(
+  run: SandboxRun | undefined,
+  { args, io }: StartCall,
+  signal: AbortSignal,
+): Promise<OpenedScenario | undefined> {
+  if (run?.scenario !== undefined && args[0] === undefined) {
+    const places = { placeOf: () => undefined, spelling: () => undefined };
+    return { loaded: { ...run.scenario, files: [] }, places: async () => places };
+  }
+  try {
+    return await openNamed(args[0], io, signal);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** Starts the sandbox, its server and what belongs to it, and announces the server. */
 async function startServing(serving: Serving): Promise<void> {
-  const { call, logger, ends } = serving;
+  const { call, logger, stops } = serving;
   const { flags, io } = call;
   const options = await serveOptions(flags, io, logger);
   const { sandbox, stateFile } = await openServedSandbox(serving, options.onDefect);
   logEvents(sandbox, flags, logger);
 
-  const writeVariables = await variablesWriter(call, sandbox, logger);
+  const writeVariables = await createVariablesWriter(call, sandbox, logger);
   const server = await serve(sandbox, {
     ...options,
     stateFile,
     startedScenario: () => serving.loaded,
     onControlCall: logger.controlCall,
   });
-  // A second signal ends the process.
-  ends.push(() => server.close());
-  // Before the first request, because nothing is awaited since the server listens.
+  // This waits for open requests. A second signal ends the process.
+  stops.push(() => server.close());
+  // No request comes before this: nothing is awaited since the server listens.
   writeVariables(server);
   sandbox.journal.subscribe(({ type }) => {
-    if (type === "sandbox.started") canWrite(() => writeVariables(server), logger);
+    // After a reset or a reload, the keys are others.
+    if (type === "sandbox.started") tryToWrite(() => writeVariables(server), logger);
   });
 
-  // After the start, and after each reload.
-  const warn = () => warnOf(serving, sandbox);
+  const warn = () => warnOfScenario(serving, sandbox);
   if (flags.watch) {
     const { startWatching } = await import("../serve/watch.js");
-    ends.push(await startWatching(serving, sandbox, warn));
+    stops.push(await startWatching(serving, sandbox, warn));
   }
 
+  // People read the announcement first. For a program it comes last: the program may stop reading after it.
   const announceServer = () => {
     runDue(sandbox);
     announce(sandbox, server, call, logger);
@@ -190,11 +256,10 @@ async function startServing(serving: Serving): Promise<void> {
   if (!printsJson(flags)) announceServer();
   noteReach(server, call, logger);
   await warn();
-  // A program may stop reading after the line.
   if (printsJson(flags)) announceServer();
 }
 
-/** Starts the sandbox, or continues the one of the file in the flags. */
+/** Starts the sandbox, or continues the one in the file of `--state`. */
 async function openServedSandbox(serving: Serving, onProblem: (error: unknown) => void = () => {}) {
   const { call, run, logger } = serving;
   const { flags, io } = call;
@@ -210,38 +275,15 @@ async function openServedSandbox(serving: Serving, onProblem: (error: unknown) =
   const { stateFile } = opened;
   if (stateFile !== undefined) {
     noteContinued(stateFile, call, logger);
-    serving.ends.push(async () => {
-      const isSaved = canWrite(() => stateFile.close(), logger);
-      if (!isSaved) serving.code = exitCode.failed;
+    serving.stops.push(async () => {
+      const isSaved = tryToWrite(() => stateFile.close(), logger);
+      if (!isSaved) serving.exitCode = exitCode.failed;
     });
   }
   return opened;
 }
 
-/** Adds the options of a run, which this command takes part in. */
-function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
-  const flags = { ...call.flags, ...optionsFor(startOptionsOf(call.flags)) } as StartCall["flags"];
-  return { ...call, flags };
-}
-
-/** Opens the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
-async function openServedScenario(
-  run: SandboxRun | undefined,
-  { words, io }: StartCall,
-  signal: AbortSignal,
-): Promise<OpenedScenario | undefined> {
-  if (run?.scenario !== undefined && words[0] === undefined) {
-    const places = { placeOf: () => undefined, spelling: () => undefined };
-    return { loaded: { ...run.scenario, files: [] }, places: async () => places };
-  }
-  try {
-    return await openNamed(words[0], io, signal);
-  } catch (error) {
-    if (signal.aborted) return undefined;
-    throw error;
-  }
-}
-
+/** Says that a sandbox continues, and which flags have no effect because of that. */
 function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger): void {
   if (savedAt === undefined) return;
   const ignored: string[] = [];
@@ -254,8 +296,8 @@ function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger
   else log.note(`${saved} It overrides ${listed(ignored, "and")}; remove it to start again.`);
 }
 
-/** Whether a file could be written; reports the reason if not. */
-function canWrite(write: () => void, logger: Logger): boolean {
+/** Writes a file, or reports why that fails; returns whether it was written. */
+function tryToWrite(write: () => void, logger: Logger): boolean {
   try {
     write();
     return true;
@@ -266,10 +308,32 @@ function canWrite(write: () => void, logger: Logger): boolean {
   }
 }
 
-async function warnOf(serving: Serving, sandbox: SandboxState): Promise<void> {
+/** Returns what writes the file of `--write-env`. */
+async function createVariablesWriter(
+  { flags, io }: StartCall,
+  sandbox: SandboxState,
+  logger: Logger,
+): Promise<(server: RunningServer) => void> {
+  const file = flags.writeEnv;
+  if (file === undefined) return () => {};
+
+  const { EnvFile, clientEnvironment } = await import("../client-variables.js");
+  const envFile = new EnvFile(file, io.cwd);
+  return (server) => {
+    const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };
+    if (server.controlToken !== undefined) variables.SVC_SANDBOX_CONTROL_TOKEN = server.controlToken;
+    const isNarrowed = envFile.write(variables);
+    if (isNarrowed) {
+      logger.note(`Only you can read ${quoteFile(file)} now (0600): it contains the control token.`);
+    }
+  };
+}
+
+/** Warns of what is valid in a scenario, but usually a mistake: after the start, and after each reload. */
+async function warnOfScenario(serving: Serving, sandbox: SandboxState): Promise<void> {
   const { call, logger, loaded, places } = serving;
   const { flags } = call;
-  // They were kept only for this.
+  // The places were kept only for this.
   serving.places = undefined;
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
@@ -293,56 +357,7 @@ async function warnOf(serving: Serving, sandbox: SandboxState): Promise<void> {
   warn(`Numbers of ${name} that JSON shortens`, shortenedDecimals(scenario, spelling));
 }
 
-/** Returns what writes the file of `--write-env`. */
-async function variablesWriter(
-  { flags, io }: StartCall,
-  sandbox: SandboxState,
-  logger: Logger,
-): Promise<(server: RunningServer) => void> {
-  const file = flags.writeEnv;
-  if (file === undefined) return () => {};
-
-  const { EnvFile, clientEnvironment } = await import("../client-variables.js");
-  const envFile = new EnvFile(file, io.cwd);
-  return (server) => {
-    const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };
-    if (server.controlToken !== undefined) variables.SVC_SANDBOX_CONTROL_TOKEN = server.controlToken;
-    const isNarrowed = envFile.write(variables);
-    if (isNarrowed) {
-      logger.note(`Only you can read ${quoteFile(file)} now (0600): it contains the control token.`);
-    }
-  };
-}
-
 function whyStopping({ flags, io }: StartCall): string {
   if (flags.untilStdinEnds && io.stdin?.destroyed) return "Stopping: stdin ended.";
   return "Stopping: open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
-}
-
-const isInBackground = "SVC_IN_BACKGROUND";
-
-async function startInBackground({ line, words, io }: StartCall): Promise<number> {
-  const { startDetached } = await import("../serve/run-command.js");
-  const signal = io.stopSignal();
-  const start = await startDetached(line, {
-    cwd: io.cwd,
-    env: { ...io.env, [isInBackground]: "1" },
-    stdin: words[0] === stdinName,
-    signal,
-    onStderr: (text) => io.stderr.write(text),
-  });
-  io.stdout.write(start.line ?? "");
-  if (!start.by || signal.aborted) return start.code ?? exitCode.fine;
-  throw usageError(`Failed to start in the background: ${start.by} ended it before it accepted requests.`);
-}
-
-function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void {
-  if (scenario === stdinName || stdin === undefined) {
-    throw usageError(
-      "--until-stdin-ends cannot be used if the scenario comes from stdin. Name a file, or remove the flag.",
-    );
-  }
-  finished(stdin.resume(), { writable: false }, stop);
-  // An open pipe does not keep a failed server alive.
-  stdin.unref?.();
 }

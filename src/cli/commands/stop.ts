@@ -7,16 +7,16 @@ export const stopCommand = declareCommand({
   summary: "stop a running sandbox, even if its npx has ended",
   description:
     "Stops a running sandbox like SIGTERM: open requests have 2 seconds to finish. Returns once its port is free. Also ends the command of exec. Exits with 2 if there is no sandbox to stop.",
-  words: { "[url]": flag.runningUrl },
+  words: { "[url]": flag.runningUrlText },
   flags: { ...flag.callFlags, json: flag.json, quiet: flag.quiet("only errors") },
   examples: {
     "svc-sandbox stop": "the sandbox on http://127.0.0.1:4747",
     "svc-sandbox stop http://127.0.0.1:8080": "a sandbox on another port",
     "svc-sandbox stop http://10.0.0.5:4747 --control-token $TOKEN": "a sandbox on another machine",
   },
-  async run({ words, flags, io }) {
+  async run({ args, flags, io }) {
     const { url, scenario, startedAt } = await new ControlClient(
-      flag.controlAddress(words[0], flags, io),
+      flag.controlAddress(args[0], flags, io),
     ).stop();
     if (flags.json) {
       const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };

@@ -12,8 +12,10 @@ import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { namedOrOwn, openNamed, problemsJson } from "../open-scenario.js";
 
+/** What came of one file. */
 interface CheckedFile {
   readonly file: string;
+  /** The exit code. */
   readonly code: number;
   readonly scenario?: Scenario;
   readonly error?: SandboxError;
@@ -31,32 +33,34 @@ export const validateCommand = declareCommand({
     "svc-sandbox validate": "svc-sandbox.yaml",
     "svc-sandbox validate scenarios/*.yaml --json": "many files, for machines",
   },
-  async run({ words, flags, io }) {
+  async run({ args, flags, io }) {
     const checked: CheckedFile[] = [];
-    for (const file of namedOrOwn(words, "validate", io)) checked.push(await validateFile(file, io));
+    for (const file of namedOrOwn(args, "validate", io)) checked.push(await validateFile(file, io));
 
     if (flags.json) {
       io.stdout.write(`${JSON.stringify(checked.map(asJson), null, 2)}\n`);
     } else {
-      for (const file of checked) print(file, io, flags);
+      for (const file of checked) printChecked(file, io, flags);
     }
     return Math.max(...checked.map(({ code }) => code));
   },
 });
 
+/** Checks a file, and runs its timeline and story once. */
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
     const { loaded, places } = await openNamed(file, io);
     const { scenario, files, piped } = loaded;
     const { placeOf, spelling } = await places();
-    const errorOf = (problems: readonly FieldProblem[]) => {
+    const toError = (problems: readonly FieldProblem[]) => {
       if (problems.length === 0) return undefined;
       return new ScenarioError(problemsAt(problems, placeOf, loaded.name));
     };
 
-    const failing = errorOf(dryRunProblems(loaded));
+    const failing = toError(dryRunProblems(loaded));
     if (failing !== undefined) throw failing;
 
+    // Bundled scenarios are tested: they need no warnings.
     const isBundled = files.length === 0 && piped === undefined;
     if (isBundled) return { file, code: exitCode.fine, scenario };
     const warnings = [
@@ -64,7 +68,7 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
       ...unheldScopes(scenario),
       ...shortenedDecimals(scenario, spelling),
     ];
-    return { file, code: exitCode.fine, scenario, warning: errorOf(warnings) };
+    return { file, code: exitCode.fine, scenario, warning: toError(warnings) };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     const code = error instanceof ScenarioError ? exitCode.failed : exitCode.usage;
@@ -72,7 +76,12 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   }
 }
 
-function print(checked: CheckedFile, io: Io, { quiet }: { readonly quiet?: boolean | undefined }): void {
+/** Prints what is wrong on stderr, and that a file is valid on stdout. */
+function printChecked(
+  checked: CheckedFile,
+  io: Io,
+  { quiet }: { readonly quiet?: boolean | undefined },
+): void {
   const { file, scenario, error, warning } = checked;
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? error.problems.length : 0;
@@ -90,6 +99,7 @@ function print(checked: CheckedFile, io: Io, { quiet }: { readonly quiet?: boole
   io.stdout.say(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
 }
 
+/** What a scenario has, in numbers. */
 function contentsText(scenario: Partial<Scenario>): string {
   const organizations = Object.values(scenario.organizations ?? {});
   const endpoints = Object.keys(scenario.endpoints ?? {});

@@ -24,9 +24,9 @@ import { actionLine, createLog, stepLine } from "../serve/log.js";
 import type { Palette, Style } from "../terminal.js";
 
 const flags = {
-  all: flag.plainToggle("--all", "every bundled scenario"),
+  all: flag.cliOnlyToggle("--all", "every bundled scenario"),
   // No variable: one for `start` would keep it running.
-  watch: flag.plainToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
+  watch: flag.cliOnlyToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
   ...flag.frozenSandboxFlags,
   json: flag.json,
   quiet: flag.quiet("only what failed"),
@@ -46,10 +46,10 @@ export const verifyCommand = declareCommand({
     "svc-sandbox verify --all --profile varied": "every bundled story, in another profile",
   },
   async run(call) {
-    const { words, flags, io } = call;
+    const { args, flags, io } = call;
     const orAll = ", or give --all for every bundled one";
-    const given = flags.all === true ? [...scenarioNames, ...words] : namedOrOwn(words, "verify", io, orAll);
-    // One that is named twice is verified once.
+    const given = flags.all === true ? [...scenarioNames, ...args] : namedOrOwn(args, "verify", io, orAll);
+    // A scenario that is named twice is verified once.
     const names = [...new Set(given)];
     if (flags.watch === true) return verifyOnChange(names, call);
     const verified = await verifyAll(names, call);
@@ -57,7 +57,7 @@ export const verifyCommand = declareCommand({
   },
 });
 
-// Verifies the scenarios, and again whenever one of their files changes, until stopped.
+/** Verifies the scenarios, and again whenever one of their files changes, until stopped. */
 async function verifyOnChange(names: readonly string[], call: VerifyCall): Promise<number> {
   const { flags, io } = call;
   const stop = io.stopSignal();
@@ -72,43 +72,53 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
   }
 
   const { FileWatch } = await import("../serve/watch.js");
-  const unread = new AbortController();
+  const readerGone = new AbortController();
   const verifyNow = async () => {
     if (stop.aborted) return;
     const readAt = nodePlatform.time();
     const { files } = await verifyAll(names, call);
     // Nobody waits for the next result once the reader of this one is gone.
-    const isOutputRead = await io.stdout.room(stop);
-    if (!isOutputRead) return unread.abort();
-    await watching.follow(files, readAt);
+    const isRead = await io.stdout.waitForReader(stop);
+    if (!isRead) {
+      readerGone.abort();
+      return;
+    }
+    await watch.follow(files, readAt);
     log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
   };
-  const watching = new FileWatch(() => {
+  const watch = new FileWatch(() => {
     return verifyNow().catch((error) => log.problem(describeFailure(error, flags)));
   });
 
   await verifyNow();
-  await aborted(AbortSignal.any([stop, unread.signal]));
-  await watching.close();
+  await aborted(AbortSignal.any([stop, readerGone.signal]));
+  await watch.close();
   return exitCode.fine;
 }
 
-// A broken scenario does not stop the others, but a name that nothing has is probably misspelled.
-async function verifyAll(names: readonly string[], call: VerifyCall) {
+/** What came of several scenarios: the exit code, and the files to follow with `--watch`. */
+interface VerifiedAll {
+  readonly exitCode: number;
+  readonly files: readonly string[];
+}
+
+/** Verifies the scenarios, and prints what comes of each. A broken one does not stop the others. */
+async function verifyAll(names: readonly string[], call: VerifyCall): Promise<VerifiedAll> {
   const { flags, io } = call;
-  // A folder that was deleted is one error, and not an error of each scenario.
+  // If the folder was deleted, this throws, in place of an error for each scenario.
   const { cwd, stdin } = io;
   const openings = await Promise.all(names.map((name) => openOrFail(name, { cwd, stdin })));
 
   // What cannot be read is reported before the first story is played.
-  const toVerify = openings.filter(({ opened }) => opened === undefined);
-  // A file that is missing may still come while --watch waits.
-  const playsNone = !flags.watch && toVerify.some(({ error }) => isUnknownName(error));
-  if (!playsNone) toVerify.push(...openings.filter(({ opened }) => opened !== undefined));
+  const unread = openings.filter(({ opened }) => opened === undefined);
+  const read = openings.filter(({ opened }) => opened !== undefined);
+  // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
+  const playsNone = !flags.watch && unread.some(({ error }) => isUnknownName(error));
+  const toReport = playsNone ? unread : [...unread, ...read];
 
   const byName = new Map<string, Verified>();
   let hasText = false;
-  for (const opening of toVerify) {
+  for (const opening of toReport) {
     const verified = await verifyOpened(opening, call);
     byName.set(opening.name, verified);
     // An empty line separates long texts.
@@ -117,7 +127,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
     if (!flags.json) sayVerified(verified, gap, io);
   }
 
-  // In the order of the command line.
+  // JSON is in the order of the command line.
   const verifications: Verified[] = [];
   for (const name of names) {
     const verified = byName.get(name);
@@ -139,13 +149,14 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
   };
 }
 
-/** A scenario, or the error if it cannot be read: all are opened before the first one is reported. */
+/** A scenario that was read, or the error if it cannot be read. */
 interface Opening {
   readonly name: string;
   readonly opened?: OpenedScenario;
   readonly error?: unknown;
 }
 
+/** Opens a scenario; its error waits until it is reported. */
 async function openOrFail(
   name: string,
   source: { readonly cwd: string; readonly stdin: Io["stdin"] },
@@ -178,7 +189,7 @@ function sayTotal(verifications: readonly Verified[], { flags, io }: VerifyCall)
   else io.stdout.say(`\n${palette.red(`${total}: ${failed} failed`)}\n`);
 }
 
-/** What came of a scenario. */
+/** What came of one scenario. */
 interface Verified {
   readonly exitCode: number;
   /** The files to follow with `--watch`. */
@@ -190,6 +201,7 @@ interface Verified {
   readonly json: unknown;
 }
 
+/** Runs the story of a scenario that could be opened. */
 async function verifyOpened(opening: Opening, call: VerifyCall): Promise<Verified> {
   const { name, opened, error } = opening;
   const { flags, io } = call;
@@ -229,10 +241,24 @@ function notVerified(name: string, error: unknown, cwd: string): Verified {
   };
 }
 
-type VerifiedStory = Awaited<ReturnType<typeof verifyStory>>; // an interface would list the members again
+/** What came of the story of a scenario. */
+interface VerifiedStory {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly seed: number;
+  readonly startedAt: string;
+  /** Whether every run starts at that time. */
+  readonly isPinned: boolean;
+  /** The steps that ran; the last one may have failed. */
+  readonly results: readonly PlayedStep[];
+  readonly stepCount: number;
+  /** The problems of the step that failed. */
+  readonly problems: readonly PlacedDifference[];
+  readonly durationMs: number;
+}
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-async function verifyStory(opened: OpenedScenario, flags: flag.SandboxFlags) {
+async function verifyStory(opened: OpenedScenario, flags: flag.SandboxFlags): Promise<VerifiedStory> {
   const { name, scenario } = opened.loaded;
   const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
@@ -256,9 +282,7 @@ async function verifyStory(opened: OpenedScenario, flags: flag.SandboxFlags) {
     passed: stepCount > 0 && problems.length === 0,
     seed,
     startedAt,
-    /** Whether every run starts at that time. */
     isPinned: flags.now !== undefined || scenario.clock?.now !== undefined,
-    /** The steps that ran; the last one may have failed. */
     results,
     stepCount,
     problems,
@@ -291,7 +315,7 @@ function stepJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
   const differences: unknown[] = [];
   for (const problem of problems) {
     const { at, expected, found, field } = problem;
-    // Without it, the step could not run: that is no difference.
+    // A step that could not run has a problem, and no difference.
     if (at === null) continue;
     differences.push({ at, expected, found, field: pathText(field), place: placeJson(problem) });
   }
@@ -323,12 +347,14 @@ function verifiedText(story: VerifiedStory, style: Style, quiet: boolean): strin
   return redactKeys(lines.join("\n"));
 }
 
+/** How a step is marked: by a sign on a terminal, by a word elsewhere. */
 const marks = {
   passed: { sign: "✓", word: "passed", color: "green" },
   failed: { sign: "✗", word: "FAILED", color: "red" },
   done: { sign: " ", word: "", color: "dim" },
 } as const;
 
+/** The mark of a step that has run. */
 function markOf(result: PlayedStep): keyof typeof marks {
   if (!isAsExpected(result)) return "failed";
   if (result.step.expect !== undefined) return "passed";
@@ -343,7 +369,7 @@ function stepTable(name: string, story: VerifiedStory, style: Style): string[] {
     const { sign, word, color } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
     const mark = isTerminal ? sign : word;
-    // No color around nothing.
+    // Nothing gets no color.
     const paintedMark = mark === "" ? "" : palette[color](mark);
     rows.push([number, paintedMark, stepLine(result, style)]);
     for (const step of result.timeline) {
@@ -358,7 +384,7 @@ function problemText(problem: PlacedDifference, name: string, step: number): str
   const { message, field, place } = problem;
   const text = formatProblem({
     ...place,
-    // Without a place, the file and the field must do.
+    // If the place is not known, the file and the field are shown.
     file: place?.file ?? name,
     field: pathText(field),
     message: `step ${step}: ${message}`,
@@ -366,6 +392,7 @@ function problemText(problem: PlacedDifference, name: string, step: number): str
   return printable(text);
 }
 
+/** The last line: whether the story passed, and how much of it ran. */
 function conclusionText(name: string, story: VerifiedStory, palette: Palette): string {
   const { results, stepCount, startedAt } = story;
   if (stepCount === 0) {

@@ -17,6 +17,7 @@ import { keyRows, keyTable, rejectedRows } from "../key-rows.js";
 import type { Style } from "../terminal.js";
 import type { ServeFlags } from "./serve-options.js";
 
+/** The flags that decide what the announcement shows, and where. */
 interface AnnouncedFlags extends ServeFlags {
   readonly showKeys?: boolean;
   readonly json?: boolean;
@@ -26,6 +27,9 @@ interface AnnouncedFlags extends ServeFlags {
 }
 
 type AnnouncedCall = Pick<CommandCall<AnnouncedFlags>, "flags" | "io">;
+
+/** The most keys that are announced to people. */
+const maxShownKeys = 40;
 
 /** Whether the announcement is a line of JSON, for the program that starts the server. */
 export function printsJson(flags: AnnouncedFlags): boolean {
@@ -39,7 +43,7 @@ export function announce(
   { flags, io }: AnnouncedCall,
   log: Logger,
 ): void {
-  // Other people may read logs; only the caller reads the line of JSON.
+  // Other people may read logs, so with a log of JSON, keys are hidden by default. The line of --json is only for its caller.
   const showKeys = flags.showKeys ?? flags.log !== "json";
   // The user's own token is not printed again, and no other program gets it.
   const newToken = flags.controlToken === undefined ? server.controlToken : undefined;
@@ -63,7 +67,7 @@ export function announce(
   if (flags.open) openDashboard(server, newToken, io, log);
 }
 
-// Notes on who can reach the server: a proxy opens a control plane to others that only this machine would reach.
+/** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */
 export function noteReach(server: RunningServer, { flags }: AnnouncedCall, log: Logger): void {
   const { url } = server;
   const { host = "", publicUrl, allowHosts = [] } = flags;
@@ -81,8 +85,6 @@ export function noteReach(server: RunningServer, { flags }: AnnouncedCall, log: 
   );
 }
 
-const shownKeys = 40;
-
 /** Returns the lines that `start` prints for people; with the control token only if it is new: the user knows their own. */
 function banner(
   sandbox: SandboxState,
@@ -93,17 +95,17 @@ function banner(
 ): string {
   const { palette, width } = style;
   const { controlUrl } = server;
-  const { keys, leftOut } = firstKeys(sandbox, shownKeys);
+  const { keys, leftOut } = firstKeys(sandbox, maxShownKeys);
   const rows = [...keyRows(sandbox, secretsFor(sandbox, keys)), ...rejectedRows(sandbox)];
 
-  // The address of this machine: the public one is below, as the base URL.
+  // First the address of this machine. The public one is below, as the base URL.
   const lines = [palette.bold(`svc-sandbox is listening on ${server.localUrl}`), ""];
   lines.push(...alignColumns(sandboxFacts(sandbox, server.certificate)).map(indented), "");
   lines.push(...keyTable(rows, palette, width - 2).map(indented));
   if (leftOut > 0) lines.push(`  … and ${leftOut} more: ${program} keys ${shellWord(sandbox.name)}`);
   lines.push("");
 
-  // In a small window, only the end is visible.
+  // The addresses come last: in a small window, only the end is visible.
   const addresses: Fact[] = [["Base URL", server.url]];
   if (controlUrl !== undefined) {
     addresses.push(["Control", controlUrl], ["Dashboard", dashboardLink(controlUrl, newToken)]);
@@ -116,6 +118,7 @@ function banner(
 
 type Fact = readonly [name: string, value: string];
 
+/** What kind of sandbox it is. */
 function sandboxFacts(sandbox: SandboxState, certificate: string | undefined): Fact[] {
   const { name, seed, clock } = sandbox;
   const facts: Fact[] = [];
@@ -130,7 +133,7 @@ function indented(line: string): string {
   return `  ${line}`;
 }
 
-/** The same for programs, on one line. JSON leaves out what is undefined. */
+/** Returns the line of JSON that `start` prints for programs. JSON leaves out what is undefined. */
 function listeningLine(
   sandbox: SandboxState,
   server: RunningServer,
@@ -153,18 +156,19 @@ function listeningLine(
   return `${JSON.stringify(line)}\n`;
 }
 
+/** Who has signed a certificate, and its fingerprint. */
 function describeCertificate(certificate: string): string {
   const { fingerprint256, issuer, subject } = new nodeCrypto.X509Certificate(certificate);
   const signer = issuer === subject ? "self-signed" : "yours";
   return `${signer}, SHA-256 ${fingerprint256}`;
 }
 
-/** A first request for the user to paste. */
+/** A first request with a key, for the user to paste. */
 function curlWithKey(sandbox: SandboxState, server: RunningServer): string {
   const target = shellWord(server.url + mePath);
   const secret = defaultSecret(sandbox);
   const words = ["curl -i"];
-  // Works with any certificate; a client that checks it needs the certificate.
+  // With -k, curl takes any certificate; a client that checks it needs the certificate.
   if (server.certificate !== undefined) words.push("-k");
   if (secret !== undefined) words.push(`-H "x-api-key: ${secret}"`);
   // Without -g, curl reads the brackets of an IPv6 address as a pattern.
@@ -184,7 +188,7 @@ function profileText({ profile, assumptions, endpoints }: SandboxState): string 
   return parts.join(", ");
 }
 
-// A new token follows `#`, which no log contains.
+/** The address of the dashboard. A new token follows `#`, which no log contains. */
 function dashboardLink(controlUrl: string, newToken: string | undefined): string {
   if (newToken === undefined) return `${controlUrl}/`;
   return `${controlUrl}/#token=${newToken}`;
@@ -193,28 +197,28 @@ function dashboardLink(controlUrl: string, newToken: string | undefined): string
 function openDashboard(server: RunningServer, newToken: string | undefined, { env }: Io, log: Logger): void {
   if (env.BROWSER === "none") return;
   const controlUrl = server.localUrl + controlPath;
-  const failed = (reason: string) => {
+  const reportFailure = (reason: string) => {
     log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
   };
 
   // A shell would interpret the address, and Ctrl-C would end a process that is not detached.
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const [program, ...words] = openerOf(env);
+  const [program, ...words] = findOpener(env);
   const link = dashboardLink(controlUrl, newToken);
   const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });
   child.on("error", (error: NodeJS.ErrnoException) => {
-    failed(error.code === "ENOENT" ? `there is no ${program}` : error.message);
+    reportFailure(error.code === "ENOENT" ? `there is no ${program}` : error.message);
   });
   child.on("exit", (code) => {
-    if (code !== 0 && code !== null) failed(`${program} ended with ${code}`);
+    if (code !== 0 && code !== null) reportFailure(`${program} ended with ${code}`);
   });
   // The browser may stay open longer than this process.
   child.unref();
 }
 
-/** The program that opens an address, and its first words. */
-function openerOf(env: Io["env"]): [string, ...string[]] {
-  // xdg-open handles lists of browsers.
+/** The program that opens an address in the browser, and its arguments before the address. */
+function findOpener(env: Io["env"]): [string, ...string[]] {
+  // A list of browsers, or a command with a place for the address, is for xdg-open.
   if (env.BROWSER && !/%s|:[^\\]/.test(env.BROWSER)) return [env.BROWSER];
   if (process.platform === "darwin") return ["open"];
   if (process.platform !== "win32") return ["xdg-open"];

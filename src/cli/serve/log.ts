@@ -14,14 +14,15 @@ import type { PlayedStep, StoryResponse } from "../../sandbox/step-results.js";
 import type { Io } from "../io.js";
 import { type Palette, paintStatus, responseText, type Style } from "../terminal.js";
 
+/** The flags of a command with a log. */
 export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";
   readonly quiet?: boolean;
   readonly verbose?: boolean;
 }
 
-// About a hundred thousand lines: a reader that stops reading must not fill the memory.
-const maxUnread = 32 * 1024 * 1024;
+/** About a hundred thousand lines wait for the reader: one that stops reading must not fill the memory. */
+const maxUnreadLength = 32 * 1024 * 1024;
 
 /** Creates the log on stderr that the flags ask for. */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
@@ -34,8 +35,9 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
     const { createJsonLog } = await import("../../node/logger.js");
     logger = createJsonLog(write);
   } else {
-    logger = textLog(write, io.stderr.style(), flags.verbose === true);
+    logger = createTextLog(write, io.stderr.style(), flags.verbose === true);
   }
+  // With --quiet, only problems and warnings are left.
   if (!flags.quiet) return logger;
   return { ...logger, note() {}, controlCall() {} };
 }
@@ -44,7 +46,9 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
 class LogLines {
   readonly #output: Io["stderr"];
   readonly #onLoss: (message: string) => void;
+  /** The number of lost lines that are not reported yet. */
   #lost = 0;
+  /** The length of the text that waits for the reader. */
   #waiting = 0;
 
   constructor(output: Io["stderr"], onLoss: (message: string) => void) {
@@ -53,7 +57,7 @@ class LogLines {
   }
 
   write(text: string): void {
-    if (this.#waiting > maxUnread) {
+    if (this.#waiting > maxUnreadLength) {
       this.#lost += 1;
       return;
     }
@@ -74,7 +78,7 @@ class LogLines {
 
 /** Logs the requests and steps of a sandbox from now on. */
 export function logEvents({ journal }: SandboxState, flags: LogFlags, logger: Logger): void {
-  // Without a subscriber, no event is created.
+  // As long as nobody subscribes, no event is created.
   if (flags.log === "off" || flags.quiet) return;
   journal.subscribe((event) => {
     if (event.type === "timeline.step" || event.type === "story.step" || event.type === "request") {
@@ -83,7 +87,8 @@ export function logEvents({ journal }: SandboxState, flags: LogFlags, logger: Lo
   });
 }
 
-function textLog(write: (text: string) => void, style: Style, verbose: boolean): Logger {
+/** A log for people: a line for each request and each step. */
+function createTextLog(write: (text: string) => void, style: Style, verbose: boolean): Logger {
   const { palette } = style;
   const writeWrapped = (text: string) => {
     const safe = escapeCommands(redactKeys(text)).trimEnd();
@@ -101,18 +106,22 @@ function textLog(write: (text: string) => void, style: Style, verbose: boolean):
   };
 }
 
+/** The longest text of narration in a log on a terminal. */
+const maxNarration = 60;
+
+// The widths of columns.
 const responseWidth = Math.max(...outcomes.map((row) => responseText(row).length));
 const outcomeWidth = Math.max(...outcomes.map(({ id }) => id.length));
 const pathWidth = "/v1/relying-party/me".length;
 
-/** The key is its ref, the fingerprint of an unknown key, or `-`. */
+/** The line of a request. Its key is a ref, the fingerprint of an unknown key, or `-`. */
 export function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): string {
   const { outcome, fault } = exchange;
-  // Without fractions of a second: the lines are in order.
+  // The lines are in order, so that they need no fractions of a second.
   const time = `${isoOf(exchange.at).slice(0, 19)}Z`;
   const duration = `${exchange.durationMs.toFixed(1)} ms`;
   const paintResponse = paintStatus(palette, exchange.status);
-  // Padded before they are painted: colors have a length, too.
+  // A column is padded before it is painted: colors have a length, too.
   const columns = [
     palette.dim(time),
     escapeControls(exchange.method).padEnd(4),
@@ -123,7 +132,7 @@ export function requestLogLine(exchange: Exchange, palette: Palette, verbose = f
     exchange.key ?? exchange.fingerprint ?? "-",
   ];
 
-  // A fault that only delays the response; any other fault is the outcome.
+  // A fault that is not the outcome only delays the response.
   if (fault !== null && fault !== outcome) columns.push(palette.dim(fault));
   const adviceColor = { error: palette.red, warning: palette.yellow, note: palette.dim };
   for (const id of exchange.advice) {
@@ -173,15 +182,13 @@ function stepLogLine(event: StepEvent, style: Style): string {
   return columns.join("  ");
 }
 
+/** A response of the story, with its outcome and its fault. */
 function responseLine(response: StoryResponse, palette: Palette): string {
   const { status, outcome, fault } = response;
   const outcomes = fault === null || fault === outcome ? outcome : `${outcome}, ${fault}`;
   const text = escapeControls(responseText({ status, code: errorCodeOf(response) }));
   return `${paintStatus(palette, status)(text)}  ${palette.dim(outcomes)}`;
 }
-
-/** The longest text of narration in a log on a terminal. */
-const maxNarration = 60;
 
 function onOneLine(text: string, isShortened: boolean): string {
   const line = escapeControls(text.trim().replace(/\s+/g, " "));

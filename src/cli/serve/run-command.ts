@@ -6,11 +6,31 @@ import spawn from "cross-spawn";
 import { isExecutable } from "../../node/platform.js";
 import type { Io } from "../io.js";
 
+/** How a command has ended, or why it has not run. */
 export type CommandEnd =
   | { readonly kind: "ended"; readonly code: number; readonly isTimedOut: boolean }
   | { readonly kind: "not_run"; readonly failure: NodeJS.ErrnoException }
-  /** By a signal that came before it started. */
+  /** A signal came before the command started. */
   | { readonly kind: "stopped"; readonly signal: NodeJS.Signals };
+
+export interface CommandOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signals: TakenSignals;
+  /** Gets the output, except to a terminal: commands may write differently if they have none. */
+  readonly onOutput?: (stream: StreamName, chunk: Buffer) => void;
+  /** With it, the command runs without input in its own process group, and the group is killed when it is late or has ended. */
+  readonly isLate?: () => boolean;
+}
+
+const outputs = ["stdout", "stderr"] as const;
+type StreamName = (typeof outputs)[number];
+
+/** How long a command has to end itself: after the second signal, or after the first one if it has its own group. */
+const killAfterMs = 5000;
+/** How long the rest of the output is read after the command's end. */
+const outputGraceMs = 500;
+const latenessIntervalMs = 100;
 
 /** The signals that this process gets while it prepares and runs commands. */
 export class TakenSignals {
@@ -30,56 +50,60 @@ export class TakenSignals {
     return this.#first;
   }
 
-  /** Passes later ones on; returns how to stop that. */
+  /** Passes later signals on; returns how to stop that. */
   passTo(listener: (signal: NodeJS.Signals) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 }
 
-export interface CommandOptions {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly signals: TakenSignals;
-  /** Gets the output, except to a terminal: commands may write differently if they have none. */
-  readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
-  /** With it, the command runs without input in its own process group, and the group is killed when it is late or has ended. */
-  readonly isLate?: () => boolean;
-}
-
-const outputs = ["stdout", "stderr"] as const;
-type StreamName = (typeof outputs)[number];
-
-/** From the second signal on, or from the first one of a command with its own group. */
-const killAfterMs = 5000;
-/** For reading the rest of the output after the command's end. */
-const outputGraceMs = 500;
-const latenessIntervalMs = 100;
-
-/** Kills the command at the third signal, or a while after the second. After a signal, the exit code is 128 plus its number. */
-export function runCommand(
+/**
+ * Runs a command to its end. Its exit code after a signal is 128 plus the number of the signal. The third signal kills it,
+ * or the time after the second.
+ */
+export async function runCommand(
   line: readonly [string, ...string[]],
   options: CommandOptions,
 ): Promise<CommandEnd> {
+  const signal = options.signals.first;
+  if (signal !== undefined) return { kind: "stopped", signal };
+
+  let child: ChildProcess;
+  try {
+    child = spawnCommand(line, options);
+  } catch (error) {
+    return { kind: "not_run", failure: error as NodeJS.ErrnoException };
+  }
   return new Promise((resolve) => {
-    const signal = options.signals.first;
-    if (signal !== undefined) return resolve({ kind: "stopped", signal });
-    try {
-      const child = spawnCommand(line, options);
-      new RunningCommand(child, options, resolve);
-    } catch (error) {
-      resolve({ kind: "not_run", failure: error as NodeJS.ErrnoException });
-    }
+    new RunningCommand(child, options, resolve);
   });
 }
 
-/** A command under way: in this process's group, at its terminal, or in a group of its own, without input. */
+function spawnCommand(line: readonly [string, ...string[]], options: CommandOptions): ChildProcess {
+  const [program, ...words] = line;
+  const { cwd, env } = options;
+  const hasOwnGroup = options.isLate !== undefined;
+  const outputKind = (name: StreamName) => {
+    if (hasOwnGroup) return "pipe";
+    const isRead = options.onOutput !== undefined && !process[name].isTTY;
+    return isRead ? "pipe" : "inherit";
+  };
+  const input = hasOwnGroup ? "ignore" : "inherit";
+  const stdio: StdioOptions = [input, outputKind("stdout"), outputKind("stderr")];
+  const detached = hasOwnGroup && process.platform !== "win32";
+  // On Windows, `npm`, `npx` and the like are batch files, which Node cannot start.
+  return spawn(program, words, { cwd, env, stdio, detached });
+}
+
+/** A command under way, until it calls `resolve`. */
 class RunningCommand {
   readonly #child: ChildProcess;
+  /** Whether it runs in its own process group and without input. If not, it is in this process's group, at its terminal. */
   readonly #hasOwnGroup: boolean;
   readonly #resolve: (end: CommandEnd) => void;
   /** Functions that stop passing signals and output. */
   readonly #releases: (() => void)[] = [];
+  /** Called at the end of this process, which the command does not outlive. */
   readonly #endWithUs = () => void this.#send(this.#hasOwnGroup ? "SIGKILL" : "SIGTERM");
   #isTimedOut = false;
   #signalCount = 0;
@@ -92,17 +116,19 @@ class RunningCommand {
     this.#child = child;
     this.#hasOwnGroup = isLate !== undefined;
     this.#resolve = resolve;
+
+    // What ends it from outside: its time, a signal, and the end of this process.
     if (isLate !== undefined) {
       this.#latenessTimer = setInterval(() => {
         if (isLate()) this.#killLate();
       }, latenessIntervalMs);
     }
-
     this.#releases.push(options.signals.passTo((signal) => this.#passSignal(signal)));
+    process.once("exit", this.#endWithUs);
+
     for (const name of outputs) {
       this.#releases.push(passOutput(child, name, this.#hasOwnGroup, options.onOutput));
     }
-    process.once("exit", this.#endWithUs);
 
     child.on("error", (failure: NodeJS.ErrnoException) => {
       // On Windows, cross-spawn reports a missing command this way after cmd.exe has run.
@@ -133,12 +159,12 @@ class RunningCommand {
     const startsKillTimer = this.#hasOwnGroup ? isFirst : isSecond;
     if (startsKillTimer) this.#killTimer = setTimeout(() => this.#send("SIGKILL"), killAfterMs);
 
-    // The terminal has already sent it to the command. A signal only to this process looks the same and must be sent twice.
-    if (isFirst && !this.#hasOwnGroup && isFromKeyboard(signal)) return;
+    // The terminal has already sent it to the command. A signal only to this process looks like that, and must be sent twice.
+    if (isFirst && !this.#hasOwnGroup && isFromTerminal(signal)) return;
     this.#send(isFirst || isSecond ? signal : "SIGKILL");
   }
 
-  /** Reads what is left of the output after the command's exit. */
+  /** Ends once the output that is left after the command's exit is read. */
   #readRest(end: CommandEnd): void {
     const { stdout, stderr } = this.#child;
     if (stdout === null && stderr === null) {
@@ -146,14 +172,14 @@ class RunningCommand {
       return;
     }
 
-    // Processes that the command has left keep its output open, and so it never closes.
+    // Processes that the command has left keep its output open: those of its group are killed.
     if (this.#hasOwnGroup) this.#send("SIGKILL");
+    this.#child.once("close", () => this.#end(end));
+    // Others may keep it open for ever, so it ends after a while, but a slow reader of our output still gets all of it.
     this.#outputTimer = setInterval(() => {
-      // A slow reader of our output still gets all of it.
       const isPassing = !this.#hasOwnGroup && outputs.some((name) => process[name].writableNeedDrain);
       if (!isPassing) this.#end(end);
     }, outputGraceMs);
-    this.#child.once("close", () => this.#end(end));
   }
 
   #end(end: CommandEnd): void {
@@ -169,26 +195,7 @@ class RunningCommand {
   }
 }
 
-function spawnCommand(line: readonly [string, ...string[]], options: CommandOptions): ChildProcess {
-  const [program, ...words] = line;
-  const { cwd, env } = options;
-  const hasOwnGroup = options.isLate !== undefined;
-  const outputKind = (name: StreamName) => {
-    if (hasOwnGroup) return "pipe";
-    const isRead = options.onOutput !== undefined && !process[name].isTTY;
-    return isRead ? "pipe" : "inherit";
-  };
-  const stdio: StdioOptions = [
-    hasOwnGroup ? "ignore" : "inherit",
-    outputKind("stdout"),
-    outputKind("stderr"),
-  ];
-  const detached = hasOwnGroup && process.platform !== "win32";
-  // On Windows, `npm`, `npx` and the like are batch files, which Node cannot start.
-  return spawn(program, words, { cwd, env, stdio, detached });
-}
-
-/** Passes an output of a command on; returns how to stop that. */
+/** Gives an output of a command to `onOutput`, and to this process's output unless the command has its own group; returns how to stop that. */
 function passOutput(
   child: ChildProcess,
   name: StreamName,
@@ -198,7 +205,7 @@ function passOutput(
   const stream = child[name];
   stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
   if (!hasOwnGroup) stream?.pipe(process[name], { end: false });
-  // Our reader has gone, so the command's reader also goes.
+  // If nobody reads our output any more, nobody reads the command's.
   const close = () => void stream?.destroy();
   process[name].once("error", close);
   return () => {
@@ -208,7 +215,7 @@ function passOutput(
   };
 }
 
-// Windows has no process groups; kills the command's process tree.
+/** Windows has no process groups: the command and the processes that it has started are killed. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
@@ -219,8 +226,9 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-// The terminal sends it to its foreground process group. On Windows, all are: sending one would end the process.
-function isFromKeyboard(signal: NodeJS.Signals): boolean {
+/** Whether a terminal has sent a signal, which all processes of its foreground group get. */
+function isFromTerminal(signal: NodeJS.Signals): boolean {
+  // On Windows, each signal is from there, and sending one would end the process.
   if (process.platform === "win32") return true;
   return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
 }
@@ -228,25 +236,28 @@ function isFromKeyboard(signal: NodeJS.Signals): boolean {
 interface DetachedOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stdin?: boolean;
+  /** Whether the new process reads the input of this one. */
+  readonly inheritsStdin: boolean;
   readonly signal: AbortSignal;
   readonly onStderr: (text: string) => void;
 }
 
-interface Start {
-  readonly line?: string;
-  readonly code?: number | null;
-  readonly by?: NodeJS.Signals | null;
-}
+/** What came first: the line that the new process prints when it is ready, or its end. */
+type DetachedStart =
+  | { readonly kind: "ready"; readonly line: string }
+  | { readonly kind: "ended"; readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** Detached from this process and its terminal. If stderr is a file, the new process also writes to it. */
-export async function startDetached(words: readonly string[], options: DetachedOptions): Promise<Start> {
+/** Starts this program again, detached from this process and its terminal. If stderr is a file, the new process also writes to it. */
+export async function startDetached(
+  argv: readonly string[],
+  options: DetachedOptions,
+): Promise<DetachedStart> {
   const { cwd, env, signal } = options;
   // A single executable has no script.
   const script = isExecutable() ? [] : [...process.execArgv, process.argv[1] as string];
-  const stdin = options.stdin ? "inherit" : "ignore";
+  const stdin = options.inheritsStdin ? "inherit" : "ignore";
   const stderr = fstatSync(2).isFile() ? "inherit" : "pipe";
-  const child = spawn(process.execPath, [...script, ...words], {
+  const child = spawn(process.execPath, [...script, ...argv], {
     cwd,
     env,
     signal,
@@ -257,21 +268,22 @@ export async function startDetached(words: readonly string[], options: DetachedO
   child.stderr?.setEncoding("utf8").on("data", options.onStderr);
 
   let printed = "";
-  const start = await new Promise<Start>((resolve, reject) => {
-    child.on("close", (code, by) => resolve({ code, by }));
+  const start = await new Promise<DetachedStart>((resolve, reject) => {
+    child.on("close", (code, endSignal) => resolve({ kind: "ended", code, signal: endSignal }));
     child.on("error", (error) => {
       if (!signal.aborted) reject(error);
     });
     child.stdout?.setEncoding("utf8").on("data", (text) => {
       printed += text;
-      if (printed.endsWith("\n")) resolve({ line: printed });
+      if (printed.endsWith("\n")) resolve({ kind: "ready", line: printed });
     });
   });
 
-  // Reads the output on stderr from before that line.
+  // What it has written to stderr before that line arrives first.
   await new Promise(setImmediate);
   child.stdout?.destroy();
   child.stderr?.destroy();
+  // The new process does not keep this one alive.
   child.unref();
   return start;
 }

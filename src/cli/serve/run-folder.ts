@@ -29,27 +29,29 @@ import { unwritable, usageError } from "../exit-codes.js";
 
 const folderPrefix = "svc-sandbox-run-";
 
+/** What to do if the folder cannot be written. */
+const folderHint = "Name another folder in TMPDIR.";
+
 /** Makes the folder of a run, for the sandboxes in processes of its command. Only its owner can read it. */
 export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
-  const whatToDo = "Name another folder in TMPDIR.";
-  const runs = await folderOfRuns();
+  const runs = await makeFolderOfRuns();
   await removeLeftFolders(runs);
-  const path = await promises
-    .mkdtemp(join(runs, folderPrefix))
-    .catch(unwritable(`a folder for the command into ${quote(runs)}`, whatToDo));
+  const path = await makeRunFolder(runs);
   const folder = new RunFolder(path, await lock(path));
 
-  // Without the scenario's text and files, which sandboxes do not need.
+  // Sandboxes do not need the scenario's text and files.
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
-  await promises
-    .writeFile(join(path, runFile), text, { mode: 0o600 })
-    .catch(unwritable(`the scenario for the command into ${quoteFile(path)}`, whatToDo));
+  try {
+    await promises.writeFile(join(path, runFile), text, { mode: 0o600 });
+  } catch (cause) {
+    throw unwritable(cause, `the scenario for the command into ${quoteFile(path)}`, folderHint);
+  }
   return folder;
 }
 
 /** The folder of this user's runs: the one of all temporary files may have thousands of others, which each run would list. */
-async function folderOfRuns(): Promise<string> {
+async function makeFolderOfRuns(): Promise<string> {
   const user = process.getuid?.();
   // The command may change its working folder, and TMPDIR may be relative.
   const temporary = resolve(tmpdir());
@@ -62,16 +64,25 @@ async function folderOfRuns(): Promise<string> {
   return isOnlyOurs ? folder : temporary;
 }
 
+async function makeRunFolder(runs: string): Promise<string> {
+  try {
+    return await promises.mkdtemp(join(runs, folderPrefix));
+  } catch (cause) {
+    throw unwritable(cause, `a folder for the command into ${quote(runs)}`, folderHint);
+  }
+}
+
+/** Removes the folders that killed runs have left. */
 async function removeLeftFolders(runs: string): Promise<void> {
   const names = await promises.readdir(runs).catch(() => []);
   for (const name of names) {
     if (!name.startsWith(folderPrefix)) continue;
-    // One that cannot be removed is in nobody's way.
+    // A folder that cannot be removed is in nobody's way.
     await removeIfLeft(join(runs, name)).catch(() => {});
   }
 }
 
-/** Removes the folder of a killed run: this user's, older than a day, and locked by no process. */
+/** Removes a folder if its run was killed: it is this user's, older than a day, and locked by no process. */
 async function removeIfLeft(path: string): Promise<void> {
   const stats = await promises.lstat(path);
   const user = process.getuid?.();
@@ -87,10 +98,14 @@ async function removeIfLeft(path: string): Promise<void> {
 export class RunFolder {
   readonly path: string;
   readonly #unlock: (() => void) | undefined;
+  /** The files of sandboxes, by the ids in their names. */
   readonly #files = new Map<string, GrowingFile>();
+  /** The versions of sandboxes whose requests could not be counted. */
   readonly #otherVersions = new Set<string>();
-  #fault: string | undefined;
-  #whyLeft: string | undefined;
+  /** Why the folder cannot be read. */
+  #readFailure: string | undefined;
+  /** Why the folder could not be removed. */
+  #removeFailure: string | undefined;
 
   constructor(path: string, unlock: (() => void) | undefined) {
     this.path = path;
@@ -99,52 +114,53 @@ export class RunFolder {
     process.once("exit", this.remove);
   }
 
-  /** A folder that cannot be removed is a note, and is tried again when this process ends. */
+  /** Removes the folder. If that fails, it is tried again when this process ends, and `leftSentence` says so. */
   readonly remove = (): void => {
     try {
       removeFolder(this.path);
       process.removeListener("exit", this.remove);
     } catch (error) {
-      this.#whyLeft = fileFailure(error);
+      this.#removeFailure = fileFailure(error);
     }
     this.#unlock?.();
   };
 
+  /** Whether this is the first claim of a name, over all processes of the run. */
   readonly claim = (name: string): boolean => claimOnce(this.path, name, process.getBuiltinModule("node:fs"));
 
   /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
   read(server: SandboxState): void {
-    if (this.#fault !== undefined) return;
+    if (this.#readFailure !== undefined) return;
     try {
       for (const name of readdirSync(this.path)) this.#readFile(name, server);
     } catch (error) {
-      // The command may remove the folder: its sandboxes then name what they could not count.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#fault = fileFailure(error);
+      // If the command has removed the folder, its sandboxes say what they could not count.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#readFailure = fileFailure(error);
     }
   }
 
   #readFile(name: string, server: SandboxState): void {
-    // Its name also has the number of requests that its process could not write.
+    // The name has an id, and the number of requests that its process could not write.
     const [, id, missing = "0"] = linesName.exec(name) ?? [];
     if (id === undefined) return;
     const file = this.#files.get(id) ?? new GrowingFile();
     this.#files.set(id, file);
 
     for (const line of file.read(join(this.path, name), Number(missing))) {
-      addLine(server, line);
+      countLine(server, line);
       if (line.version !== undefined && line.version !== version) this.#otherVersions.add(line.version);
     }
   }
 
   /** Throws `usage` if the command has put there what no sandbox writes. */
   requireSound(): void {
-    if (this.#fault === undefined) return;
+    if (this.#readFailure === undefined) return;
     const where = "the folder of its run, SVC_SANDBOX_RUN";
-    throw usageError(`The command has changed ${where}: ${this.#fault}. Leave it to sandboxes.`);
+    throw usageError(`The command has changed ${where}: ${this.#readFailure}. Leave it to sandboxes.`);
   }
 
-  /** What could not be counted, as sentences. */
-  uncounted(): string[] {
+  /** Sentences about what could not be counted. */
+  uncountedSentences(): string[] {
     const sentences: string[] = [];
     let missing = 0;
     for (const file of this.#files.values()) missing += file.missing;
@@ -163,21 +179,21 @@ export class RunFolder {
     return sentences;
   }
 
-  /** Throws `usage` if a line is missing, for what needs each request; the last one of a killed process may be cut. */
+  /** Throws `usage` if a line is missing, because certify needs each request. The last line of a killed process may be cut. */
   requireWhole(): void {
     const files = [...this.#files.values()];
     if (files.every((file) => file.isWhole)) return;
-    throw usageError(`${this.uncounted()[0]} Run it again.`);
+    throw usageError(`${this.uncountedSentences()[0]} Run it again.`);
   }
 
   /** The sentence about the folder if it could not be removed. */
-  leftBehind(): string | undefined {
-    if (this.#whyLeft === undefined) return undefined;
-    return `The folder of the run, ${quote(this.path)}, could not be removed: ${this.#whyLeft}. Remove it yourself.`;
+  leftSentence(): string | undefined {
+    if (this.#removeFailure === undefined) return undefined;
+    return `The folder of the run, ${quote(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`;
   }
 }
 
-/** A sandbox in the background may write into it meanwhile. */
+/** Tries it again, because a sandbox in the background may write into the folder meanwhile. */
 function removeFolder(path: string): void {
   for (let left = 3; ; left -= 1) {
     try {
@@ -190,7 +206,8 @@ function removeFolder(path: string): void {
 }
 
 const { unread: _unread, source: _source, ...exchangeFields } = requestShape.fields;
-// These are the members that counts and the report need.
+
+/** An exchange in a line: what the control plane shows of a request, and what else counts and the report need. */
 const exchangeShape = s.openMapping({
   ...exchangeFields,
   number: s.number(),
@@ -206,6 +223,8 @@ const exchangeShape = s.openMapping({
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
 });
 const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
+
+/** A line that a sandbox has written: its first one has the version, each other one an exchange or a request that could not be read. */
 const lineShape = s.openMapping({
   version: s.optional(s.text()),
   exchange: s.optional(exchangeShape),
@@ -214,9 +233,11 @@ const lineShape = s.openMapping({
   unread: s.optional(s.text()),
 });
 
-function addLine({ counters, journal }: SandboxState, line: RunLine): void {
+/** Counts the request of a line in the server's sandbox, and adds it to the journal. Throws if no sandbox writes such a line. */
+function countLine({ counters, journal }: SandboxState, line: RunLine): void {
   const [mistake] = mistakesIn(lineShape, line);
   if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
+
   const { exchange, keys, trace, unread } = line;
   if (unread !== undefined) counters.countUnread(unread);
   if (exchange === undefined) return;
@@ -224,82 +245,87 @@ function addLine({ counters, journal }: SandboxState, line: RunLine): void {
   journal.record(exchange);
 }
 
+// Windows lacks some of them.
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
-const longestFile = 256 * 1024 * 1024;
-/** No request has one: bodies have at most 64 KiB, and headers as much. */
-const longestRunLine = 1024 * 1024;
+const maxFileLength = 256 * 1024 * 1024;
+/** No request has a longer one: bodies have at most 64 KiB, and headers as much. */
+const maxLineLength = 1024 * 1024;
 
 /** Opens a file that any program may have put there: reading a pipe would wait, and a device has no end. */
 function openRegular(file: string): number {
   if (lstatSync(file).isSymbolicLink()) throw new Error(`${basename(file)} is a symbolic link`);
   const descriptor = openSync(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   const { size } = fstatSync(descriptor);
-  if (fstatSync(descriptor).isFile() && size <= longestFile) return descriptor;
+  if (fstatSync(descriptor).isFile() && size <= maxFileLength) return descriptor;
   closeSync(descriptor);
-  throw new Error(`${basename(file)} is not a regular file of at most ${longestFile / 2 ** 20} MB`);
+  throw new Error(`${basename(file)} is not a regular file of at most ${maxFileLength / 2 ** 20} MB`);
 }
 
-/** A file to which sandboxes add lines. */
+/** A file to which a sandbox adds lines, read part by part. */
 class GrowingFile {
+  /** How far it has been read. */
   #position = 0;
-  #rest: Buffer = Buffer.alloc(0);
-  /** The number of lines that another one follows, and that were not written whole. */
+  /** The bytes after the last line end: a line that is not written yet, or was cut. */
+  #openLine: Buffer = Buffer.alloc(0);
+  /** The number of lines with an end that were not written whole. */
   #cutLines = 0;
-  /** The number of requests that its process could not write. */
-  #missing = 0;
+  /** The number of requests that its process could not write, as its name says. */
+  #unwritten = 0;
 
   /** The number of requests without a line, as far as that shows. */
   get missing(): number {
-    const hasCutEnd = this.#rest.length > 0;
-    const cut = hasCutEnd ? this.#cutLines + 1 : this.#cutLines;
-    return Math.max(this.#missing, cut);
+    const hasOpenLine = this.#openLine.length > 0;
+    const cut = hasOpenLine ? this.#cutLines + 1 : this.#cutLines;
+    return Math.max(this.#unwritten, cut);
   }
 
   /** Whether each line is there, but for one that is not written yet. */
   get isWhole(): boolean {
-    return this.#missing + this.#cutLines === 0;
+    return this.#unwritten === 0 && this.#cutLines === 0;
   }
 
   /** Reads the complete lines that were added since the last call. */
-  read(path: string, missing: number): RunLine[] {
-    this.#missing = missing;
-    const lines: string[] = [];
+  read(path: string, unwritten: number): RunLine[] {
+    this.#unwritten = unwritten;
+    const texts: string[] = [];
     const part = Buffer.alloc(64 * 1024);
     const descriptor = openRegular(path);
     try {
       for (;;) {
         const length = readSync(descriptor, part, 0, part.length, this.#position);
-        if (length === 0) return this.#parsed(lines);
+        if (length === 0) break;
         this.#position += length;
-        lines.push(...this.#linesWith(part.subarray(0, length), path));
+        texts.push(...this.#endLines(part.subarray(0, length), path));
       }
     } finally {
       closeSync(descriptor);
     }
+    return this.#parseLines(texts);
   }
 
-  #parsed(lines: readonly string[]): RunLine[] {
-    const whole: RunLine[] = [];
-    for (const line of lines) {
-      if (line === "") continue;
-      const value = parsedJson(line);
-      if (value === undefined) this.#cutLines += 1;
-      else whole.push(value as RunLine); // its shape is checked when it is added
-    }
-    return whole;
-  }
-
-  /** The lines that end in this part; what follows them waits for the next one. */
-  #linesWith(part: Buffer, path: string): string[] {
-    const bytes = Buffer.concat([this.#rest, part]);
+  /** Returns the lines that end in this part, and keeps the one that does not. */
+  #endLines(part: Buffer, path: string): string[] {
+    const bytes = Buffer.concat([this.#openLine, part]);
     const end = bytes.lastIndexOf("\n") + 1;
-    this.#rest = bytes.subarray(end);
+    this.#openLine = bytes.subarray(end);
 
     // Only the first line can be long: the others are shorter than a part.
-    const longest = end === 0 ? bytes.length : bytes.indexOf("\n");
-    if (longest > longestRunLine) {
-      throw new Error(`${basename(path)} has a line of more than ${longestRunLine / 2 ** 20} MB`);
+    const firstLength = end === 0 ? bytes.length : bytes.indexOf("\n");
+    if (firstLength > maxLineLength) {
+      throw new Error(`${basename(path)} has a line of more than ${maxLineLength / 2 ** 20} MB`);
     }
     return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
+  }
+
+  /** Counts the lines that are not JSON as cut. */
+  #parseLines(texts: readonly string[]): RunLine[] {
+    const lines: RunLine[] = [];
+    for (const text of texts) {
+      if (text === "") continue;
+      const value = parsedJson(text);
+      if (value === undefined) this.#cutLines += 1;
+      else lines.push(value as RunLine); // its shape is checked when it is counted
+    }
+    return lines;
   }
 }

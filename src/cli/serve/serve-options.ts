@@ -7,15 +7,16 @@ import type * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import type { LogFlags } from "./log.js";
 
+/** The flags of a command that serves a sandbox. */
 export interface ServeFlags extends flag.FlagValues<typeof flag.serverFlags>, LogFlags {
   readonly port?: number;
 }
 
 /** The options of a server that the flags set. */
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions & Hosting> {
-  // The other flags have the options' names.
+  // Three flags become `tls`, and `verbose` is not for the server. All others have the names of its options.
   const { port = 4747, tls: _, cert: __, key: ___, verbose, ...namedAlike } = flags;
-  const tls = await tlsOf(flags, io);
+  const tls = await readTls(flags, io);
   return {
     ...namedAlike,
     port,
@@ -32,7 +33,8 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
   };
 }
 
-async function tlsOf(flags: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {
+/** Whether to serve HTTPS, and with which certificate. Throws a usage error if it has no private key, or the other way round. */
+async function readTls(flags: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {
   const { cert, key } = flags;
   if (cert === undefined && key === undefined) return flags.tls;
   if (cert === undefined || key === undefined) {

@@ -17,7 +17,7 @@ interface Reloadable {
   places: OpenedScenario["places"] | undefined;
 }
 
-/** Reports a broken scenario, and leaves the running sandbox unchanged. Resolves to how to stop that. */
+/** Serves the scenario in a new sandbox each time its files change; a broken one leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(
   serving: Reloadable,
   sandbox: SandboxState,
@@ -39,33 +39,37 @@ export async function startWatching(
   let isBroken = false;
   const reload = async () => {
     const opened = await openNamed(name, io);
-    await watching.follow(opened.loaded.files);
+    // The scenario may extend other files now.
+    await watch.follow(opened.loaded.files);
     const wasBroken = isBroken;
     isBroken = false;
+
     const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(serving.loaded.scenario);
     if (isChanged) {
-      serveFresh(opened, serving, sandbox);
+      restartServing(serving, opened, sandbox);
       await onReload();
       logger.note(`Loaded ${name} again, in a new sandbox.`);
     } else if (wasBroken) {
       logger.note(`${name} is valid again, unchanged.`);
     }
   };
-  const onFailure = (error: unknown) => {
+  const reportFailure = (error: unknown) => {
     isBroken = true;
     const failure = describeFailure(error, { ...flags, json: false });
     logger.problem(`${failure}The running scenario continues.`);
   };
-  const watching = new FileWatch(() => reload().catch(onFailure));
-  await watching.follow(files);
-  return () => watching.close();
+
+  const watch = new FileWatch(() => reload().catch(reportFailure));
+  await watch.follow(files);
+  return () => watch.close();
 }
 
-function serveFresh(fresh: OpenedScenario, serving: Reloadable, sandbox: SandboxState): void {
+/** Restarts the sandbox with the scenario that was opened again. */
+function restartServing(serving: Reloadable, opened: OpenedScenario, sandbox: SandboxState): void {
   try {
-    restartSandbox(sandbox, {}, fresh.loaded, () => {
-      serving.loaded = fresh.loaded;
-      serving.places = fresh.places;
+    restartSandbox(sandbox, {}, opened.loaded, () => {
+      serving.loaded = opened.loaded;
+      serving.places = opened.places;
     });
   } catch (error) {
     // The new sandbox is served even if one of our files cannot be written.
@@ -74,54 +78,60 @@ function serveFresh(fresh: OpenedScenario, serving: Reloadable, sandbox: Sandbox
   }
 }
 
-/** Milliseconds between checks of the files; a burst of changes ends when two checks find the same state. */
+/** Between two checks of the files. */
 const pollIntervalMs = 100;
 
-/** Polls the files, which also works on network drives and container volumes, and for files that are removed or replaced. */
+/** Polls files, which also works on network drives and container volumes, and for files that are removed or replaced. */
 export class FileWatch {
-  readonly #changed: () => Promise<void>;
+  readonly #onChange: () => Promise<void>;
   #files: readonly string[] = [];
-  #handled = "";
-  #latest = "";
+  /** The state of the files that `onChange` knows. */
+  #handledState = "";
+  /** The state of the files at the latest check. */
+  #latestState = "";
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  /** The latest check, which may be under way. */
+  #check: Promise<void> | undefined;
 
-  constructor(changed: () => Promise<void>) {
-    this.#changed = changed;
+  constructor(onChange: () => Promise<void>) {
+    this.#onChange = onChange;
   }
 
+  /** Watches these files in place of others. A change after `readAt` counts. Default: each file counts as changed once. */
   async follow(files: readonly string[], readAt = 0): Promise<void> {
     const names = files.toSorted();
     if (names.join("\n") === this.#files.join("\n")) return;
     this.#files = names;
-    this.#handled = await versionOf(names, readAt);
-    if (!this.#isClosed) this.#looking ??= this.#look();
+    this.#handledState = await filesState(names, readAt);
+    if (!this.#isClosed) this.#check ??= this.#checkFiles();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#check;
   }
 
-  async #look(): Promise<void> {
-    const now = await versionOf(this.#files);
-    const isUnchanged = now === this.#latest;
-    this.#latest = now;
-    if (isUnchanged && now !== this.#handled && !this.#isClosed) {
-      this.#handled = now;
-      await this.#changed();
+  async #checkFiles(): Promise<void> {
+    const state = await filesState(this.#files);
+    // A burst of changes has ended when two checks find the same state.
+    const isSettled = state === this.#latestState;
+    this.#latestState = state;
+    if (isSettled && state !== this.#handledState && !this.#isClosed) {
+      this.#handledState = state;
+      await this.#onChange();
     }
+
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
-      this.#looking = this.#look();
+      this.#check = this.#checkFiles();
     }, pollIntervalMs);
   }
 }
 
-/** Returns another text after any change to the files, and if one changed after `readAt`. */
-async function versionOf(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
+/** A text that is another one after each change of the files. A change after `readAt` makes it a text that no unchanged files have. */
+async function filesState(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
   const states = await Promise.all(files.map((file) => fileState(file, readAt)));
   return states.join("\n");
 }
