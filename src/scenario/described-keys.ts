@@ -14,17 +14,19 @@ import type { Scenario } from "./scenario.generated.js";
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
 export type ScenarioKey = NonNullable<ScenarioOrganization["keys"]>[string];
 
+/** A key that a scenario starts with, listed or of its population. */
 export interface DescribedKey {
   readonly ref: string;
   readonly organization: string;
   readonly fields: ScenarioKey;
 }
 
-/** A key that the scenario itself has, with the place of its fields. */
+/** A key that the scenario lists, with the path of its fields. */
 export interface WrittenKey extends DescribedKey {
   readonly path: FieldPath;
 }
 
+/** The keys that a scenario lists, in its order. */
 export function* writtenKeys({ organizations = {} }: Scenario): Generator<WrittenKey> {
   for (const [organization, { keys = {} }] of Object.entries(organizations)) {
     for (const [ref, fields] of Object.entries(keys)) {
@@ -53,12 +55,13 @@ export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
   }
 }
 
-const environmentsInTurn: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
+/** The fields of the keys of a population: test, live, test … */
+const populatedFields: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
 
 function populatedKey(number: number, key: number): DescribedKey {
   const organization = populatedRef(number);
-  // Test, live, test …: of ten keys, five are active in each environment, the maximum of R32.
-  const fields = environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
+  // Of ten keys, five are active in each environment, the maximum of R32.
+  const fields = populatedFields[(key - 1) % populatedFields.length] as ScenarioKey;
   return { ref: `${organization}-key-${key}`, organization, fields };
 }
 
@@ -69,6 +72,7 @@ export function populatedKeyAt(ref: string, scenario: Scenario): DescribedKey | 
   return populatedKey(numbers.organization, numbers.key);
 }
 
+/** Whether a key has the prefix of old keys, by its field or by its pinned secret. */
 export function isLegacy(fields: Pick<ScenarioKey, "legacy" | "secret">): boolean {
   if (fields.legacy !== undefined) return fields.legacy;
   if (fields.secret === undefined) return false;
@@ -106,8 +110,16 @@ interface OwnValue {
   readonly derive: () => string;
 }
 
+/** A pinned value that another key or organization also has. */
+interface SharedValue {
+  readonly code: "duplicate_secret" | "duplicate_organization_id";
+  readonly field: FieldPath;
+  readonly message: string;
+  readonly hint: string;
+}
+
 /** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
-export function sharedValues(scenario: Scenario) {
+export function sharedValues(scenario: Scenario): SharedValue[] {
   // Only a pinned value can be the same as another one, and to compare derives those of the whole population.
   if (!hasPinnedValue(scenario)) return [];
 
@@ -117,6 +129,7 @@ export function sharedValues(scenario: Scenario) {
     const field = ["organizations", key.organization, "keys", key.ref];
     secrets.push({ owner: key.ref, field, pinned: key.fields.secret, derive: () => secretOf(key, seed) });
   }
+  // No key has it, and so none may be pinned to it.
   secrets.push({ owner: "unknown", field: [], pinned: undefined, derive: () => unknownSecret(seed) });
 
   const ids: OwnValue[] = [];
@@ -126,8 +139,8 @@ export function sharedValues(scenario: Scenario) {
   }
 
   return [
-    ...sharedIn(secrets, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
-    ...sharedIn(ids, "duplicate_organization_id", (owner) => `${owner} has the same id`),
+    ...sharedAmong(secrets, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
+    ...sharedAmong(ids, "duplicate_organization_id", (owner) => `${owner} has the same id`),
   ];
 }
 
@@ -141,23 +154,33 @@ function hasPinnedValue(scenario: Scenario): boolean {
   return false;
 }
 
-function sharedIn<const Code>(values: readonly OwnValue[], code: Code, messageOf: (owner: string) => string) {
-  const shared: { code: Code; field: FieldPath; message: string; hint: string }[] = [];
+function sharedAmong(
+  values: readonly OwnValue[],
+  code: SharedValue["code"],
+  messageOf: (owner: string) => string,
+): SharedValue[] {
   const pinnedValues = values.filter(({ pinned }) => pinned !== undefined);
-  if (pinnedValues.length === 0) return shared;
+  if (pinnedValues.length === 0) return [];
 
-  const owners = new Map<string, string>();
+  // Derived values first: a pinned one that is the same has to change, wherever it stands.
+  const ownerByValue = new Map<string, string>();
   for (const { owner, pinned, derive } of values) {
-    if (pinned === undefined) owners.set(derive(), owner);
+    if (pinned === undefined) ownerByValue.set(derive(), owner);
   }
+
+  const shared: SharedValue[] = [];
   for (const { owner, field, pinned = "" } of pinnedValues) {
-    const other = owners.get(pinned);
+    const other = ownerByValue.get(pinned);
     if (other === undefined) {
-      owners.set(pinned, owner);
+      ownerByValue.set(pinned, owner);
       continue;
     }
-    const hint = "give each its own, or remove it and the seed generates one";
-    shared.push({ code, field, message: messageOf(quote(other)), hint });
+    shared.push({
+      code,
+      field,
+      message: messageOf(quote(other)),
+      hint: "give each its own, or remove it and the seed generates one",
+    });
   }
   return shared;
 }

@@ -11,6 +11,11 @@ export interface Extendable {
   readonly knownNames: readonly string[];
 }
 
+const nameHint = "name a bundled scenario, or a file relative to this one";
+
+/** A problem of the field `extends`, which gets its field and its place later. */
+type ExtendsProblem = Omit<FieldProblem, "field" | "place">;
+
 /** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
 export function resolveExtends(
   written: WrittenScenario,
@@ -23,40 +28,48 @@ export function resolveExtends(
   const { extends: name, ...fields } = child.fields;
   if (name === undefined) return child;
 
-  // Each scenario of the chain has this field: the problem is at the field of this one.
-  const field = ["extends"];
-  const { place } = child.find(field, "value");
-  const addAtName: AddProblem = (problem) => addProblem({ ...problem, place });
-  if (typeof name !== "string" || name === "") {
-    const message = `extends is the name of a scenario, not ${quote(name)}`;
-    return addAtName({ code: "wrong_type", field, message, hint: nameHint });
-  }
+  // Each scenario of the chain has a field of this name: the place tells which one.
+  const { place } = child.find(["extends"], "value");
+  const addAtName = (problem: ExtendsProblem) => addProblem({ ...problem, field: ["extends"], place });
 
+  if (typeof name !== "string" || name === "") {
+    addAtName({
+      code: "wrong_type",
+      message: `extends is the name of a scenario, not ${quote(name)}`,
+      hint: nameHint,
+    });
+    return undefined;
+  }
   const extended = findExtended(name, written.file, extendable, addAtName);
   if (extended === undefined) return undefined;
+
   const parentFile = extended.file ?? name;
   if (chain.includes(parentFile)) {
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
-    const message = `the scenarios extend each other: ${loop}`;
-    return addAtName({ code: "extends_loop", field, message, hint: "remove one of these extends" });
+    addAtName({
+      code: "extends_loop",
+      message: `the scenarios extend each other: ${loop}`,
+      hint: "remove one of these extends",
+    });
+    return undefined;
   }
-  if (!isScenario(extended)) return addAtName(otherFile(name, extended));
+  if (!isScenario(extended)) {
+    addAtName(noScenarioProblem(name, extended));
+    return undefined;
+  }
 
   for (const problem of extended.problems) addProblem(problem);
   const parent = resolveExtends(extended, extendable, addProblem, [...chain, parentFile]);
   if (parent === undefined) return undefined;
-  return inherit(child, fields, parent);
+  return mergeWithParent(child, fields, parent);
 }
-
-const nameHint = "name a bundled scenario, or a file relative to this one";
 
 function findExtended(
   name: string,
   file: string | undefined,
   extendable: Extendable,
-  addProblem: AddProblem,
+  addAtName: (problem: ExtendsProblem) => void,
 ): WrittenScenario | undefined {
-  const field = ["extends"];
   let extended: WrittenScenario | undefined;
   try {
     extended = extendable.find(name, file);
@@ -66,7 +79,8 @@ function findExtended(
     // Our loaders' messages are sentences; others need a sentence around them.
     if (!(error instanceof SandboxError))
       message = `the scenario ${quote(name)} could not be read: ${message}`;
-    return addProblem({ code: "extends_failed", field, message, hint: nameHint });
+    addAtName({ code: "extends_failed", message, hint: nameHint });
+    return undefined;
   }
   if (extended !== undefined) return extended;
 
@@ -74,12 +88,8 @@ function findExtended(
   const near = nearest(name, knownNames);
   let hint = `name one of ${knownNames.join(", ")}, or a file if this scenario is in a file`;
   if (near !== undefined) hint = `did you mean ${near}?`;
-  return addProblem({
-    code: "extends_not_found",
-    field,
-    message: `there is no scenario ${quote(name)}`,
-    hint,
-  });
+  addAtName({ code: "extends_not_found", message: `there is no scenario ${quote(name)}`, hint });
+  return undefined;
 }
 
 function isScenario(written: WrittenScenario): boolean {
@@ -89,54 +99,52 @@ function isScenario(written: WrittenScenario): boolean {
 }
 
 /** Shows nothing of the other file: it may be any file of this machine. */
-function otherFile(name: string, written: WrittenScenario): FieldProblem {
-  const field = ["extends"];
+function noScenarioProblem(name: string, written: WrittenScenario): ExtendsProblem {
   const hint = "each file starts with version: 1";
   const version = written.scenario?.fields.version;
   if (typeof version !== "number") {
-    return { code: "extends_failed", field, message: `${quote(name)} is not a scenario`, hint };
+    return { code: "extends_failed", message: `${quote(name)} is not a scenario`, hint };
   }
   const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
-  return { code: "unsupported_version", field, message, hint };
+  return { code: "unsupported_version", message, hint };
 }
 
-function inherit(child: ReadScenario, fields: Members, parent: ReadScenario): ReadScenario {
+/** The fields of a scenario over those of the one that it extends, with the places of both. */
+function mergeWithParent(child: ReadScenario, childFields: Members, parent: ReadScenario): ReadScenario {
   // Each file has its own version, and a story tests only its own scenario.
   const { version: _version, story: _story, ...inherited } = parent.fields;
-  const merged = mergedByName(inherited, fields);
-  if (isMapping(inherited.endpoints) && isMapping(fields.endpoints)) {
-    merged.endpoints = mergedEndpoints(inherited.endpoints, fields.endpoints);
+  const merged = mergeByName(inherited, childFields);
+  if (isMapping(inherited.endpoints) && isMapping(childFields.endpoints)) {
+    merged.endpoints = mergeEndpointFields(inherited.endpoints, childFields.endpoints);
   }
 
   return {
     fields: merged,
     find(path, pointAt) {
-      const ofChild = child.find(path, pointAt);
-      const ofParent = parent.find(path, pointAt);
-      // The parent has more of the path.
-      if (ofParent.depth > ofChild.depth && ofParent.place !== undefined) {
-        return { ...ofParent, layer: ofParent.layer + 1 };
-      }
-      return ofChild;
+      const inChild = child.find(path, pointAt);
+      const inParent = parent.find(path, pointAt);
+      // A field is in the text that has more of its path; if both have as much, in the child's.
+      const isInParent = inParent.depth > inChild.depth && inParent.place !== undefined;
+      return isInParent ? { ...inParent, layer: inParent.layer + 1 } : inChild;
     },
   };
 }
 
-/** Merges mappings by name; any other value of the second wins. Changes neither. */
-function mergedByName(under: Members, over: Members): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...under };
-  for (const [name, member] of Object.entries(over)) {
-    const inherited = Object.hasOwn(under, name) ? under[name] : undefined;
-    if (isMapping(inherited) && isMapping(member)) merged[name] = mergedByName(inherited, member);
+/** Merges two mappings, and those inside them, by name: any other value of its own replaces an inherited one. Changes neither. */
+function mergeByName(inherited: Members, own: Members): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...inherited };
+  for (const [name, member] of Object.entries(own)) {
+    const under = Object.hasOwn(inherited, name) ? inherited[name] : undefined;
+    if (isMapping(under) && isMapping(member)) merged[name] = mergeByName(under, member);
     else merged[name] = member;
   }
   return merged;
 }
 
-/** The endpoints of a scenario with those that it extends: by name and field; `null` removes one, or its body. */
-function mergedEndpoints(inherited: Members, ofChild: Members): Members {
+/** Merges endpoints by name, and each by its fields. `null` removes an endpoint, or the body of one. */
+function mergeEndpointFields(inherited: Members, own: Members): Members {
   const endpoints: Record<string, unknown> = { ...inherited };
-  for (const [name, fields] of Object.entries(ofChild)) {
+  for (const [name, fields] of Object.entries(own)) {
     const under = Object.hasOwn(endpoints, name) ? endpoints[name] : null;
     if (fields === null && under !== null) {
       delete endpoints[name];

@@ -29,24 +29,39 @@ export interface CheckedScenario extends ScenarioPlaces {
 
 const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];
 
+/** A member that exists only for its anchors, such as `x-limits`. */
+interface AnchorMember {
+  readonly mapping: Record<string, unknown>;
+  readonly name: string;
+}
+
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario(written: WrittenScenario, extendable: Extendable): CheckedScenario {
   const { file } = written;
-  const alone = written.scenario;
+  const own = written.scenario;
   const problems = [...written.problems];
   const addProblem = addingTo(problems);
   const merged = resolveExtends(written, extendable, addProblem);
-  if (alone === undefined || merged === undefined) {
-    throw new ScenarioError(problemsInOrder(problems, alone, file));
+  if (own === undefined || merged === undefined) {
+    throw new ScenarioError(problemsInOrder(problems, own, file));
   }
 
+  // The check asks for each unknown member whether it is allowed. Those for anchors are, and removed after it.
+  const anchorMembers: AnchorMember[] = [];
+  const allowAnchorMember = (name: string, mapping: Record<string, unknown>) => {
+    if (!name.startsWith("x-")) return false;
+    anchorMembers.push({ mapping, name });
+    return true;
+  };
   const spelling = spellingIn(merged);
-  const misshapen = problemsOfShape(merged, alone, spelling);
-  for (const problem of misshapen) addProblem(problem);
+  const misshapen = shapeProblems(scenarioSchema, merged.fields, allowAnchorMember, spelling);
+  for (const { mapping, name } of anchorMembers) delete mapping[name];
+  for (const problem of misshapen) addProblem(addInheritedName(problem, own.fields, merged.fields));
 
-  const scenario = merged.fields as unknown as Scenario; // the rules see it only if it has its shape
+  // The rules compare fields, so that they need a scenario of the right shape.
+  const scenario = merged.fields as unknown as Scenario;
   if (misshapen.length === 0) {
-    const facts = factsOf(scenario, { spelling, writtenLast: writtenLastIn(merged), addProblem });
+    const facts = factsOf(scenario, { spelling, fieldToFix: fieldToFixIn(merged), addProblem });
     for (const rule of rules) rule(facts);
   }
 
@@ -54,42 +69,24 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
   return { scenario, placeOf: (field) => placeIn(merged, field), spelling };
 }
 
-/** A member that exists only for its anchors, such as `x-limits`. */
-interface AnchorMember {
-  readonly mapping: Record<string, unknown>;
-  readonly name: string;
-}
-
-/** Checks the shape, and removes the members for anchors. */
-function problemsOfShape(merged: ReadScenario, alone: ReadScenario, spelling: Spelling): FieldProblem[] {
-  // The check asks for each unknown member whether it is allowed: it finds those for anchors on its way.
-  const anchorMembers: AnchorMember[] = [];
-  const isForAnchors = (name: string, mapping: Record<string, unknown>) => {
-    if (!name.startsWith("x-")) return false;
-    anchorMembers.push({ mapping, name });
-    return true;
-  };
-  const problems = shapeProblems(scenarioSchema, merged.fields, isForAnchors, spelling);
-  for (const { mapping, name } of anchorMembers) delete mapping[name];
-
-  return problems.map((problem) => withInheritedName(problem, alone.fields, merged.fields));
-}
-
 /** More names would take long to compare. */
 const maxCompared = 300;
 
-/** Below `extends`, what lacks a field has probably a misspelled name: the hint names the inherited one that is meant. */
-function withInheritedName(problem: FieldProblem, alone: Members, merged: Members): FieldProblem {
+/**
+ * Below `extends`, a mapping that lacks a field has probably a misspelled name, so that it does not add to the inherited
+ * one that is meant: the hint then asks for that name first.
+ */
+function addInheritedName(problem: FieldProblem, own: Members, merged: Members): FieldProblem {
   const { code, field, hint } = problem;
   if (code !== "missing_field") return problem;
   const name = String(field.at(-2));
-  const around = field.slice(0, -2);
-  const ownNames = namesAt(alone, around);
+  const pathAround = field.slice(0, -2);
+  const ownNames = namesAt(own, pathAround);
   if (!ownNames.includes(name)) return problem;
 
-  const inherited = namesAt(merged, around).filter((other) => !ownNames.includes(other));
-  if (inherited.length > maxCompared) return problem;
-  const meant = nearest(name, inherited);
+  const inheritedNames = namesAt(merged, pathAround).filter((other) => !ownNames.includes(other));
+  if (inheritedNames.length > maxCompared) return problem;
+  const meant = nearest(name, inheritedNames);
   if (meant === undefined) return problem;
   return { ...problem, hint: `did you mean ${meant}? if not, ${hint}` };
 }
@@ -104,33 +101,36 @@ function namesAt(fields: Members, path: FieldPath): string[] {
   return isMapping(part) ? Object.keys(part) : [];
 }
 
+/** How the text has each value that is no text: `007`. A longer one is cut. */
 function spellingIn(merged: ReadScenario): Spelling {
   return (path) => {
     const { depth, scalar } = merged.find(path, "value");
-    if (depth < path.length) return undefined;
-    return scalar?.slice(0, longestSpelling);
+    const isFound = depth === path.length;
+    return isFound ? scalar?.slice(0, longestSpelling) : undefined;
   };
 }
 
-function writtenLastIn(merged: ReadScenario): Facts["writtenLast"] {
+/** Chooses the field of the innermost layer; of several in one layer, the first. */
+function fieldToFixIn(merged: ReadScenario): Facts["fieldToFix"] {
   const layerOf = (path: FieldPath) => {
     const { depth, layer } = merged.find(path, "value");
-    return depth < path.length ? Number.POSITIVE_INFINITY : layer;
+    const isFound = depth === path.length;
+    return isFound ? layer : Number.POSITIVE_INFINITY;
   };
 
   return (...paths) => {
-    let [last] = paths;
+    let [innermost] = paths;
     for (const path of paths) {
-      if (layerOf(path) < layerOf(last)) last = path;
+      if (layerOf(path) < layerOf(innermost)) innermost = path;
     }
-    return last;
+    return innermost;
   };
 }
 
-/** A problem with its place, and where that is in the order of all problems. */
 interface PlacedProblem {
   readonly problem: FieldProblem;
   readonly place: SourcePlace | undefined;
+  /** Where its place is in the order of all problems. */
   readonly position: number;
 }
 
@@ -146,7 +146,7 @@ function problemsInOrder(
   for (const problem of problems) {
     const found = scenario?.find(problem.field, problem.pointAt ?? "value");
     const place = problem.place ?? found?.place;
-    const id = identityOf(problem, found?.depth, place);
+    const id = fieldIdentity(problem, found?.depth, place);
     if (ids.has(id)) continue;
     ids.add(id);
     placed.push({ problem, place, position: positionOf(place, ownSource) });
@@ -157,18 +157,20 @@ function problemsInOrder(
   return shown.map(({ problem, place }) => problemAt(problem, place?.describe(), file));
 }
 
-/** Equal for the problems of one field. The fields of an anchor are one field, no matter which alias repeats them. */
-function identityOf(
+/** The same for all problems of one field, and for a field below an anchor in each place where an alias repeats it. */
+function fieldIdentity(
   problem: FieldProblem,
   depth: number | undefined,
   place: SourcePlace | undefined,
 ): string {
   const { field } = problem;
-  // The text has the field: then its name and its place identify it.
-  const name = depth === field.length ? field.at(-1) : field;
+  const isFound = depth === field.length;
+  // A field that the text has is identified by its place, where only its name may differ.
+  const name = isFound ? field.at(-1) : field;
   return JSON.stringify([name, place?.offset, place?.source.file]);
 }
 
+/** A place in the scenario's own text is before any in another one. */
 function positionOf(place: SourcePlace | undefined, ownSource: SourceText | undefined): number {
   if (place === undefined) return 0;
   if (ownSource === undefined || place.source === ownSource) return place.offset;

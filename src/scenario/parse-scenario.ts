@@ -39,6 +39,7 @@ export interface ParseOptions {
  */
 export function parseScenario(text: string, options: ParseOptions = {}): Scenario {
   requireKnownOptions("parse the scenario", options, ["file", "load"]);
+
   const wrong: Record<string, string> = {};
   if (typeof text !== "string") {
     const fix = isMapping(text) ? "pass an object to createSandbox" : "read it as text";
@@ -50,25 +51,29 @@ export function parseScenario(text: string, options: ParseOptions = {}): Scenari
   }
   if (load !== undefined && typeof load !== "function") wrong.load = `is a function, not ${quote(load)}`;
   requireFields("parse the scenario", wrong);
+
   return parseWithPlaces(text, options).scenario;
 }
 
-/** The same with the places of its fields. */
+/** Reads and checks a scenario from YAML, and keeps the places of its fields. */
 export function parseWithPlaces(text: string, options: ParseOptions): CheckedScenario {
   const extendable = { ...bundledOnly, find: findWith(options.load) };
   return interpretScenario(readYaml(text, options.file), extendable);
 }
 
+/** A checked scenario, by whose name a sandbox is shown. */
 export interface NamedScenario {
   readonly scenario: Scenario;
   readonly name: string;
+  /** The YAML of its file, unless that extends another one. */
   readonly text?: string | undefined;
 }
 
-/** A scenario of a file. With the YAML of the file as `text`, unless that extends another one. */
+/** A scenario of a file, or of standard input. */
 export interface LoadedScenario extends NamedScenario {
   /** Absolute paths of its files, including those it extends; empty for a bundled scenario. */
   readonly files: readonly string[];
+  /** The text of standard input, if the scenario is from there. */
   readonly piped?: string;
 }
 
@@ -99,12 +104,13 @@ function checkedValue(value: unknown): Scenario {
   return interpretScenario(readValue(value), bundledOnly).scenario;
 }
 
-// Without the YAML reader, so that a page with scenarios as values does not load it.
+/** For a value: without the YAML reader, so that a page with scenarios as values does not load it. */
 export const bundledOnly: Extendable = {
   find: (name) => (isScenarioName(name) ? readValue(bundledScenarios[name]) : undefined),
   knownNames: scenarioNames,
 };
 
+/** Finds a bundled scenario first, then what `load` finds. */
 function findWith(load: ScenarioLookup | undefined): Extendable["find"] {
   return (name, from) => {
     const bundled = bundledOnly.find(name, from);

@@ -4,6 +4,7 @@ type Population = NonNullable<Scenario["population"]>;
 
 const defaultKeysPerOrganization = 1;
 
+/** The ref of an organization of a population, by its number. */
 export function populatedRef(organization: number): string {
   return `organization-${organization}`;
 }
@@ -16,6 +17,7 @@ export function populatedNumbers(ref: string): { organization: number; key?: num
   return { organization: Number(organization), key: Number(key) };
 }
 
+/** Whether a population has an organization or a key with this ref. */
 export function isPopulated(ref: string, population: Population | undefined): boolean {
   const numbers = populatedNumbers(ref);
   if (numbers === undefined || population === undefined) return false;

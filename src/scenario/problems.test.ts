@@ -43,6 +43,13 @@ test("the error is a SandboxError with the code scenario_invalid and the problem
   });
 });
 
+test("an error is no instance of a class that extends ScenarioError", () => {
+  class OwnError extends ScenarioError {}
+  const error = errorOf(`${text}x: 1\n`);
+  expect([error instanceof ScenarioError, error instanceof OwnError]).toEqual([true, false]);
+  expect(new OwnError([])).toBeInstanceOf(OwnError);
+});
+
 test("of many problems the message shows twenty", () => {
   const error = errorOf(
     `version: 1\norganizations: { bank: { type: bank } }\n${Array.from({ length: 50 }, (_, i) => `x${i}: 1`).join("\n")}`,

@@ -4,6 +4,7 @@ import { maximumProblems } from "../rules/schema/check.js";
 import type { Problem, Spelling } from "../rules/schema/problem.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
+import type { Writable } from "../rules/writable.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
 export const problemCodes = [
@@ -96,8 +97,8 @@ export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
 }
 
-/** The only way to report a problem. It returns nothing, so that what fails can return it. */
-export type AddProblem = (problem: FieldProblem) => undefined;
+/** The only way to report a problem. */
+export type AddProblem = (problem: FieldProblem) => void;
 
 /** Adds problems to a list, until it has `maximumProblems`. */
 export function addingTo(problems: FieldProblem[]): AddProblem {
@@ -109,23 +110,20 @@ export function addingTo(problems: FieldProblem[]): AddProblem {
 /** A problem as it is shown: at its place, or only in its file. */
 export function problemAt(problem: FieldProblem, place?: Place, file?: string): ScenarioProblem {
   const { code, field, message, hint } = problem;
-  const shown: { -readonly [Name in keyof ScenarioProblem]: ScenarioProblem[Name] } = {
-    code,
-    field: pathText(field),
-    message,
-  };
+  const shown: Writable<ScenarioProblem> = { code, field: pathText(field), message };
   if (hint !== undefined) shown.hint = hint;
   if (file !== undefined) shown.file = file;
   return { ...shown, ...place };
 }
 
-/** What the text of a scenario has at each field, which keeps the whole text in memory. */
+/** What the text of a scenario has at each field: it keeps the whole text in memory. */
 export interface ScenarioPlaces {
   /** `undefined` for a field that no text has. */
   readonly placeOf: (field: FieldPath) => Place | undefined;
   readonly spelling: Spelling;
 }
 
+/** Problems found after the check, such as warnings, at their places. */
 export function problemsAt(
   problems: readonly FieldProblem[],
   placeOf: ScenarioPlaces["placeOf"],
@@ -134,8 +132,10 @@ export function problemsAt(
   return problems.map((problem) => problemAt(problem, placeOf(problem.field), file));
 }
 
+/** In place of a file, for a scenario without one. */
 const unnamedScenario = "<scenario>";
 
+/** The message of an error shows at most this many problems. */
 const shownProblems = 20;
 
 /** Thrown for a scenario that is not valid, with all its problems. Neither the message nor `problems` shows a full key. */
@@ -150,7 +150,10 @@ export class ScenarioError extends SandboxError {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof SandboxError && "problems" in value;
+    // biome-ignore lint/complexity/noThisInStatic: a user's class that extends this one inherits the method
+    if (this === ScenarioError) return value instanceof SandboxError && "problems" in value;
+    // biome-ignore lint/complexity/noThisInStatic: the same
+    return Function.prototype[Symbol.hasInstance].call(this, value);
   }
 }
 
@@ -166,7 +169,7 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
   return lines.map(withoutControls).join("\n");
 }
 
-// A tab stays, so that the caret is under its character.
+/** A line for a terminal. Its tabs stay, so that the caret is under its character. */
 function withoutControls(line: string): string {
   return line.split("\t").map(escapeControls).join("\t");
 }
@@ -178,6 +181,7 @@ function messageOf(problems: readonly ScenarioProblem[]): string {
   return texts.join("\n\n");
 }
 
+/** The text of a scenario. */
 export interface SourceText {
   readonly file: string | undefined;
   /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
@@ -188,6 +192,7 @@ export interface SourceText {
 
 export type TextRange = readonly [start: number, end: number];
 
+/** A place in a text, which is described only if it is shown. */
 export interface SourcePlace {
   readonly source: SourceText;
   readonly offset: number;

@@ -4,162 +4,13 @@ import { quote } from "../rules/schema/words.js";
 interface SyntaxProblem {
   /** Default: the place of the error. */
   readonly offset?: number;
-  readonly said: string;
+  /** What is wrong: the end of the sentence `not valid YAML: …`. */
+  readonly reason: string;
   readonly hint?: string | undefined;
 }
 
-/** What is wrong with a text that is not YAML, and how to fix it: the first cause that applies. */
-export function syntaxProblem(error: YAMLError, text: string, document: Document.Parsed): SyntaxProblem {
-  return (
-    indentProblem(text) ??
-    templateProblem(error, text) ??
-    quoteProblem(error, text, document) ??
-    bracketProblem(error, text) ??
-    lineProblem(error, text)
-  );
-}
-
-/** Pages and documents have other spaces, and no editor shows them. */
-function indentProblem(text: string): SyntaxProblem | undefined {
-  const [indent = "", space = ""] = /^ *([^\S \t\n\r])/m.exec(text) ?? [];
-  if (space === "") return undefined;
-
-  const code = space.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
-  return {
-    offset: text.indexOf(indent) + indent.length - 1,
-    said: `the indent has U+${code}, which only looks like a space`,
-    hint: "indent this line with ordinary spaces",
-  };
-}
-
-/** Other tools replace `${KEY}` and `{{ key }}` before they read a text. */
-function templateProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
-  const [, end] = error.pos;
-  const start = text.lastIndexOf("\n", end - 1) + 1;
-  const [line = ""] = text.slice(start).split("\n");
-  const column = line.search(/\$\{\w|\{\{/);
-  if (column === -1) return undefined;
-
-  const said = "a scenario has no variables and no templates";
-  return { offset: start + column, said, hint: "write the value, or replace them before" };
-}
-
-/** The last quote before the error that is closed only on another line, if the error can come from it. */
-function quoteProblem(error: YAMLError, text: string, document: Document.Parsed): SyntaxProblem | undefined {
-  const [end] = error.pos;
-  const isNeverClosed = error.message.startsWith("Missing closing");
-  const lineOfError = text.lastIndexOf("\n", end - 1) + 1;
-
-  let offset: number | undefined;
-  visit(document, {
-    Scalar(_, { type = "", range }) {
-      const [start = end, until = end] = range ?? [];
-      if (!type.startsWith("QUOTE") || start >= end) return;
-      const isClosedThere = until >= lineOfError && text.slice(start, until).includes("\n");
-      if (isNeverClosed || isClosedThere) offset = start;
-    },
-  });
-  if (offset === undefined) return undefined;
-
-  const sign = text[offset];
-  return { offset, said: `the quote ${sign} is not closed on its line`, hint: `close it with ${sign}` };
-}
-
-function bracketProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
-  const [start] = error.pos;
-  const opened = unclosedBefore(text, start);
-  const [, closing] = / end with a ([}\]])/.exec(error.message) ?? [];
-
-  const sign = text.charAt(start);
-  if (sign === "}" || sign === "]") {
-    const isOpened = opened.some((offset) => text[offset] === openingOf(sign));
-    const isWrong = closing !== undefined || error.code === "UNEXPECTED_TOKEN";
-    if (isWrong && !isOpened) {
-      return {
-        said: `there is no bracket that this ${sign} closes`,
-        hint: "remove it, or add the opening one",
-      };
-    }
-  }
-
-  let offset = opened.at(-1);
-  if (closing === undefined) {
-    // Any error may come from a bracket that is open there, and that nothing closes after it.
-    const neverClosed = new Set(unclosedBefore(text, text.length));
-    offset = opened.find((one) => neverClosed.has(one));
-  }
-  if (offset === undefined) return undefined;
-
-  const opening = text.charAt(offset);
-  const closingSign = opening === "{" ? "}" : "]";
-  return {
-    offset,
-    said: `the ${opening} is not closed`,
-    hint: `close it with ${closingSign}, or remove it`,
-  };
-}
-
-const bracketOrSkipped = /(?<![\w"])"[^"\n]*"|(?<![\w'])'[^'\n]*'|(?<=\s|^)#.*|[{}[\]]/gm;
-
-/** The offsets of the brackets before a place that nothing closes there, without those in quotes and comments. */
-function unclosedBefore(text: string, end: number): number[] {
-  const open: number[] = [];
-  for (const { 0: sign, index } of text.slice(0, end).matchAll(bracketOrSkipped)) {
-    if (sign === "{" || sign === "[") open.push(index);
-    else if (text[open.at(-1) ?? -1] === openingOf(sign)) open.pop();
-  }
-  return open;
-}
-
-function openingOf(closing: string): string {
-  return closing === "}" ? "{" : "[";
-}
-
-/** The problem of the line with the error. */
-function lineProblem(error: YAMLError, text: string): SyntaxProblem {
-  const { code, message } = error;
-  const [start] = error.pos;
-  const rest = text.slice(start);
-  // The rest of the line; also up to a name in the next line, if that has one.
-  const [, upToName = "", line = "", name = ""] = /^(([^\n]*)(?:\n *([^\s:]+):)?)/.exec(rest) ?? [];
-
-  if (code === "BLOCK_AS_IMPLICIT_KEY" && name !== "" && !line.includes(": ")) {
-    return {
-      offset: start + upToName.length - name.length - 1,
-      said: `${quote(name)} is indented, but the line above has a value`,
-      hint: "indent it like the field of the line above",
-    };
-  }
-
-  const isName = code === "MULTILINE_IMPLICIT_KEY" || message.startsWith("Implicit map keys");
-  const before = text.slice(text.lastIndexOf("\n", start) + 1, start);
-  const startsLine = /^[\s-]*$/.test(before);
-  if (isName && startsLine) {
-    const written = line.trim();
-    const spaced = written.replace(/^(\w+):[^\S ]*(?=\S)/, "$1: ");
-    const hint = spaced === written ? "write it as name: value, or remove it" : `write ${spaced}`;
-    return { said: `${quote(written)} is not a field`, hint };
-  }
-
-  if (code === "NON_STRING_KEY") {
-    const isAlias = text[start] === "*";
-    if (isAlias) return { said: "an alias (*) is a value, and no name", hint: "write the name itself" };
-    return { said: "a name must be a text", hint: "write a plain name" };
-  }
-
-  const said = message.slice(0, 1).toLowerCase() + message.slice(1);
-  // The error of a wrong indent is before the comments and empty lines above the line.
-  const [skipped = ""] = /^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(rest) ?? [];
-  const offset = start + skipped.length;
-  if (message.startsWith("Missing , or :")) return { offset, said, hint: syntaxHints.BLOCK_IN_FLOW };
-
-  const indent = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
-  const mayBeIndent = code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" || text[offset] === "-";
-  const isIndent = mayBeIndent && indent.trim() === "";
-  return { offset, said, hint: syntaxHints[isIndent ? "BAD_INDENT" : code] };
-}
-
-const syntaxHints: Readonly<Record<string, string>> = {
+/** By the code of the error, for errors whose own words do not say how to fix them. */
+const hintsByCode: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "indent with spaces; YAML does not allow tabs",
   BLOCK_AS_IMPLICIT_KEY: "put quotes around a text that contains a colon and a space",
   MISSING_CHAR: "close the quote or bracket that was opened before",
@@ -168,3 +19,235 @@ const syntaxHints: Readonly<Record<string, string>> = {
   BLOCK_IN_FLOW: "write a colon after a name, and separate the fields with commas",
   BAD_SCALAR_START: "put quotes around a text that starts with a special character",
 };
+
+/** What is wrong with a text that is not YAML, and how to fix it: the first cause that applies to its first error. */
+export function syntaxProblem(error: YAMLError, text: string, document: Document.Parsed): SyntaxProblem {
+  const values = wholeValues(error, text, document);
+  const syntax = syntaxAlone(text, values);
+  return (
+    templateProblem(error, text, syntax) ??
+    quoteProblem(error, text, values) ??
+    bracketProblem(error, syntax) ??
+    indentProblem(error, text, values) ??
+    nestingProblem(error, text) ??
+    colonProblem(error, text) ??
+    nameProblem(error, text) ??
+    problemInParsersWords(error, text)
+  );
+}
+
+/** A quoted text, a block of text or a plain value: whatever it looks like inside, it is only a value. */
+interface WholeValue {
+  readonly isQuoted: boolean;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The values that the parser read, in the order of the text. */
+function wholeValues(error: YAMLError, text: string, document: Document.Parsed): WholeValue[] {
+  const [errorAt] = error.pos;
+  const lineOfError = text.lastIndexOf("\n", errorAt - 1) + 1;
+  const values: WholeValue[] = [];
+  visit(document, {
+    Scalar(_, { type = "PLAIN", range }) {
+      const [start, end] = range ?? [0, 0];
+      // In the line of the error and after it, the parser may have taken anything for a plain value.
+      if (type === "PLAIN" && end >= lineOfError) return;
+      values.push({ isQuoted: type.startsWith("QUOTE"), start, end });
+    },
+  });
+  return values;
+}
+
+/** A comment, or a quoted text that the parser could not place. */
+const quotedOrComment = /(?<![\w"])"[^"\n]*"|(?<![\w'])'[^'\n]*'|(?<=\s|^)#.*/gm;
+
+/** The text with spaces in place of its values and comments: each sign that is left has its meaning for YAML. */
+function syntaxAlone(text: string, values: readonly WholeValue[]): string {
+  const blank = (part: string) => part.replace(/[^\n]/g, " ");
+  const parts: string[] = [];
+  let done = 0;
+  for (const { start, end } of values) {
+    parts.push(text.slice(done, start), blank(text.slice(start, end)));
+    done = end;
+  }
+  parts.push(text.slice(done));
+  return parts.join("").replace(quotedOrComment, blank);
+}
+
+/** Other tools replace `${KEY}` and `{{ key }}` before they read a text; YAML reads each `{` as a mapping. */
+function templateProblem(error: YAMLError, text: string, syntax: string): SyntaxProblem | undefined {
+  const [, end] = error.pos;
+  const lineStart = text.lastIndexOf("\n", end - 1) + 1;
+  const [line = ""] = text.slice(lineStart).split("\n");
+  for (const { 0: sign, index } of line.matchAll(/\$\{\w|\{\{/g)) {
+    const offset = lineStart + index;
+    // In a value or a comment, it is valid.
+    if (syntax[offset + sign.indexOf("{")] !== "{") continue;
+    return {
+      offset,
+      reason: "a scenario has no variables and no templates",
+      hint: "write the value, or replace them before",
+    };
+  }
+  return undefined;
+}
+
+/** The last quote before the error that is closed only on another line, if the error can come from it. */
+function quoteProblem(
+  error: YAMLError,
+  text: string,
+  values: readonly WholeValue[],
+): SyntaxProblem | undefined {
+  const [errorAt] = error.pos;
+  const isNeverClosed = error.message.startsWith("Missing closing");
+  const lineOfError = text.lastIndexOf("\n", errorAt - 1) + 1;
+
+  let offset: number | undefined;
+  for (const { isQuoted, start, end } of values) {
+    if (!isQuoted || start >= errorAt) continue;
+    const isClosedAtError = end >= lineOfError && text.slice(start, end).includes("\n");
+    if (isNeverClosed || isClosedAtError) offset = start;
+  }
+  if (offset === undefined) return undefined;
+
+  const sign = text[offset];
+  return { offset, reason: `the quote ${sign} is not closed on its line`, hint: `close it with ${sign}` };
+}
+
+/** A bracket that closes nothing, or that nothing closes. */
+function bracketProblem(error: YAMLError, syntax: string): SyntaxProblem | undefined {
+  const [errorAt] = error.pos;
+  const opened = openBrackets(syntax.slice(0, errorAt));
+  const isEndMissing = / end with a [}\]]/.test(error.message);
+
+  const sign = syntax.charAt(errorAt);
+  if (sign === "}" || sign === "]") {
+    const isWrong = isEndMissing || error.code === "UNEXPECTED_TOKEN";
+    const isOpened = opened.some((offset) => syntax[offset] === openingOf(sign));
+    if (isWrong && !isOpened) {
+      return {
+        reason: `there is no bracket that this ${sign} closes`,
+        hint: "remove it, or add the opening one",
+      };
+    }
+  }
+
+  // Any error may come from a bracket that nothing closes.
+  let [offset] = openBrackets(syntax);
+  if (isEndMissing) offset = opened.at(-1);
+  if (offset === undefined || offset >= errorAt) return undefined;
+
+  const opening = syntax.charAt(offset);
+  const closing = opening === "{" ? "}" : "]";
+  return {
+    offset,
+    reason: `the ${opening} is not closed`,
+    hint: `close it with ${closing}, or remove it`,
+  };
+}
+
+/** The offsets of the brackets that are open at the end, from the outermost to the innermost. */
+function openBrackets(syntax: string): number[] {
+  const open: number[] = [];
+  for (const { 0: sign, index } of syntax.matchAll(/[{}[\]]/g)) {
+    const innermost = open.at(-1);
+    if (sign === "{" || sign === "[") open.push(index);
+    else if (innermost !== undefined && syntax[innermost] === openingOf(sign)) open.pop();
+  }
+  return open;
+}
+
+function openingOf(closing: string): string {
+  return closing === "}" ? "{" : "[";
+}
+
+/** The last indent before or at the error that has another space: web pages and documents have them, no editor shows them. */
+function indentProblem(
+  error: YAMLError,
+  text: string,
+  values: readonly WholeValue[],
+): SyntaxProblem | undefined {
+  const [, errorEnd] = error.pos;
+  // YAML may have read the line below as a part of the value with the error.
+  const [restAndLineBelow = ""] = /^[^\n]*(?:\n[^\n]*)?/.exec(text.slice(errorEnd)) ?? [];
+  const lines = text.slice(0, errorEnd + restAndLineBelow.length);
+
+  let offset: number | undefined;
+  let value = 0;
+  for (const { 0: indent, index } of lines.matchAll(/^ *[^\S \t\n\r]/gm)) {
+    const spaceAt = index + indent.length - 1;
+    // The first value that does not end before it: both are in the order of the text.
+    while (value < values.length && (values[value]?.end ?? 0) <= spaceAt) value += 1;
+    const isInValue = (values[value]?.start ?? spaceAt) < spaceAt;
+    if (!isInValue) offset = spaceAt;
+  }
+  if (offset === undefined) return undefined;
+
+  const code = text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, "0");
+  return {
+    offset,
+    reason: `the indent has U+${code}, which only looks like a space`,
+    hint: "indent this line with ordinary spaces",
+  };
+}
+
+/** A field that is indented below a value, such as `  keys:` below `type: bank`: YAML reads them as one text. */
+function nestingProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
+  if (error.code !== "BLOCK_AS_IMPLICIT_KEY") return undefined;
+  const [errorAt] = error.pos;
+  const [upToColon, line = "", name = ""] = /^([^\n]*)\n *([^\s:]+):/.exec(text.slice(errorAt)) ?? [];
+  if (upToColon === undefined || line.includes(": ")) return undefined;
+  return {
+    offset: errorAt + upToColon.length - ":".length - name.length,
+    reason: `${quote(name)} is indented, but the line above has a value`,
+    hint: "indent it like the field of the line above",
+  };
+}
+
+/** A line that should be a field and has no colon with a space after it. */
+function colonProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
+  const { code, message } = error;
+  const isNoField = code === "MULTILINE_IMPLICIT_KEY" || message.startsWith("Implicit map keys");
+  if (!isNoField) return undefined;
+
+  const [errorAt] = error.pos;
+  const before = text.slice(text.lastIndexOf("\n", errorAt) + 1, errorAt);
+  const startsLine = /^[\s-]*$/.test(before);
+  if (!startsLine) return undefined;
+
+  const [restOfLine = ""] = text.slice(errorAt).split("\n");
+  const written = restOfLine.trim();
+  const spaced = written.replace(/^(\w+):[^\S ]*(?=\S)/, "$1: ");
+  let hint = "write it as name: value, or remove it";
+  if (spaced !== written) hint = `write ${spaced}`;
+  return { reason: `${quote(written)} is not a field`, hint };
+}
+
+/** A name that is an alias, a list or a mapping. */
+function nameProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
+  if (error.code !== "NON_STRING_KEY") return undefined;
+  const [errorAt] = error.pos;
+  if (text[errorAt] === "*") {
+    return { reason: "an alias (*) is a value, and no name", hint: "write the name itself" };
+  }
+  return { reason: "a name must be a text", hint: "write a plain name" };
+}
+
+/** What the parser says, and a hint by the code of its error. */
+function problemInParsersWords(error: YAMLError, text: string): SyntaxProblem {
+  const { code, message } = error;
+  const [errorAt] = error.pos;
+  const reason = message.slice(0, 1).toLowerCase() + message.slice(1);
+
+  // The error of a wrong indent is before the comments and empty lines above the line.
+  const [skipped = ""] = /^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(text.slice(errorAt)) ?? [];
+  const offset = errorAt + skipped.length;
+  if (message.startsWith("Missing , or :")) return { offset, reason, hint: hintsByCode.BLOCK_IN_FLOW };
+
+  const before = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
+  const startsLine = before.trim() === "";
+  const mayBeIndent = code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" || text[offset] === "-";
+  if (startsLine && mayBeIndent) return { offset, reason, hint: hintsByCode.BAD_INDENT };
+  return { offset, reason, hint: hintsByCode[code] };
+}

@@ -7,8 +7,9 @@ import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
 
-// What a valid scenario has, and is usually a mistake.
+// What is usually a mistake, in a scenario that is valid.
 
+/** Of each kind. */
 const maxWarnings = 20;
 
 /** The pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
@@ -17,13 +18,17 @@ export function unmarkedSecrets(scenario: Scenario): FieldProblem[] {
   for (const { ref, path, fields } of writtenKeys(scenario)) {
     const { secret } = fields;
     if (secret === undefined || isMarked(secret)) continue;
-    const message = `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`;
-    const hint = `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`;
-    warnings.push({ code: "secret_unmarked", field: [...path, "secret"], message, hint });
+    warnings.push({
+      code: "secret_unmarked",
+      field: [...path, "secret"],
+      message: `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`,
+      hint: `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`,
+    });
   }
   return warnings.slice(0, maxWarnings);
 }
 
+/** A scope that an endpoint requires, and the field that says so. */
 interface RequiredScope {
   readonly field: FieldPath;
   readonly scope: string | null | undefined;
@@ -45,8 +50,12 @@ export function unheldScopes(scenario: Scenario): FieldProblem[] {
     if (!scope || held.has(scope)) continue;
     const near = nearest(scope, held);
     const hint = near === undefined ? "add it to the scopes of a key" : `did you mean ${near}?`;
-    const message = `no key of this scenario has the scope ${quote(scope)}: each request gets 403`;
-    warnings.push({ code: "scope_unheld", field, message, hint });
+    warnings.push({
+      code: "scope_unheld",
+      field,
+      message: `no key of this scenario has the scope ${quote(scope)}: each request gets 403`,
+      hint,
+    });
   }
   return warnings.slice(0, maxWarnings);
 }
@@ -58,9 +67,12 @@ export function shortenedDecimals(scenario: Scenario, spelling: Spelling): Field
     if (warnings.length === maxWarnings) break;
     const text = spelling(field);
     if (text === undefined || !/^[+-]?\d*\.\d*0$/.test(text)) continue;
-    const message = `JSON drops the last zeros of ${text}: it is ${JSON.stringify(number)}`;
-    const hint = `write a version or a code in quotes: "${text}"`;
-    warnings.push({ code: "zeros_dropped", field, message, hint });
+    warnings.push({
+      code: "zeros_dropped",
+      field,
+      message: `JSON drops the last zeros of ${text}: it is ${JSON.stringify(number)}`,
+      hint: `write a version or a code in quotes: "${text}"`,
+    });
   }
   return warnings;
 }

@@ -21,15 +21,15 @@ import {
 import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
-import { createSource, isOfSecret, placeAt } from "./places.js";
+import { createSource, isSecretName, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
 import { type AddProblem, addingTo, type FieldProblem, type SourceText, type TextRange } from "./problems.js";
 import { syntaxProblem } from "./syntax-problem.js";
 import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
+// Hints and a problem with more than one place in this file.
 const shorten = "shorten it, or use population";
 const repeatLess = "extend a scenario, or repeat less";
-
 const mergeKey = {
   code: "yaml_syntax",
   message: "merge keys are not supported",
@@ -53,38 +53,11 @@ const options = {
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-export function readYaml(text: string, file: string | undefined): WrittenScenario {
-  const source = createSource(text, file);
-  const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
-  const problems: FieldProblem[] = [];
-  const addProblem = addingTo(problems);
-  const tree = readTree(source, addProblem);
-  const scenario = tree && scenarioIn(tree, addProblem);
-  return { file, text, startsLikeScenario, scenario, problems };
-}
-
-function scenarioIn(tree: Tree, addProblem: AddProblem): ReadScenario | undefined {
-  const find: ReadScenario["find"] = (path, pointAt) => findField(tree, path, pointAt);
-  const addAtPath: AddProblem = (problem) => {
-    const { place } = find(problem.field, problem.pointAt ?? "value");
-    // A text without aliases has its own limit of parts: `readPlain` counts and copies what they repeat.
-    if (problem.code === "too_large" && tree.targets.size > 0) {
-      const message = "the aliases (*) repeat too much";
-      return addProblem({ ...problem, message, hint: repeatLess, place });
-    }
-    return addProblem({ ...problem, place });
-  };
-
-  const value: unknown = tree.document.toJS({ maxAliasCount: -1 });
-  const fields = readPlain(value, addAtPath, scenarioLimits.parts);
-  if (fields === undefined) return undefined;
-  return { fields, find };
-}
-
 /** A text's nodes, and what its aliases refer to. */
 interface Tree {
   readonly source: SourceText;
   readonly document: Document.Parsed;
+  /** The node that each alias refers to. */
   readonly targets: ReadonlyMap<Node, Node>;
   /** The fields of each mapping by name, once one of them was looked for. */
   readonly pairs: WeakMap<YAMLMap, ReadonlyMap<string, MapPair>>;
@@ -92,13 +65,30 @@ interface Tree {
 
 type MapPair = Pair<Node, Node | null>;
 
+/** Adds a problem of a place in the text, before its fields are known. */
+type AddAt = (offset: number, problem: Omit<FieldProblem, "field" | "place">) => void;
+
+/** Reads a scenario from YAML to values with their places. Never throws: what is wrong with the text is in `problems`. */
+export function readYaml(text: string, file: string | undefined): WrittenScenario {
+  const source = createSource(text, file);
+  const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
+  const problems: FieldProblem[] = [];
+  const addProblem = addingTo(problems);
+  const tree = readTree(source, addProblem);
+  const scenario = tree && readFields(tree, addProblem);
+  return { file, text, startsLikeScenario, scenario, problems };
+}
+
+/** Reads a text to nodes that can be read to values; adds problems and returns `undefined` if that is not possible. */
 function readTree(source: SourceText, addProblem: AddProblem): Tree | undefined {
-  const at: AtOffset = (offset) => ({ field: [], place: placeAt(source, offset) });
-  if (!isReadable(source, at, addProblem)) return undefined;
-  const document = compose(source.text, at, addProblem);
+  const addAt: AddAt = (offset, problem) => {
+    addProblem({ ...problem, field: [], place: placeAt(source, offset) });
+  };
+  if (!checkText(source.text, addAt)) return undefined;
+  const document = readDocument(source.text, addAt);
   if (document === undefined) return undefined;
 
-  // Only needed if a problem is shown.
+  // From here on, lines are shown, except those of secrets: these are only searched if a problem is shown.
   let secrets: readonly TextRange[] | undefined;
   source.secrets = () => {
     secrets ??= secretsIn(document);
@@ -107,75 +97,105 @@ function readTree(source: SourceText, addProblem: AddProblem): Tree | undefined 
 
   const { contents } = document;
   if (contents === null || (isScalar(contents) && contents.value === null)) {
-    const start = at(contents?.range?.[0] ?? 0);
-    const hint = 'start with "version: 1" and "organizations:"';
-    return addProblem({ ...start, code: "empty", message: "the scenario is empty", hint });
+    addAt(contents?.range?.[0] ?? 0, {
+      code: "empty",
+      message: "the scenario is empty",
+      hint: 'start with "version: 1" and "organizations:"',
+    });
+    return undefined;
   }
 
+  // A text with duplicate fields can still be read and checked; with any other problem of its nodes, it cannot.
   let isWhole = true;
-  const addOfNode: AddProblem = (problem) => {
-    // A text with duplicate fields can still be read and checked.
+  const addOfNode: AddAt = (offset, problem) => {
     if (problem.code !== "duplicate_field") isWhole = false;
-    return addProblem(problem);
+    addAt(offset, problem);
   };
-  checkSpaces(document, at, addOfNode);
-  const targets = checkNodes(document, at, addOfNode);
+  checkSpaces(document, addOfNode);
+  const targets = checkNodes(document, addOfNode);
   if (!isWhole) return undefined;
   return { source, document, targets, pairs: new WeakMap() };
 }
 
-/** The place of a problem that is in no field. */
-type AtOffset = (offset: number) => Pick<FieldProblem, "field" | "place">;
+/** Reads the nodes to plain data, each problem at its place in the text. */
+function readFields(tree: Tree, addProblem: AddProblem): ReadScenario | undefined {
+  const find: ReadScenario["find"] = (path, pointAt) => findField(tree, path, pointAt);
+  const addAtPath: AddProblem = (problem) => {
+    const { place } = find(problem.field, problem.pointAt ?? "value");
+    // Where a text has aliases, they are why it has too many parts: they repeat some.
+    if (problem.code === "too_large" && tree.targets.size > 0) {
+      addProblem({ ...problem, place, message: "the aliases (*) repeat too much", hint: repeatLess });
+    } else {
+      addProblem({ ...problem, place });
+    }
+  };
 
-function isReadable(source: SourceText, at: AtOffset, addProblem: AddProblem): boolean {
-  const { text } = source;
+  const value: unknown = tree.document.toJS({ maxAliasCount: -1 });
+  const fields = readPlain(value, addAtPath, scenarioLimits.parts);
+  if (fields === undefined) return undefined;
+  return { fields, find };
+}
+
+/** Adds a problem for what is too large or no text; returns whether it can be read. */
+function checkText(text: string, addAt: AddAt): boolean {
   const { bytes } = scenarioLimits;
   if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
-    const message = `the scenario is larger than ${bytes / 2 ** 20} MiB`;
-    addProblem({ ...at(0), code: "too_large", message, hint: shorten });
+    addAt(0, {
+      code: "too_large",
+      message: `the scenario is larger than ${bytes / 2 ** 20} MiB`,
+      hint: shorten,
+    });
     return false;
   }
 
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
   if (binary === -1) return true;
-  const message = "the file is not text in UTF-8";
-  addProblem({ ...at(binary), code: "not_text", message, hint: "save it as plain text in UTF-8" });
+  addAt(binary, {
+    code: "not_text",
+    message: "the file is not text in UTF-8",
+    hint: "save it as plain text in UTF-8",
+  });
   return false;
 }
 
-/** The only document of a text, without errors. */
-function compose(text: string, at: AtOffset, addProblem: AddProblem): Document.Parsed | undefined {
-  const documents = documentsIn(text, at, addProblem);
+/** Reads the only document of a text; adds a problem and returns `undefined` if it has errors, or another one follows. */
+function readDocument(text: string, addAt: AddAt): Document.Parsed | undefined {
+  const documents = readDocuments(text, addAt);
   if (documents === undefined) return undefined;
   const [document, second] = documents;
   if (document === undefined) return undefined;
   if (second !== undefined) {
-    const message = "a second document starts here";
-    const hint = "put one scenario into a file";
-    return addProblem({ ...at(second.range[0]), code: "several_documents", message, hint });
+    addAt(second.range[0], {
+      code: "several_documents",
+      message: "a second document starts here",
+      hint: "put one scenario into a file",
+    });
+    return undefined;
   }
 
   // Other errors are often consequences of the first. A tag that the core schema does not have is a warning.
   const error = document.errors[0] ?? document.warnings[0];
   if (error === undefined) return document;
-  const [start] = error.pos;
-  // Formatters write merge keys with this tag.
-  if (/^!!merge +<</.test(text.slice(start, start + 100))) return addProblem({ ...at(start), ...mergeKey });
 
-  const { offset = start, said, hint } = syntaxProblem(error, text, document);
-  if (error.code === "TAG_RESOLVE_FAILED") {
-    return addProblem({ ...at(offset), code: "not_plain_data", message: `not plain data: ${said}`, hint });
+  // Formatters write merge keys with this tag.
+  const [start] = error.pos;
+  if (/^!!merge +<</.test(text.slice(start, start + 100))) {
+    addAt(start, mergeKey);
+    return undefined;
   }
-  return addProblem({ ...at(offset), code: "yaml_syntax", message: `not valid YAML: ${said}`, hint });
+
+  const { offset = start, reason, hint } = syntaxProblem(error, text, document);
+  if (error.code === "TAG_RESOLVE_FAILED") {
+    addAt(offset, { code: "not_plain_data", message: `not plain data: ${reason}`, hint });
+  } else {
+    addAt(offset, { code: "yaml_syntax", message: `not valid YAML: ${reason}`, hint });
+  }
+  return undefined;
 }
 
 /** Reads a text token by token, because a hostile text could exhaust the stack or take minutes. */
-function documentsIn(
-  text: string,
-  at: AtOffset,
-  addProblem: AddProblem,
-): readonly Document.Parsed[] | undefined {
+function readDocuments(text: string, addAt: AddAt): readonly Document.Parsed[] | undefined {
   const { levels, pieces: maxPieces } = scenarioLimits;
   const parser = new Parser();
   const composer = new Composer(options);
@@ -191,14 +211,21 @@ function documentsIn(
 
     // The parser has some levels of its own around those of the text.
     if (parser.stack.length > levels + 8) {
-      const message = `nested deeper than ${levels} levels`;
-      const hint = "the format needs only seven";
-      return addProblem({ ...at(parser.offset), code: "too_deep", message, hint });
+      addAt(parser.offset, {
+        code: "too_deep",
+        message: `nested deeper than ${levels} levels`,
+        hint: "the format needs only seven",
+      });
+      return undefined;
     }
     pieces += 1;
     if (pieces > maxPieces) {
-      const message = `the scenario has more than ${maxPieces} words and signs`;
-      return addProblem({ ...at(parser.offset), code: "too_large", message, hint: shorten });
+      addAt(parser.offset, {
+        code: "too_large",
+        message: `the scenario has more than ${maxPieces} words and signs`,
+        hint: shorten,
+      });
+      return undefined;
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
@@ -213,7 +240,7 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   const ranges: TextRange[] = [];
   visit(document, {
     Pair(_, { key, value }) {
-      if (!isOfSecret(keyText(key as Node)) || !isNode(value) || value.range == null) return undefined;
+      if (!isSecretName(keyText(key as Node)) || !isNode(value) || value.range == null) return undefined;
       ranges.push([value.range[0], value.range[1]]);
       return visit.SKIP;
     },
@@ -221,8 +248,8 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   return ranges;
 }
 
-/** Checks the names and the aliases of a document. Returns the node that each alias refers to. */
-function checkNodes(document: Document.Parsed, at: AtOffset, addProblem: AddProblem): Tree["targets"] {
+/** Checks the names and the aliases of a document; returns the node that each alias refers to. */
+function checkNodes(document: Document.Parsed, addAt: AddAt): Tree["targets"] {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
   const keepAnchor = (node: Node & { readonly anchor?: string | undefined }) => {
@@ -231,54 +258,67 @@ function checkNodes(document: Document.Parsed, at: AtOffset, addProblem: AddProb
 
   visit(document, {
     Alias(_, alias) {
-      const place = at(alias.range?.[0] ?? 0);
+      const [offset] = alias.range ?? [0];
       const target = anchors.get(alias.source);
       if (target === undefined) {
-        const message = `the alias *${alias.source} refers to nothing`;
-        const hint = `mark a value above with &${alias.source}`;
-        return addProblem({ ...place, code: "bad_alias", message, hint });
+        addAt(offset, {
+          code: "bad_alias",
+          message: `the alias *${alias.source} refers to nothing`,
+          hint: `mark a value above with &${alias.source}`,
+        });
+        return undefined;
       }
 
       targets.set(alias as Node, target);
       // The yaml package would compare the alias with every anchor and alias before it, each time.
       alias.resolve = () => target as Scalar | YAMLMap | YAMLSeq;
       if (targets.size <= scenarioLimits.aliases) return undefined;
-      const message = `the text has more than ${scenarioLimits.aliases} aliases`;
-      addProblem({ ...place, code: "too_large", message, hint: repeatLess });
+      addAt(offset, {
+        code: "too_large",
+        message: `the text has more than ${scenarioLimits.aliases} aliases`,
+        hint: repeatLess,
+      });
       return visit.BREAK;
     },
     Value: (_, node) => keepAnchor(node as Node),
     Map(_, node) {
       keepAnchor(node as Node);
-      checkNames(node.items as MapPair[], at, addProblem);
+      checkNames(node.items as MapPair[], addAt);
     },
   });
   return targets;
 }
 
-function checkNames(pairs: readonly MapPair[], at: AtOffset, addProblem: AddProblem): void {
+/** Reports names that appear twice, merge keys, and names that lack a colon. */
+function checkNames(pairs: readonly MapPair[], addAt: AddAt): void {
   const names = new Set<string>();
   for (const { key } of pairs) {
     const name = keyText(key);
-    const place = at(key.range?.[0] ?? 0);
+    const [offset] = key.range ?? [0];
 
     // YAML reads `main { … }` as a name.
     const [, word] = /^([\w-]+) *\{/.exec(name) ?? [];
     if (word !== undefined) {
-      const message = `there is no colon after ${quote(word)}`;
-      addProblem({ ...place, code: "yaml_syntax", message, hint: `write ${word}: { … }` });
+      addAt(offset, {
+        code: "yaml_syntax",
+        message: `there is no colon after ${quote(word)}`,
+        hint: `write ${word}: { … }`,
+      });
     }
-    if (name === "<<") addProblem({ ...place, ...mergeKey });
+    if (name === "<<") addAt(offset, mergeKey);
     if (names.has(name)) {
-      const message = `${quote(name)} appears twice`;
-      addProblem({ ...place, code: "duplicate_field", message, hint: "remove one of the two" });
+      addAt(offset, {
+        code: "duplicate_field",
+        message: `${quote(name)} appears twice`,
+        hint: "remove one of the two",
+      });
     }
     names.add(name);
   }
 }
 
 /** Reports `environment:test` in braces and `main:{ … }`, which YAML reads as names without the value. */
-function checkSpaces(document: Document.Parsed, at: AtOffset, addProblem: AddProblem): void {
+function checkSpaces(document: Document.Parsed, addAt: AddAt): void {
   visit(document, {
     Pair(_, { key, value }) {
       if (!isScalar(key) || key.type !== "PLAIN") return;
@@ -288,14 +328,17 @@ function checkSpaces(document: Document.Parsed, at: AtOffset, addProblem: AddPro
       const startsContainer = rest.startsWith("{") || rest.startsWith("[");
       if (hasValue && !startsContainer) return;
 
-      const place = at(key.range?.[0] ?? 0);
-      const message = `there is no space after the colon of ${quote(word)}`;
-      const hint = `put an ordinary space after it: ${word}: …`;
-      addProblem({ ...place, code: "yaml_syntax", message, hint });
+      const [offset] = key.range ?? [0];
+      addAt(offset, {
+        code: "yaml_syntax",
+        message: `there is no space after the colon of ${quote(word)}`,
+        hint: `put an ordinary space after it: ${word}: …`,
+      });
     },
   });
 }
 
+/** The text of a name; empty for a name that is no text. */
 function keyText(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
@@ -306,6 +349,31 @@ interface Field {
   readonly value: Node | null;
 }
 
+/** Follows a path as far as the text has it, and returns the place where it ends. */
+function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): ReturnType<ReadScenario["find"]> {
+  const { contents } = tree.document;
+  let nearest: Field = { key: contents, value: contents };
+  let depth = 0;
+  for (const step of path) {
+    const field = fieldIn(tree, nearest.value, step);
+    if (field === undefined) break;
+    nearest = field;
+    depth += 1;
+  }
+
+  // The place is that of the name, or of the value if the path is found to its end and the value is not empty.
+  let shown = nearest.key;
+  const [start, end] = nearest.value?.range ?? [];
+  const isFound = depth === path.length;
+  if (isFound && pointAt === "value" && start !== end) shown = nearest.value;
+  const [offset] = shown?.range ?? [0];
+
+  const value = aliasTarget(tree, nearest.value);
+  const scalar = isScalar(value) ? value.source : undefined;
+  return { place: placeAt(tree.source, offset), depth, layer: 0, scalar };
+}
+
+/** The field or the item inside a node; `undefined` if it has none of this name or number. */
 function fieldIn(tree: Tree, parent: Node | null, step: string | number): Field | undefined {
   // The fields of an alias are in the lines of its anchor.
   const node = aliasTarget(tree, parent);
@@ -317,6 +385,7 @@ function fieldIn(tree: Tree, parent: Node | null, step: string | number): Field 
   return { key: item, value: item };
 }
 
+/** The fields of a mapping by name. */
 function pairsOf(tree: Tree, map: YAMLMap): ReadonlyMap<string, MapPair> {
   const known = tree.pairs.get(map);
   if (known !== undefined) return known;
@@ -331,30 +400,6 @@ function pairsOf(tree: Tree, map: YAMLMap): ReadonlyMap<string, MapPair> {
 function aliasTarget(tree: Tree, node: Node | null): Node | null {
   if (node === null) return null;
   return tree.targets.get(node) ?? node;
-}
-
-/** Follows a path as far as the text has it. */
-function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): ReturnType<ReadScenario["find"]> {
-  const { contents } = tree.document;
-  let nearest: Field = { key: contents, value: contents };
-  let depth = 0;
-  for (const step of path) {
-    const field = fieldIn(tree, nearest.value, step);
-    if (field === undefined) break;
-    nearest = field;
-    depth += 1;
-  }
-
-  // The name is shown if its value is empty, or if the path ends in it.
-  let shown = nearest.key;
-  const [start, end] = nearest.value?.range ?? [];
-  const isFound = depth === path.length;
-  if (isFound && pointAt === "value" && start !== end) shown = nearest.value;
-  const offset = shown?.range?.[0] ?? 0;
-
-  const node = aliasTarget(tree, nearest.value);
-  const scalar = isScalar(node) ? node.source : undefined;
-  return { place: placeAt(tree.source, offset), depth, layer: 0, scalar };
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

@@ -73,7 +73,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/outcomes.ts": "HTTP",
   "src/rules/request-path.ts": "HTTP",
   "src/rules/schema/shape.ts": "field",
-  "src/scenario/format/schema.ts": "HTTP",
+  "src/scenario/format/endpoint-shapes.ts": "HTTP",
   "src/scenario/format/step-shapes.ts": "HTTP",
   "src/scenario/yaml.ts": "field",
   "src/server/control/app.ts": "HTTP",

@@ -5,32 +5,42 @@ import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;
 
+/** A scenario has not too many endpoints, removes only inherited ones, and none responds to the requests of another. */
 const endpointsFit: ScenarioRule = (facts) => {
   const { scenario, addProblem } = facts;
   const endpoints = writtenEndpoints(scenario);
   if (endpoints.length > maxEndpoints) {
-    const message = `the scenario has ${endpoints.length} endpoints, and at most ${maxEndpoints} are allowed`;
-    addProblem({ code: "out_of_range", field: ["endpoints"], message, hint: "remove some", pointAt: "key" });
+    addProblem({
+      code: "out_of_range",
+      field: ["endpoints"],
+      pointAt: "key",
+      message: `the scenario has ${endpoints.length} endpoints, and at most ${maxEndpoints} are allowed`,
+      hint: "remove some",
+    });
   }
 
   for (const [name, endpoint] of Object.entries(scenario.endpoints ?? {})) {
+    // A `null` that removes an inherited endpoint is gone together with it.
     if (endpoint !== null) continue;
-    const field = ["endpoints", name];
-    const message = `${quote(name)} removes nothing: no extended scenario has this endpoint`;
-    const hint = "write an endpoint, or remove the line";
-    addProblem({ code: "endpoint_contradiction", field, message, hint, pointAt: "key" });
+    addProblem({
+      code: "endpoint_contradiction",
+      field: ["endpoints", name],
+      pointAt: "key",
+      message: `${quote(name)} removes nothing: no extended scenario has this endpoint`,
+      hint: "write an endpoint, or remove the line",
+    });
   }
 
-  const nameOfTarget = new Map<string, string>();
+  const nameByTarget = new Map<string, string>();
   for (const [name, { method = "GET", path }] of endpoints) {
     const target = `${method} ${formOfPath(path)}`;
-    const first = nameOfTarget.get(target);
+    const first = nameByTarget.get(target);
     if (first === undefined) {
-      nameOfTarget.set(target, name);
+      nameByTarget.set(target, name);
       continue;
     }
 
-    const field = facts.writtenLast(
+    const field = facts.fieldToFix(
       ["endpoints", name, "path"],
       ["endpoints", name, "method"],
       ["endpoints", first, "path"],
@@ -38,13 +48,15 @@ const endpointsFit: ScenarioRule = (facts) => {
     );
     // The message names the endpoint that the field is not of.
     const other = field[1] === name ? first : name;
-    const message = `${quote(other)} already responds to ${method} ${path}`;
-    const hint = "write another path or method, or remove one";
-    addProblem({ code: "endpoint_contradiction", field, message, hint });
+    addProblem({
+      code: "endpoint_contradiction",
+      field,
+      message: `${quote(other)} already responds to ${method} ${path}`,
+      hint: "write another path or method, or remove one",
+    });
   }
 };
 
-const longestBody = 64 * 1024;
 /** How much is read of a number's text: an exact one is shorter. */
 export const longestSpelling = 100;
 
@@ -54,28 +66,46 @@ const numbersAreExact: ScenarioRule = (facts) => {
   for (const [field, number] of numbersOfBodies(scenario)) {
     const text = spelling(field) ?? String(number);
     if (/^[+-]?0\d/.test(text)) {
-      const hint = "put a code or an id in quotes";
-      addProblem({ code: "out_of_range", field, message: `${text} would lose its zeros`, hint });
+      addProblem({
+        code: "out_of_range",
+        field,
+        message: `${text} would lose its zeros`,
+        hint: "put a code or an id in quotes",
+      });
     } else if (!isExact(number, text)) {
-      const hint = "put it in quotes, or write another number";
-      addProblem({ code: "out_of_range", field, message: `JSON has no exact number ${text}`, hint });
+      addProblem({
+        code: "out_of_range",
+        field,
+        message: `JSON has no exact number ${text}`,
+        hint: "put it in quotes, or write another number",
+      });
     }
   }
 };
 
+/** In bytes, as JSON. */
+const longestBody = 64 * 1024;
+
+/** A 204 has no body, and any other one is not too long. */
 const bodiesFit: ScenarioRule = (facts) => {
-  const { scenario, writtenLast, addProblem } = facts;
+  const { scenario, fieldToFix, addProblem } = facts;
   for (const [name, { body, status }] of writtenEndpoints(scenario)) {
     if (body === undefined) continue;
     const bodyField = ["endpoints", name, "body"];
     if (status === 204) {
-      const field = writtenLast(bodyField, ["endpoints", name, "status"]);
-      const hint = "remove the body (below extends, with body: null), or write status: 200";
-      addProblem({ code: "endpoint_contradiction", field, message: "a 204 has no body", hint });
+      addProblem({
+        code: "endpoint_contradiction",
+        field: fieldToFix(bodyField, ["endpoints", name, "status"]),
+        message: "a 204 has no body",
+        hint: "remove the body (below extends, with body: null), or write status: 200",
+      });
     } else if (isTooLong(body)) {
-      const message = `the body is longer than ${longestBody / 1024} KiB as JSON`;
-      const hint = "shorten it; aliases (*) repeat";
-      addProblem({ code: "endpoint_contradiction", field: bodyField, message, hint });
+      addProblem({
+        code: "endpoint_contradiction",
+        field: bodyField,
+        message: `the body is longer than ${longestBody / 1024} KiB as JSON`,
+        hint: "shorten it; aliases (*) repeat",
+      });
     }
   }
 };
@@ -90,7 +120,7 @@ function isExact(value: number, text: string): boolean {
   return digitsOf(decimal) === digitsOf(String(value));
 }
 
-/** The digits of a decimal number without zeros around them, and the exponent of the last one. */
+/** The digits of a decimal number without zeros around them, and the exponent of the last one: `15e-1` for `1.50`. */
 function digitsOf(text: string): string {
   const parts = /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text);
   if (parts === null) return "";
@@ -100,13 +130,13 @@ function digitsOf(text: string): string {
   const digits = written.replace(/0+$/, "");
   if (digits === "") return "";
   const zerosAtEnd = written.length - digits.length;
-  const last = Number(exponent) - fraction.length + zerosAtEnd;
-  return `${digits.replace(/^0+/, "")}e${last}`;
+  const exponentOfLast = Number(exponent) - fraction.length + zerosAtEnd;
+  return `${digits.replace(/^0+/, "")}e${exponentOfLast}`;
 }
 
 function isTooLong(body: unknown): boolean {
+  // Aliases can repeat a long text a thousand times: once it is too long, the rest is not written out.
   let length = 0;
-  // Aliases can repeat a long text a thousand times: what is too long is not written out.
   const text = JSON.stringify(body, (name, part) => {
     length += name.length + (typeof part === "string" ? part.length : 1);
     return length > longestBody ? undefined : part;

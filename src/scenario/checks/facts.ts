@@ -8,17 +8,21 @@ import type { AddProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
 
+/** What the rules know of a scenario that has its shape. */
 export interface Facts {
   readonly scenario: Scenario;
+  /** The organizations by ref, without the population's. */
   readonly organizations: ReadonlyMap<string, ScenarioOrganization>;
+  /** All keys that the scenario lists, without the population's. */
   readonly keys: readonly WrittenKey[];
   /** The first key with each ref. */
-  readonly keyOf: ReadonlyMap<string, WrittenKey>;
+  readonly keyByRef: ReadonlyMap<string, WrittenKey>;
   readonly assumptions: Assumptions;
   /** The refs of keys and organizations, including the population's. */
   readonly refs: Readonly<Record<RefKind, KnownRefs>>;
   /** The clock's start (epoch milliseconds); `undefined` if it starts at the real time. */
   readonly start: number | undefined;
+  /** Milliseconds from the clock's start to a time or a duration; `undefined` without one, and if the start is not known. */
   readonly fromStart: (text: string | undefined) => number | undefined;
   readonly addProblem: AddProblem;
   readonly spelling: Spelling;
@@ -26,35 +30,40 @@ export interface Facts {
    * Of the fields that contradict each other, the one to point at: the first that the scenario itself has. If it has
    * none, the first of the nearest scenario that it extends.
    */
-  readonly writtenLast: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
+  readonly fieldToFix: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
-interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
+/** Refs to look up, and to list for a hint. */
+interface KnownRefs {
+  readonly has: (ref: string) => boolean;
+  /** How many `keys` lists: those of the population, which may be many, are not. */
+  readonly size: number;
   readonly keys: () => Iterable<string>;
 }
 
 type RefKind = "key" | "organization";
 
-/** Adds the problems of a scenario that breaks it. */
+/** Adds a problem for each part of a scenario that breaks it. */
 export type ScenarioRule = (facts: Facts) => void;
 
 export function factsOf(
   scenario: Scenario,
-  text: Pick<Facts, "spelling" | "writtenLast" | "addProblem">,
+  text: Pick<Facts, "spelling" | "fieldToFix" | "addProblem">,
 ): Facts {
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = [...writtenKeys(scenario)];
-  const keyOf = new Map<string, WrittenKey>();
+  const keyByRef = new Map<string, WrittenKey>();
   for (const key of keys) {
-    if (!keyOf.has(key.ref)) keyOf.set(key.ref, key);
+    if (!keyByRef.has(key.ref)) keyByRef.set(key.ref, key);
   }
 
-  const { population } = scenario;
-  const isPopulatedKey = (ref: string) => isKeyRef(ref) && isPopulated(ref, population);
-  const isPopulatedOrganization = (ref: string) => !isKeyRef(ref) && isPopulated(ref, population);
+  // Of the population's refs, `organization-1` and `organization-1-key-1`, only a key's has `-key-`.
+  const isPopulatedKey = (ref: string) => ref.includes("-key-") && isPopulated(ref, scenario.population);
+  const isPopulatedOrganization = (ref: string) =>
+    !ref.includes("-key-") && isPopulated(ref, scenario.population);
   const refs = {
-    key: knownRefs(keyOf, isPopulatedKey),
-    organization: knownRefs(organizations, isPopulatedOrganization),
+    key: addPopulation(keyByRef, isPopulatedKey),
+    organization: addPopulation(organizations, isPopulatedOrganization),
   };
 
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
@@ -63,20 +72,18 @@ export function factsOf(
 
   const start = parseTime(scenario.clock?.now ?? "");
   const fromStart: Facts["fromStart"] = (time) => timeSince(start, time);
-  return { scenario, organizations, keys, keyOf, assumptions, refs, start, fromStart, ...text };
+  return { scenario, organizations, keys, keyByRef, assumptions, refs, start, fromStart, ...text };
 }
 
-// Both kinds of refs in a population start alike: `organization-1`, `organization-1-key-1`.
-function isKeyRef(ref: string): boolean {
-  return ref.includes("-key-");
+function addPopulation(
+  listed: ReadonlyMap<string, unknown>,
+  isPopulatedRef: (ref: string) => boolean,
+): KnownRefs {
+  const has = (ref: string) => listed.has(ref) || isPopulatedRef(ref);
+  return { has, size: listed.size, keys: () => listed.keys() };
 }
 
-/** The refs of a map and those of the population, which are not listed. */
-function knownRefs(map: ReadonlyMap<string, unknown>, isPopulatedRef: (ref: string) => boolean): KnownRefs {
-  return { size: map.size, keys: () => map.keys(), has: (ref) => map.has(ref) || isPopulatedRef(ref) };
-}
-
-/** Milliseconds from a start to a time or duration; `undefined` if that depends on a start that is not known. */
+/** Milliseconds from a start to a time or a duration; `undefined` without one, and for a time if the start is not known. */
 export function timeSince(start: number | undefined, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const when = parseWhen(text);

@@ -16,14 +16,19 @@ import { checkRef } from "./ref-rules.js";
 
 type FaultFields = NonNullable<Scenario["faults"]>[number];
 type WhenFields = NonNullable<FaultFields["when"]>;
+type Endpoints = NonNullable<Scenario["endpoints"]>;
 
-/** What faults are compared with: a scenario, or a running sandbox. */
+/** What faults are compared with: a scenario as it starts, or a running sandbox. */
 interface FaultContext {
   readonly refs: Facts["refs"];
   readonly scenario: Pick<Scenario, "endpoints">;
-  /** The start of durations (epoch milliseconds). */
+  /** When the durations of a fault start (epoch milliseconds); `undefined` if that is not known. */
   readonly now?: number | undefined;
   readonly keys: LastingKeys;
+}
+
+interface FaultChecks extends FaultContext {
+  readonly addProblem: Facts["addProblem"];
 }
 
 /** The part of a key that stays the same at run time: a fault that contradicts it can never match. */
@@ -34,15 +39,25 @@ interface LastingKey
 }
 
 interface LastingKeys {
+  /** `undefined` for a key that is not known: it may have any request. */
   readonly at: (ref: string) => LastingKey | undefined;
   /** The organizations that have a legacy key: none is created at run time. */
   readonly legacyOwners: Pick<ReadonlySet<string>, "has" | "size">;
 }
 
+/** What makes a fault useless. */
+interface FaultContradiction {
+  /** The field to point at, in the fault. */
+  readonly field: FieldPath;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** The faults of a scenario and of its steps can match requests, and their effects fit together. */
 export const faultsFit: ScenarioRule = (facts) => {
   const { scenario, refs, start, addProblem } = facts;
   const { timeline = [], story = [] } = scenario;
-  const keys = lastingKeysIn(scenario);
+  const keys = lastingKeysOf(scenario);
   const atStart: FaultChecks = { refs, scenario, now: start, addProblem, keys };
   checkFaults(scenario.faults, [], atStart);
 
@@ -64,14 +79,14 @@ export const faultsFit: ScenarioRule = (facts) => {
 };
 
 /** The keys that a scenario starts with. */
-function lastingKeysIn(scenario: Scenario): LastingKeys {
+function lastingKeysOf(scenario: Scenario): LastingKeys {
   const keys = new Map<string, WrittenKey>();
-  const oldRefs = new Map<string, string>();
+  const replacedRefs = new Map<string, string>();
   const legacyOwners = new Set<string>();
   for (const key of writtenKeys(scenario)) {
     const { ref, organization, fields } = key;
     keys.set(ref, key);
-    if (fields.replaced_by !== undefined) oldRefs.set(fields.replaced_by, ref);
+    if (fields.replaced_by !== undefined) replacedRefs.set(fields.replaced_by, ref);
     if (isLegacy(fields)) legacyOwners.add(organization);
   }
 
@@ -82,7 +97,7 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
       if (key === undefined) return undefined;
 
       const { organization, fields } = key;
-      const replaces = oldRefs.get(ref);
+      const replaces = replacedRefs.get(ref);
       return {
         organization,
         environment: fields.environment,
@@ -97,84 +112,190 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
   };
 }
 
-export function faultProblems(faults: readonly FaultFields[], sandbox: FaultContext): FieldProblem[] {
+/** The problems of faults that a running sandbox is to get. */
+export function faultProblems(faults: readonly FaultFields[], context: FaultContext): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  checkFaults(faults, [], { ...sandbox, addProblem: addingTo(problems) });
+  checkFaults(faults, [], { ...context, addProblem: addingTo(problems) });
   return problems;
 }
 
-type FaultChecks = FaultContext & Pick<Facts, "addProblem">;
-
-function checkFaults(faults: readonly FaultFields[] = [], path: FieldPath, checking: FaultChecks): void {
+function checkFaults(faults: readonly FaultFields[] = [], path: FieldPath, checks: FaultChecks): void {
   for (const [index, fault] of faults.entries()) {
-    const at = [...path, "faults", index];
-    checkRef("key", fault.when?.key, [...at, "when", "key"], checking);
-    checkRef("organization", fault.when?.organization, [...at, "when", "organization"], checking);
-    checkOutcome(fault.when?.outcome, [...at, "when", "outcome"], checking);
+    const { when } = fault;
+    const faultField = [...path, "faults", index];
+    checkRef("key", when?.key, [...faultField, "when", "key"], checks);
+    checkRef("organization", when?.organization, [...faultField, "when", "organization"], checks);
+    checkOutcome(when?.outcome, [...faultField, "when", "outcome"], checks);
+
     const contradictions = [
-      whyTooEarly(fault, checking.now),
-      whySwapped(fault),
-      whyNotTogether(fault),
-      whyNever(fault, checking),
+      whyEndsBeforeStart(fault, checks.now),
+      whyDelaySwapped(fault),
+      whyEffectsExclude(fault),
+      whyNever(fault, checks),
     ];
-    for (const why of contradictions) {
-      if (why === undefined) continue;
-      const { message, hint } = why;
-      checking.addProblem({ code: "fault_contradiction", field: [...at, ...why.at], message, hint });
+    for (const contradiction of contradictions) {
+      if (contradiction === undefined) continue;
+      const { field, message, hint } = contradiction;
+      checks.addProblem({ code: "fault_contradiction", field: [...faultField, ...field], message, hint });
     }
   }
 }
 
-interface Contradiction {
-  /** The field of the fault to point at. */
-  readonly at: FieldPath;
-  readonly message: string;
-  readonly hint: string;
+const outcomesOfSpecification: ReadonlySet<string> = new Set(outcomes.map(({ id }) => id));
+
+const noEndpoints: Endpoints = {};
+
+/** Whether the success of each endpoint has a body, by its outcome: made once for many faults. */
+const hasBodyByOutcome = /* @__PURE__ */ cachedBy((endpoints: Endpoints): ReadonlyMap<string, boolean> => {
+  const hasBody = new Map<string, boolean>();
+  for (const [name, { status = 200, body }] of writtenEndpoints({ endpoints })) {
+    hasBody.set(`${status}.${name}`, body !== undefined);
+  }
+  return hasBody;
+});
+
+/** The sandbox has the outcomes of the specification, and the success of each endpoint of the scenario. */
+export function checkOutcome(
+  outcome: OutcomeId | undefined,
+  field: FieldPath,
+  context: Pick<FaultChecks, "scenario" | "addProblem">,
+): void {
+  if (outcome === undefined) return;
+  const successes = hasBodyByOutcome(context.scenario.endpoints ?? noEndpoints);
+  if (outcomesOfSpecification.has(outcome) || successes.has(outcome)) return;
+  context.addProblem({
+    code: "bad_choice",
+    field,
+    message: `the sandbox has no outcome ${quote(outcome)}`,
+    // Not made for a problem that is not added: it takes time.
+    get hint() {
+      const near = nearest(outcome, [...outcomesOfSpecification, ...successes.keys()]);
+      if (near === undefined) return "the report of a sandbox lists its endpoints and outcomes";
+      return `did you mean ${near}?`;
+    },
+  });
+}
+
+function whyEndsBeforeStart(fault: FaultFields, now: number | undefined): FaultContradiction | undefined {
+  const { after, until } = fault.when ?? {};
+  const start = timeSince(now, after);
+  const end = timeSince(now, until);
+  if (start === undefined || end === undefined || end > start) return undefined;
+  return {
+    field: ["when", "until"],
+    message: `the fault must end after it starts (${after}), not ${until}`,
+    hint: "write a later time, or remove one of the two",
+  };
+}
+
+/** Why a delay has no value: its lower bound is above the upper one. */
+function whyDelaySwapped(fault: FaultFields): FaultContradiction | undefined {
+  const { latency } = fault.then ?? {};
+  if (typeof latency !== "object") return undefined;
+
+  const bounds: Readonly<Record<string, string>> = latency;
+  const [lower, upper] = "median" in bounds ? ["median", "p99"] : ["min", "max"];
+  const low = bounds[lower] ?? "";
+  const high = bounds[upper] ?? "";
+  if ((parseDuration(low) ?? 0) <= (parseDuration(high) ?? 0)) return undefined;
+  return {
+    field: ["then", "latency", upper],
+    message: `${upper} is ${high}, less than ${lower}, which is ${low}`,
+    hint: "swap the two",
+  };
+}
+
+/** The fields of `then` that are parts of a response with a `status`. */
+const partsOfStatus = ["body", "retry_after"] as const;
+type PartOfStatus = (typeof partsOfStatus)[number];
+type Effect = FaultKind | PartOfStatus;
+
+/** Why no response can have all effects of a fault. */
+function whyEffectsExclude(fault: FaultFields): FaultContradiction | undefined {
+  const { then = {} } = fault;
+  const parts = partsOfStatus.filter((name) => then[name] !== undefined);
+  const effects: readonly Effect[] = [...faultKindsOf(then), ...parts];
+
+  for (const [index, second] of effects.entries()) {
+    const first = effects.slice(0, index).find((effect) => !fitTogether(effect, second));
+    if (first === undefined) continue;
+    return {
+      field: ["then", second],
+      message: `a response cannot have both ${first} and ${second}`,
+      hint: "remove one of the two, or add a second fault",
+    };
+  }
+  return undefined;
+}
+
+/** Whether a response can have both effects: the parts of a status fit what the status fits. */
+function fitTogether(one: Effect, other: Effect): boolean {
+  const first = isPartOfStatus(one) ? "status" : one;
+  const second = isPartOfStatus(other) ? "status" : other;
+  if (first === second) return true;
+  const fits: readonly string[] = faultEffects[first].fits;
+  return fits.includes(second);
+}
+
+function isPartOfStatus(effect: Effect): effect is PartOfStatus {
+  return partsOfStatus.some((part) => part === effect);
 }
 
 /** Why no request can match a fault, whatever changes at run time; `undefined` if one can. */
 export function whyNever(
   fault: FaultFields,
   context: Pick<FaultContext, "scenario" | "keys">,
-): Contradiction | undefined {
+): FaultContradiction | undefined {
   const { when = {}, then = {} } = fault;
-  return whyNoSender(when, context.keys) ?? whyNoBody(when, then, context.scenario) ?? whyNoMatch(when);
+  return (
+    whyNoKeySends(when, context.keys) ??
+    whyNoBodyBreaks(when, then, context.scenario) ??
+    whyNoneSelected(when)
+  );
 }
 
 /** Why no key can send a request that matches. */
-function whyNoSender(when: WhenFields, keys: LastingKeys): Contradiction | undefined {
-  const { organization, outcome } = when;
-  const ref = when.key;
-  const at = ["when", "outcome"];
+function whyNoKeySends(when: WhenFields, keys: LastingKeys): FaultContradiction | undefined {
+  const { key: ref, organization, outcome } = when;
 
+  // A request without a key of the sandbox is of no key and of no organization.
   if (isWithoutKey(outcome) && (ref !== undefined || organization !== undefined)) {
     const condition = ref === undefined ? "organization" : "key";
-    const message = `a request with the outcome ${outcome} has no key of the sandbox`;
-    return { at, message, hint: `remove ${condition}, or write another outcome` };
+    return {
+      field: ["when", "outcome"],
+      message: `a request with the outcome ${outcome} has no key of the sandbox`,
+      hint: `remove ${condition}, or write another outcome`,
+    };
   }
   if (ref === undefined) return whyNoLegacyKey(when, keys);
+
+  // The request of a known key is of its organization, and has an outcome that the key can have.
   const key = keys.at(ref);
   if (key === undefined) return undefined;
-
   if (organization !== undefined && key.organization !== organization) {
-    const message = `the key ${quote(ref)} belongs to ${quote(key.organization)}`;
-    return { at: ["when", "organization"], message, hint: "remove one of the two" };
+    return {
+      field: ["when", "organization"],
+      message: `the key ${quote(ref)} belongs to ${quote(key.organization)}`,
+      hint: "remove one of the two",
+    };
   }
   if (outcome === undefined) return undefined;
   const never = whyKeyNeverHas(outcome, key);
   if (never === undefined) return undefined;
-
   const { why, instead = "another outcome" } = never;
-  const message = `the key ${quote(ref)} never has the outcome ${outcome}: ${why}`;
-  return { at, message, hint: `write ${instead}, or another key` };
+  return {
+    field: ["when", "outcome"],
+    message: `the key ${quote(ref)} never has the outcome ${outcome}: ${why}`,
+    hint: `write ${instead}, or another key`,
+  };
 }
 
 function isWithoutKey(outcome: OutcomeId | undefined): boolean {
   return outcome === "401.missing" || outcome === "401.malformed" || outcome === "401.unknown";
 }
 
-// No legacy key is created at run time.
-function whyNoLegacyKey(when: WhenFields, keys: LastingKeys): Contradiction | undefined {
+/** Why no key of any ref has the outcome of legacy keys: none is created at run time. */
+function whyNoLegacyKey(when: WhenFields, keys: LastingKeys): FaultContradiction | undefined {
   const { organization, outcome } = when;
   if (outcome !== "200.legacy") return undefined;
 
@@ -183,8 +304,11 @@ function whyNoLegacyKey(when: WhenFields, keys: LastingKeys): Contradiction | un
   if (hasOne) return undefined;
 
   const owner = organization === undefined ? "the scenario" : quote(organization);
-  const hint = "give a key legacy: true, or write another outcome";
-  return { at: ["when", "outcome"], message: `${owner} has no legacy key`, hint };
+  return {
+    field: ["when", "outcome"],
+    message: `${owner} has no legacy key`,
+    hint: "give a key legacy: true, or write another outcome",
+  };
 }
 
 interface NeverOfKey {
@@ -224,125 +348,45 @@ function keyInWords(key: LastingKey): string {
 }
 
 /** Why a fault that only breaks bodies has none to break. */
-function whyNoBody(
+function whyNoBodyBreaks(
   when: WhenFields,
   then: FaultFields["then"],
   scenario: FaultContext["scenario"],
-): Contradiction | undefined {
+): FaultContradiction | undefined {
   const { outcome } = when;
   const kinds = faultKindsOf(then);
   const [first] = kinds;
   if (first === undefined || outcome === undefined) return undefined;
   if (!kinds.every((kind) => kind === "truncate" || kind === "malformed")) return undefined;
 
-  const hasBody = successesIn(scenario.endpoints ?? noEndpoints).get(outcome);
-  // It is `undefined` for an outcome that has an error body, or the one of `/me`.
-  if (hasBody !== false) return undefined;
-  const message = `a response with the outcome ${outcome} has no body`;
-  return { at: ["then", first], message, hint: "write another effect, or another outcome" };
+  // Each error and `/me` have a body; only an endpoint of the scenario may have none.
+  const hasBody = hasBodyByOutcome(scenario.endpoints ?? noEndpoints).get(outcome) ?? true;
+  if (hasBody) return undefined;
+  return {
+    field: ["then", first],
+    message: `a response with the outcome ${outcome} has no body`,
+    hint: "write another effect, or another outcome",
+  };
 }
 
 /** Why the numbers and times of a fault select no request. */
-function whyNoMatch(when: WhenFields): Contradiction | undefined {
+function whyNoneSelected(when: WhenFields): FaultContradiction | undefined {
   const { every, requests, until } = when;
   if (every !== undefined && requests?.every((number) => number % every !== 0)) {
-    const message = `every: ${every} selects none of these requests`;
-    return { at: ["when", "requests"], message, hint: "write a multiple of it, or remove one of the two" };
+    return {
+      field: ["when", "requests"],
+      message: `every: ${every} selects none of these requests`,
+      hint: "write a multiple of it, or remove one of the two",
+    };
   }
 
   if (until === undefined) return undefined;
   const duration = parseDuration(until);
   // A time may be over: the faults that the control plane returns have times.
   if (duration === undefined || duration > 0) return undefined;
-  const message = `the fault ends before the first request: until is ${until}`;
-  return { at: ["when", "until"], message, hint: "write a longer duration, or remove it" };
-}
-
-const ownOutcomes: ReadonlySet<string> = new Set(outcomes.map(({ id }) => id));
-
-type Endpoints = NonNullable<Scenario["endpoints"]>;
-const noEndpoints: Endpoints = {};
-
-/** Whether the success of each endpoint has a body, by its outcome: made once for many faults. */
-const successesIn = /* @__PURE__ */ cachedBy((endpoints: Endpoints): ReadonlyMap<string, boolean> => {
-  const hasBody = new Map<string, boolean>();
-  for (const [name, { status = 200, body }] of writtenEndpoints({ endpoints })) {
-    hasBody.set(`${status}.${name}`, body !== undefined);
-  }
-  return hasBody;
-});
-
-/** The sandbox has the outcomes of the specification, and the success of each endpoint of the scenario. */
-export function checkOutcome(
-  outcome: OutcomeId | undefined,
-  field: FieldPath,
-  context: Pick<FaultChecks, "scenario" | "addProblem">,
-): void {
-  if (outcome === undefined) return;
-  const successes = successesIn(context.scenario.endpoints ?? noEndpoints);
-  if (ownOutcomes.has(outcome) || successes.has(outcome)) return;
-  context.addProblem({
-    code: "bad_choice",
-    field,
-    message: `the sandbox has no outcome ${quote(outcome)}`,
-    // Not made for a problem that is not added: it takes time.
-    get hint() {
-      const near = nearest(outcome, [...ownOutcomes, ...successes.keys()]);
-      if (near === undefined) return "the report of a sandbox lists its endpoints and outcomes";
-      return `did you mean ${near}?`;
-    },
-  });
-}
-
-const partsOfStatus = ["body", "retry_after"] as const;
-type PartOfStatus = (typeof partsOfStatus)[number];
-type Effect = FaultKind | PartOfStatus;
-
-function whyTooEarly(fault: FaultFields, now: number | undefined): Contradiction | undefined {
-  const { after, until } = fault.when ?? {};
-  const start = timeSince(now, after);
-  const end = timeSince(now, until);
-  if (start === undefined || end === undefined || end > start) return undefined;
-  const message = `the fault must end after it starts (${after}), not ${until}`;
-  return { at: ["when", "until"], message, hint: "write a later time, or remove one of the two" };
-}
-
-function whySwapped(fault: FaultFields): Contradiction | undefined {
-  const { latency } = fault.then ?? {};
-  if (typeof latency !== "object") return undefined;
-
-  const bounds: Readonly<Record<string, string>> = latency;
-  const [lower, upper] = "median" in bounds ? ["median", "p99"] : ["min", "max"];
-  const low = bounds[lower] ?? "";
-  const high = bounds[upper] ?? "";
-  if ((parseDuration(low) ?? 0) <= (parseDuration(high) ?? 0)) return undefined;
-  const message = `${upper} is ${high}, less than ${lower}, which is ${low}`;
-  return { at: ["then", "latency", upper], message, hint: "swap the two" };
-}
-
-function whyNotTogether(fault: FaultFields): Contradiction | undefined {
-  const { then = {} } = fault;
-  const parts = partsOfStatus.filter((name) => then[name] !== undefined);
-  const effects: readonly Effect[] = [...faultKindsOf(then), ...parts];
-
-  for (const [index, second] of effects.entries()) {
-    const first = effects.slice(0, index).find((effect) => !fitTogether(effect, second));
-    if (first === undefined) continue;
-    const message = `a response cannot have both ${first} and ${second}`;
-    return { at: ["then", second], message, hint: "remove one of the two, or add a second fault" };
-  }
-  return undefined;
-}
-
-/** Whether a response can have both effects: the parts of a status fit what the status fits. */
-function fitTogether(one: Effect, other: Effect): boolean {
-  const first = isPartOfStatus(one) ? "status" : one;
-  const second = isPartOfStatus(other) ? "status" : other;
-  if (first === second) return true;
-  const fits: readonly string[] = faultEffects[first].fits;
-  return fits.includes(second);
-}
-
-function isPartOfStatus(effect: Effect): effect is PartOfStatus {
-  return partsOfStatus.some((part) => part === effect);
+  return {
+    field: ["when", "until"],
+    message: `the fault ends before the first request: until is ${until}`,
+    hint: "write a longer duration, or remove it",
+  };
 }

@@ -22,9 +22,12 @@ const scopesFit: ScenarioRule = (facts) => {
   const needed = assumptions.me_scope;
   if (needed !== null && !known.includes(needed)) {
     const field = scenario.assumptions?.me_scope === undefined ? "scopes" : "me_scope";
-    const message = `me_scope is ${quote(needed)}, which is not one of assumptions.scopes`;
-    const hint = "set me_scope to one of them, or to null for no scope";
-    addProblem({ code: "unknown_scope", field: ["assumptions", field], message, hint });
+    addProblem({
+      code: "unknown_scope",
+      field: ["assumptions", field],
+      message: `me_scope is ${quote(needed)}, which is not one of assumptions.scopes`,
+      hint: "set me_scope to one of them, or to null for no scope",
+    });
   }
 
   for (const { path, fields } of keys) {
@@ -32,17 +35,26 @@ const scopesFit: ScenarioRule = (facts) => {
     for (const [index, scope] of scopes.entries()) {
       const field = [...path, "scopes", index];
       if (!known.includes(scope)) {
-        const hint = `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`;
-        addProblem({ code: "unknown_scope", field, message: `there is no scope ${quote(scope)}`, hint });
+        addProblem({
+          code: "unknown_scope",
+          field,
+          message: `there is no scope ${quote(scope)}`,
+          hint: `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`,
+        });
       }
       if (scopes.indexOf(scope) < index) {
-        const message = `${quote(scope)} is listed twice`;
-        addProblem({ code: "duplicate_scope", field, message, hint: "list it once" });
+        addProblem({
+          code: "duplicate_scope",
+          field,
+          message: `${quote(scope)} is listed twice`,
+          hint: "list it once",
+        });
       }
     }
   }
 };
 
+/** The requests of a minute are also requests of its day (R24). */
 const usageAddsUp: ScenarioRule = (facts) => {
   for (const { path, fields } of facts.keys) {
     const { usage } = fields;
@@ -52,46 +64,56 @@ const usageAddsUp: ScenarioRule = (facts) => {
     const minute = usage.this_minute ?? 0;
     const today = usage.today ?? minute;
     if (today >= minute) continue;
-    const message = `today is ${today}, less than this_minute, which is ${minute}`;
-    const hint = "the requests of this minute also count for today (R24)";
-    const field = facts.writtenLast([...path, "usage", "today"], [...path, "usage", "this_minute"]);
-    facts.addProblem({ code: "usage_contradiction", field, message, hint });
+    facts.addProblem({
+      code: "usage_contradiction",
+      field: facts.fieldToFix([...path, "usage", "today"], [...path, "usage", "this_minute"]),
+      message: `today is ${today}, less than this_minute, which is ${minute}`,
+      hint: "the requests of this minute also count for today (R24)",
+    });
   }
 };
 
 /** A key's times agree with its state, and an overlap lasts at most seven days (R38, R39, R43). */
 const timesFitState: ScenarioRule = (facts) => {
-  const { keys, start, writtenLast, addProblem } = facts;
+  const { keys, start, fieldToFix, addProblem } = facts;
   for (const { path, fields } of keys) {
     const { state } = fields;
     if (fields.revoked_at !== undefined && state !== "revoked") {
-      const message = `revoked_at is for revoked keys, but the key is ${state ?? "active"}`;
-      const field = writtenLast([...path, "revoked_at"], [...path, "state"]);
-      const hint = "add state: revoked, or remove the field (R41)";
-      addProblem({ code: "state_contradiction", field, message, hint });
+      addProblem({
+        code: "state_contradiction",
+        field: fieldToFix([...path, "revoked_at"], [...path, "state"]),
+        message: `revoked_at is for revoked keys, but the key is ${state ?? "active"}`,
+        hint: "add state: revoked, or remove the field (R41)",
+      });
     }
 
     const overlap = facts.fromStart(fields.overlap_ends) ?? 0;
     if (overlap > maximumOverlap && state !== "rotated") {
-      const field = [...path, "overlap_ends"];
-      const hint = "an overlap lasts at most 7 days (R39)";
-      addProblem({ code: "overlap_out_of_range", field, message: "the overlap is too long", hint });
+      addProblem({
+        code: "overlap_out_of_range",
+        field: [...path, "overlap_ends"],
+        message: "the overlap is too long",
+        hint: "an overlap lasts at most 7 days (R39)",
+      });
     }
 
     // A key without a state has the one that its times result in.
     if (state === undefined) continue;
     const actual = keyStateAtStart(fields, start);
     if (actual === undefined || actual === state) continue;
-    const isExpiry = actual === "expired" || fields.overlap_ends === undefined;
-    const field = writtenLast([...path, isExpiry ? "expires" : "overlap_ends"], [...path, "state"]);
-    const message = `the key is ${state}, but with its times ${actual}`;
-    const hint = `write state: ${actual}, or another time (R38, R43)`;
-    addProblem({ code: "state_contradiction", field, message, hint });
+    const isByExpiry = actual === "expired" || fields.overlap_ends === undefined;
+    const timeName = isByExpiry ? "expires" : "overlap_ends";
+    addProblem({
+      code: "state_contradiction",
+      field: fieldToFix([...path, timeName], [...path, "state"]),
+      message: `the key is ${state}, but with its times ${actual}`,
+      hint: `write state: ${actual}, or another time (R38, R43)`,
+    });
   }
 };
 
 /** Counts the keys that a sandbox starts with. Keys created at run time, which snapshots write as hashes, do not count. */
-function countKeys(facts: Facts) {
+function countedKeys(facts: Facts): { populated: number; count: number } {
   const { organizations, keysEach } = populationOf(facts.scenario);
   const populated = organizations * keysEach;
   const written = facts.keys.filter(({ fields }) => fields.sha256 === undefined).length;
@@ -100,17 +122,21 @@ function countKeys(facts: Facts) {
 
 /** A scenario's keys fit in memory. */
 const keysWithinMaximum: ScenarioRule = (facts) => {
-  const { populated, count } = countKeys(facts);
+  const { populated, count } = countedKeys(facts);
   if (count <= scenarioLimits.keys) return;
 
-  const message = `the scenario has ${count} keys; the maximum is ${scenarioLimits.keys}`;
   let field = "organizations";
   let hint = "remove keys";
   if (populated > 0) {
     field = "population";
     hint = "lower population.organizations or population.keys_per_organization";
   }
-  facts.addProblem({ code: "too_many_keys", field: [field], message, hint });
+  facts.addProblem({
+    code: "too_many_keys",
+    field: [field],
+    message: `the scenario has ${count} keys; the maximum is ${scenarioLimits.keys}`,
+    hint,
+  });
 };
 
 /** An organization has at most five active keys in an environment (R32). */
@@ -128,9 +154,13 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
     const tooMany = active[maximumActiveKeys];
     if (tooMany === undefined) continue;
     const { path, organization, fields } = tooMany;
-    const message = `${quote(organization)} has ${active.length} active ${fields.environment} keys`;
-    const hint = `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`;
-    facts.addProblem({ code: "too_many_active_keys", field: path, message, hint, pointAt: "key" });
+    facts.addProblem({
+      code: "too_many_active_keys",
+      field: path,
+      pointAt: "key",
+      message: `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
+      hint: `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
+    });
   }
 };
 
@@ -146,9 +176,9 @@ function countsAsActiveAtStart(key: WrittenKey, facts: Facts): boolean {
 
 /** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
 const secretsFit: ScenarioRule = (facts) => {
-  const { scenario, keys, writtenLast, addProblem } = facts;
+  const { scenario, keys, fieldToFix, addProblem } = facts;
   // To compare more keys than are allowed would take long.
-  if (countKeys(facts).count <= scenarioLimits.keys) {
+  if (countedKeys(facts).count <= scenarioLimits.keys) {
     for (const problem of sharedValues(scenario)) addProblem({ ...problem, pointAt: "key" });
   }
 
@@ -158,72 +188,57 @@ const secretsFit: ScenarioRule = (facts) => {
     const parsed = parseApiKey(secret);
     const prefix = prefixOf(environment, isLegacy(fields));
     if (parsed === undefined) {
-      const hint = `start it with ${prefix}, followed by letters, digits, _ and -`;
-      const message = "the secret is not a well-formed key (R10)";
-      addProblem({ code: "secret_malformed", field: [...path, "secret"], message, hint });
+      addProblem({
+        code: "secret_malformed",
+        field: [...path, "secret"],
+        message: "the secret is not a well-formed key (R10)",
+        hint: `start it with ${prefix}, followed by letters, digits, _ and -`,
+      });
     } else if (parsed.prefix !== prefix) {
-      const message = `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`;
-      const hint = `start it with ${prefix} (R3, R16), or change the other fields`;
-      const field = writtenLast([...path, "secret"], [...path, "environment"], [...path, "legacy"]);
-      addProblem({ code: "secret_mismatch", field, message, hint });
+      addProblem({
+        code: "secret_mismatch",
+        field: fieldToFix([...path, "secret"], [...path, "environment"], [...path, "legacy"]),
+        message: `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`,
+        hint: `start it with ${prefix} (R3, R16), or change the other fields`,
+      });
     }
   }
 };
 
 /** Only a replaced key has a replacement, and a rotation could have created it (R17, R26, R37). */
 const replacementsFit: ScenarioRule = (facts) => {
-  const oldKeys = new Map<WrittenKey, WrittenKey>();
+  const oldByReplacement = new Map<WrittenKey, WrittenKey>();
   for (const old of facts.keys) {
-    replacementIsExpected(old, facts);
+    checkReplacementExpected(old, facts);
     const replacement = replacementOf(old, facts);
     if (replacement === undefined) continue;
 
-    const earlier = oldKeys.get(replacement);
+    const earlier = oldByReplacement.get(replacement);
     if (earlier === undefined) {
-      oldKeys.set(replacement, old);
+      oldByReplacement.set(replacement, old);
     } else {
-      const message = `${quote(replacement.ref)} already replaces ${quote(earlier.ref)}`;
-      const hint = "each rotation creates its own key (R37)";
-      facts.addProblem({ code: "replacement_shared", field: [...old.path, "replaced_by"], message, hint });
+      facts.addProblem({
+        code: "replacement_shared",
+        field: [...old.path, "replaced_by"],
+        message: `${quote(replacement.ref)} already replaces ${quote(earlier.ref)}`,
+        hint: "each rotation creates its own key (R37)",
+      });
     }
-    replacementIsAlike(old, replacement, facts);
+    checkReplacementAlike(old, replacement, facts);
   }
 };
 
-/** A longer circle is shown without its middle. */
-const maxRefsOfCircle = 6;
-
-/** Replacements do not form a circle (R42: a replaced key cannot be rotated again). */
-const replacementsEnd: ScenarioRule = (facts) => {
-  const followed = new Set<WrittenKey>();
-  for (const start of facts.keys) {
-    // From replacement to replacement, until none is left, or the next one was followed before.
-    const chain: WrittenKey[] = [];
-    let next: WrittenKey | undefined = start;
-    while (next !== undefined && !followed.has(next)) {
-      followed.add(next);
-      chain.push(next);
-      next = replacementOf(next, facts);
-    }
-
-    // The end of an earlier chain is no circle of this one.
-    if (next === undefined || !chain.includes(next)) continue;
-    const circle = chain.slice(chain.indexOf(next));
-    const refs = circle.slice(0, maxRefsOfCircle).map(({ ref }) => ref);
-    if (circle.length > maxRefsOfCircle) refs.push("…");
-    const message = `the key is replaced by itself: ${[...refs, next.ref].join(" → ")}`;
-    const hint = "write the ref of the key that the rotation created (R37)";
-    facts.addProblem({ code: "replacement_cycle", field: [...next.path, "replaced_by"], message, hint });
-  }
-};
-
-function replacementIsExpected(key: WrittenKey, facts: Facts): void {
+/** Checks that a key has a replacement if its state needs one, and none if its state has none. */
+function checkReplacementExpected(key: WrittenKey, facts: Facts): void {
   const { path, fields } = key;
   const { state = "active" } = fields;
   if (state === "retiring" && fields.replaced_by === undefined) {
-    const hint = "add replaced_by with the ref of the key that replaced it (R37)";
-    const message = "a retiring key has a replacement, but replaced_by is missing";
-    facts.addProblem({ code: "replacement_missing", field: [...path, "state"], message, hint });
+    facts.addProblem({
+      code: "replacement_missing",
+      field: [...path, "state"],
+      message: "a retiring key has a replacement, but replaced_by is missing",
+      hint: "add replaced_by with the ref of the key that replaced it (R37)",
+    });
   }
 
   let isReplaced = state === "retiring" || state === "rotated";
@@ -233,27 +248,47 @@ function replacementIsExpected(key: WrittenKey, facts: Facts): void {
 
   for (const name of ["replaced_by", "overlap_ends"] as const) {
     if (fields[name] === undefined) continue;
-    const hint = "add state: retiring or state: rotated, or remove the field";
-    const message = `${name} is for replaced keys, but the key is ${state}`;
-    const field = facts.writtenLast([...path, name], [...path, "state"]);
-    facts.addProblem({ code: "replacement_not_expected", field, message, hint, pointAt: "key" });
+    facts.addProblem({
+      code: "replacement_not_expected",
+      field: facts.fieldToFix([...path, name], [...path, "state"]),
+      pointAt: "key",
+      message: `${name} is for replaced keys, but the key is ${state}`,
+      hint: "add state: retiring or state: rotated, or remove the field",
+    });
   }
 }
 
+/** The key that replaces another one; `undefined` if it has none, or if two keys have its ref. */
+function replacementOf(key: WrittenKey, facts: Facts): WrittenKey | undefined {
+  const { state = "active", replaced_by } = key.fields;
+  if (replaced_by === undefined || state === "active") return undefined;
+  // With a duplicate ref, the intended key is unknown.
+  if (facts.keys.length > facts.keyByRef.size) return undefined;
+  return facts.keyByRef.get(replaced_by);
+}
+
+/** What a replacement has of the old key, besides its organization and environment. */
 const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
 
-function replacementIsAlike(old: WrittenKey, replacement: WrittenKey, facts: Facts): void {
-  const { writtenLast, addProblem } = facts;
+/** Checks that a key is like the one that it replaces. */
+function checkReplacementAlike(old: WrittenKey, replacement: WrittenKey, facts: Facts): void {
+  const { fieldToFix, addProblem } = facts;
   const { ref, organization, fields } = replacement;
   const field = [...old.path, "replaced_by"];
   if (organization !== old.organization || fields.environment !== old.fields.environment) {
-    const message = `the replacement ${quote(ref)} is a ${fields.environment} key of ${quote(organization)}`;
-    const hint = "a replacement has the organization and the environment of the old key (R37)";
-    addProblem({ code: "replacement_elsewhere", field, message, hint });
+    addProblem({
+      code: "replacement_elsewhere",
+      field,
+      message: `the replacement ${quote(ref)} is a ${fields.environment} key of ${quote(organization)}`,
+      hint: "a replacement has the organization and the environment of the old key (R37)",
+    });
   } else if (isLegacy(fields)) {
-    const message = `the replacement ${quote(ref)} has a legacy prefix`;
-    const hint = "a replacement has the current prefix (R17)";
-    addProblem({ code: "replacement_legacy", field, message, hint });
+    addProblem({
+      code: "replacement_legacy",
+      field,
+      message: `the replacement ${quote(ref)} has a legacy prefix`,
+      hint: "a replacement has the current prefix (R17)",
+    });
   }
 
   for (const name of settingNames) {
@@ -261,20 +296,45 @@ function replacementIsAlike(old: WrittenKey, replacement: WrittenKey, facts: Fac
     const after = fields[name];
     if (before === undefined || after === undefined) continue;
     if (canonicalJson(before) === canonicalJson(after)) continue;
-    const message = `${name} of ${quote(ref)} differs from ${quote(old.ref)}, which it replaces`;
-    const hint = `a replacement has the ${listed(settingNames, "and")} of the old key (R26, R37); remove ${name} from one of them`;
-    const settingField = writtenLast([...replacement.path, name], [...old.path, name]);
-    addProblem({ code: "replacement_differs", field: settingField, message, hint });
+    const settingField = fieldToFix([...replacement.path, name], [...old.path, name]);
+    addProblem({
+      code: "replacement_differs",
+      field: settingField,
+      message: `${name} of ${quote(ref)} differs from ${quote(old.ref)}, which it replaces`,
+      hint: `a replacement has the ${listed(settingNames, "and")} of the old key (R26, R37); remove ${name} from one of them`,
+    });
   }
 }
 
-function replacementOf(key: WrittenKey, facts: Facts): WrittenKey | undefined {
-  const { state = "active", replaced_by } = key.fields;
-  if (replaced_by === undefined || state === "active") return undefined;
-  // With a duplicate ref, the intended key is unknown.
-  if (facts.keys.length > facts.keyOf.size) return undefined;
-  return facts.keyOf.get(replaced_by);
-}
+/** Of a longer circle, only the first refs are shown. */
+const maxRefsOfCircle = 6;
+
+/** Replacements do not form a circle (R42: a replaced key cannot be rotated again). */
+const replacementsEnd: ScenarioRule = (facts) => {
+  const followed = new Set<WrittenKey>();
+  for (const start of facts.keys) {
+    // From replacement to replacement, until there is none, or the next one was followed before.
+    const chain: WrittenKey[] = [];
+    let next: WrittenKey | undefined = start;
+    while (next !== undefined && !followed.has(next)) {
+      followed.add(next);
+      chain.push(next);
+      next = replacementOf(next, facts);
+    }
+
+    // Only a chain that comes back to itself has a circle; this one may as well end in an earlier chain.
+    if (next === undefined || !chain.includes(next)) continue;
+    const circle = chain.slice(chain.indexOf(next));
+    const refs = circle.slice(0, maxRefsOfCircle).map(({ ref }) => ref);
+    if (circle.length > maxRefsOfCircle) refs.push("…");
+    facts.addProblem({
+      code: "replacement_cycle",
+      field: [...next.path, "replaced_by"],
+      message: `the key is replaced by itself: ${[...refs, next.ref].join(" → ")}`,
+      hint: "write the ref of the key that the rotation created (R37)",
+    });
+  }
+};
 
 export const keyRules: readonly ScenarioRule[] = [
   scopesFit,

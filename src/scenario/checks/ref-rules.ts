@@ -5,8 +5,9 @@ import { isReserved } from "../format/fields.js";
 import { isPopulated } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
 
+/** There is an organization, and each ref of an organization or a key is unique and no other word. */
 const refsAreFree: ScenarioRule = (facts) => {
-  const { scenario, organizations, keys, keyOf, addProblem } = facts;
+  const { scenario, organizations, keys, keyByRef, addProblem } = facts;
   const { population } = scenario;
   if (organizations.size === 0 && (population?.organizations ?? 0) === 0) {
     addProblem({
@@ -20,9 +21,13 @@ const refsAreFree: ScenarioRule = (facts) => {
 
   const checkFree = (ref: string, field: FieldPath) => {
     if (!isPopulated(ref, population)) return;
-    const message = `the population has the ref ${quote(ref)}`;
-    const hint = "choose another one: the population uses organization-1, organization-1-key-1 and so on";
-    addProblem({ code: "taken_by_population", field, message, hint, pointAt: "key" });
+    addProblem({
+      code: "taken_by_population",
+      field,
+      pointAt: "key",
+      message: `the population has the ref ${quote(ref)}`,
+      hint: "choose another one: the population uses organization-1, organization-1-key-1 and so on",
+    });
   };
   for (const ref of organizations.keys()) checkFree(ref, ["organizations", ref]);
 
@@ -30,12 +35,16 @@ const refsAreFree: ScenarioRule = (facts) => {
     const { ref, path } = key;
     checkFree(ref, path);
     if (isReserved(ref)) {
-      const message = `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`;
-      const hint = `call it ${ref}-key`;
-      addProblem({ code: "reserved_key_ref", field: path, message, hint, pointAt: "key" });
+      addProblem({
+        code: "reserved_key_ref",
+        field: path,
+        pointAt: "key",
+        message: `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`,
+        hint: `call it ${ref}-key`,
+      });
     }
 
-    const first = keyOf.get(ref);
+    const first = keyByRef.get(ref);
     if (first === undefined || first === key) continue;
     const message = `${quote(first.organization)} already has a key ${quote(ref)}`;
     const hint = "refs of keys are unique in the whole scenario: choose another one";
@@ -43,6 +52,7 @@ const refsAreFree: ScenarioRule = (facts) => {
   }
 };
 
+/** The default key and each replacement exist. */
 const refsExist: ScenarioRule = (facts) => {
   checkRef("key", facts.scenario.default_key, ["default_key"], facts);
   for (const { path, fields } of facts.keys) {
@@ -50,6 +60,26 @@ const refsExist: ScenarioRule = (facts) => {
   }
 };
 
+/** The clock can still move after its start. */
+const clockIsWithinYears: ScenarioRule = (facts) => {
+  const { start } = facts;
+  if (start === undefined || start <= lastClockInstant) return;
+  facts.addProblem({
+    code: "out_of_range",
+    field: ["clock", "now"],
+    message: `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`,
+    hint: "write an earlier time",
+  });
+};
+
+export const refRules: readonly ScenarioRule[] = [clockIsWithinYears, refsAreFree, refsExist];
+
+/** A hint lists at most this many refs. */
+const maxRefsShown = 10;
+/** To compare each of many wrong refs with more than this would be slow. */
+const maxRefsCompared = 300;
+
+/** Adds a problem for a ref of nothing; one that is left out is fine. */
 export function checkRef(
   kind: keyof Facts["refs"],
   ref: string | undefined,
@@ -68,19 +98,6 @@ export function checkRef(
     },
   });
 }
-
-const clockIsWithinYears: ScenarioRule = (facts) => {
-  const { start } = facts;
-  if (start === undefined || start <= lastClockInstant) return;
-  const message = `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`;
-  facts.addProblem({ code: "out_of_range", field: ["clock", "now"], message, hint: "write an earlier time" });
-};
-
-export const refRules: readonly ScenarioRule[] = [clockIsWithinYears, refsAreFree, refsExist];
-
-const maxRefsShown = 10;
-/** To compare each of many wrong refs with more than this would be slow. */
-const maxRefsCompared = 300;
 
 function knownRefsHint(ref: string, known: Facts["refs"]["key"], things: string): string {
   if (known.size === 0) return `the scenario has no ${things}`;

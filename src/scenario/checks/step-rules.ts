@@ -12,78 +12,90 @@ type Action = Pick<WrittenStep, ActionName>;
 
 // Problems of single steps. Only a run shows whether a step has its expected result.
 
+/** No step of the timeline is earlier than the one before it; the first that is gets the problem. */
 const timelineIsInOrder: ScenarioRule = (facts) => {
-  let latest = 0;
+  let timeBefore = 0;
   for (const [index, { at }] of (facts.scenario.timeline ?? []).entries()) {
     const time = facts.fromStart(at);
     // A time that depends on the real time fits anywhere.
     if (time === undefined) continue;
-    if (time < latest) {
-      const field = ["timeline", index, "at"];
-      const message = `the step is earlier (${at}) than the one before it, or the start of the clock`;
-      const hint = "write a later time, or sort the steps by time";
-      facts.addProblem({ code: "timeline_order", field, message, hint });
+    if (time < timeBefore) {
+      facts.addProblem({
+        code: "timeline_order",
+        field: ["timeline", index, "at"],
+        message: `the step is earlier (${at}) than the one before it, or the start of the clock`,
+        hint: "write a later time, or sort the steps by time",
+      });
       return;
     }
-    latest = time;
+    timeBefore = time;
   }
 };
 
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
 const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_responded } = facts.scenario;
+
+  // A step may use a key that any step creates. If one creates a key without a ref, only a run shows which.
   const createdRefs = new Set<string | undefined>();
   for (const step of [...timeline, ...story]) {
     const { createsKey, newKey } = refsIn(step);
     if (createsKey) createdRefs.add(newKey);
   }
-  const keyExists: KeyExists = (ref, path) => {
-    // A step may create a key without a ref; only a run shows its ref.
+  const checkKey: CheckKey = (ref, path) => {
     if (!createdRefs.has(undefined) && !createdRefs.has(ref)) checkRef("key", ref, path, facts);
   };
 
   for (const [index, step] of timeline.entries()) {
     const path = ["timeline", index];
-    const doesOne = doesOneThing(step, actionNames, path, facts);
+    if (!checkOneThing(step, actionNames, path, facts)) continue;
     // In a snapshot, earlier changes may have made steps of the timeline impossible.
-    if (doesOne && requests_responded === undefined) actionFits(step, path, keyExists, facts);
+    if (requests_responded === undefined) checkAction(step, path, checkKey, facts);
   }
 
   for (const [index, step] of story.entries()) {
     const path = ["story", index];
-    if (!doesOneThing(step, stepKinds, path, facts)) continue;
-    actionFits(step, path, keyExists, facts);
+    if (!checkOneThing(step, stepKinds, path, facts)) continue;
+    checkAction(step, path, checkKey, facts);
     const sender = step.request?.key;
-    if (!isReserved(sender)) keyExists(sender, [...path, "request", "key"]);
-    expectationFits(step, path, facts);
+    if (!isReserved(sender)) checkKey(sender, [...path, "request", "key"]);
+    checkExpectation(step, path, facts);
   }
 };
 
-type KeyExists = (ref: string | undefined, path: FieldPath) => void;
+/** Adds a problem for the ref of a key that no step creates and that does not exist. */
+type CheckKey = (ref: string | undefined, path: FieldPath) => void;
 
-function doesOneThing(step: object, things: readonly string[], path: FieldPath, facts: Facts): boolean {
+/** Adds a problem for a step that does several things; returns whether it does one. */
+function checkOneThing(step: object, things: readonly string[], path: FieldPath, facts: Facts): boolean {
   const [first, second] = Object.keys(step).filter((name) => things.includes(name));
   if (second === undefined) return true;
-  const message = `a step does one thing; this one has ${first} and ${second}`;
-  const hint = `split it into two steps, ${quote(first)} first`;
-  facts.addProblem({ code: "step_contradiction", field: [...path, second], message, hint, pointAt: "key" });
+  facts.addProblem({
+    code: "step_contradiction",
+    field: [...path, second],
+    pointAt: "key",
+    message: `a step does one thing; this one has ${first} and ${second}`,
+    hint: `split it into two steps, ${quote(first)} first`,
+  });
   return false;
 }
 
-function actionFits(action: Action, path: FieldPath, keyExists: KeyExists, facts: Facts): void {
+/** Checks the refs of the key, the organization and the faults of an action. */
+function checkAction(action: Action, path: FieldPath, checkKey: CheckKey, facts: Facts): void {
   const { name, key, organization } = refsIn(action);
   if (name === undefined) return;
 
   const row = actionRow(name);
   const fieldAt = (field = "") => [...path, name, field];
   checkRef("organization", organization, fieldAt(row.organization), facts);
-  keyExists(key, fieldAt(row.key));
+  checkKey(key, fieldAt(row.key));
   for (const [index, { when }] of (action.faults ?? []).entries()) {
-    keyExists(when?.key, [...path, "faults", index, "when", "key"]);
+    checkKey(when?.key, [...path, "faults", index, "when", "key"]);
   }
 }
 
-function expectationFits(step: WrittenStep, path: FieldPath, facts: Facts): void {
+/** Checks that a step expects only what its kind of step can result in. */
+function checkExpectation(step: WrittenStep, path: FieldPath, facts: Facts): void {
   const { expect } = step;
   if (expect === undefined) return;
   checkOutcome(expect.outcome, [...path, "expect", "outcome"], facts);
@@ -94,11 +106,13 @@ function expectationFits(step: WrittenStep, path: FieldPath, facts: Facts): void
   else if ((actionNames as readonly string[]).includes(kind)) allowed = ["error"];
   const misplaced = Object.keys(expect).find((name) => !allowed.includes(name));
   if (misplaced === undefined) return;
-
-  const field = [...path, "expect", misplaced];
-  const message = `${quote(kind)} cannot expect ${quote(misplaced)}`;
-  const hint = `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`;
-  facts.addProblem({ code: "step_contradiction", field, message, hint, pointAt: "key" });
+  facts.addProblem({
+    code: "step_contradiction",
+    field: [...path, "expect", misplaced],
+    pointAt: "key",
+    message: `${quote(kind)} cannot expect ${quote(misplaced)}`,
+    hint: `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`,
+  });
 }
 
 export const stepRules: readonly ScenarioRule[] = [timelineIsInOrder, stepsFit];

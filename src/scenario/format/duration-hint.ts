@@ -1,11 +1,13 @@
 import { day, parseDuration, scenarioDuration } from "../../rules/time.js";
 
-// What a text means that is no duration of a scenario.
+/** In several units, `1h30m`, or in ISO 8601, `PT90M` and `P1D`. Also the empty text and a lone sign, which mean nothing. */
+const severalUnits =
+  /^(?<sign>[+-]?)(?<iso>P?)(?:(?<days>\d{1,6})D)?(?<time>T?)(?:(?<hours>\d{1,6})H)?(?:(?<minutes>\d{1,6})M)?(?:(?<seconds>\d{1,6})S)?$/i;
 
-const compound = /^([+-]?)(P?)(?:(\d{1,6})D)?(T?)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?$/i;
-const spelled = /^([+-]?)(\d{1,6}(?:\.\d{1,3})?) ?(ms|milli|m(?!o)|[wdhs])[a-z]*$/i;
+/** A number and the word of a unit, which its start identifies: `90 seconds`, `1.5hrs`, `2 weeks`; but not `2 months`. */
+const unitInWords = /^(?<sign>[+-]?)(?<count>\d{1,6}(?:\.\d{1,3})?) ?(?<unit>ms|milli|m(?!o)|[wdhs])[a-z]*$/i;
 
-/** What to write in place of a text that is no allowed duration, if it can be told. */
+/** What to write in place of a text that is no allowed duration; `undefined` if nothing shows what it means. */
 export function durationHint(
   text: string,
   isAllowed: (text: string) => boolean,
@@ -17,43 +19,51 @@ export function durationHint(
 
   let hint = `write ${first}`;
   if (text.endsWith("M") && first.endsWith("m")) hint += " (minutes)";
-  // `90s` is only meant by `-90 seconds` where no sign is allowed.
-  if (second !== undefined && !first.endsWith(second)) hint += ` or ${second}`;
+  // `-90 seconds` means `-90s` where a sign is allowed, and only elsewhere `90s`.
+  const isWithoutSign = second !== undefined && first.endsWith(second);
+  if (second !== undefined && !isWithoutSign) hint += ` or ${second}`;
   return hint;
 }
 
-/** Returns the durations that a text probably means: without a unit, in other or several units, in ISO 8601, with a wrong sign. */
+/** The durations that a text may mean, the likeliest first. */
 function meantDurations(text: string, units: readonly string[]): string[] {
-  if (/^[+-]?\d+$/.test(text)) return units.map((unit) => text + unit);
-  const parts = compound.exec(text);
-  if (parts !== null) return compoundDurations(text, parts);
-  const words = spelled.exec(text);
-  if (words === null) return [];
+  const isOnlyNumber = /^[+-]?\d+$/.test(text);
+  if (isOnlyNumber) return units.map((unit) => text + unit);
 
-  const [, sign = "", count, name = ""] = words;
-  const unit = name.toLowerCase().replace("milli", "ms");
-  // No duration of a scenario is in weeks.
-  const length = parseDuration(`1${unit}`) ?? 7 * day;
-  return signedDurations(sign, Math.round(Number(count) * length));
+  const parts = severalUnits.exec(text)?.groups;
+  if (parts !== undefined) return durationsOfParts(text, parts);
+  const words = unitInWords.exec(text)?.groups;
+  if (words !== undefined) return durationsOfWords(words);
+  return [];
 }
 
-/** In several units: `1h30m`, `PT90M`, `P1D`. */
-function compoundDurations(text: string, parts: RegExpExecArray): string[] {
-  const [, sign = "", iso = "", days = 0, separator = "", hours = 0, minutes, seconds = 0] = parts;
-  if (minutes !== undefined) {
-    const months = `${sign}${Number(minutes) * 30}d`;
-    // In ISO 8601, an M before the T is a month. Anywhere else, a capital M may be one.
-    if (iso !== "" && separator === "") return [months];
-    if (iso === "" && text.endsWith("M")) return [`${sign}${minutes}m`, months];
+type Groups = Readonly<Record<string, string | undefined>>;
+
+function durationsOfParts(text: string, parts: Groups): string[] {
+  const { sign = "", iso, time, days = 0, hours = 0, minutes = 0, seconds = 0 } = parts;
+
+  // An M may mean months, which a scenario has as days.
+  if (parts.minutes !== undefined) {
+    const asMonths = `${sign}${Number(minutes) * 30}d`;
+    const isBeforeTime = iso !== "" && time === "";
+    if (isBeforeTime) return [asMonths];
+    if (iso === "" && text.endsWith("M")) return [`${sign}${minutes}m`, asMonths];
   }
 
-  const sum = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds);
-  return signedDurations(sign, sum * 1000);
+  const wholeMinutes = (Number(days) * 24 + Number(hours)) * 60 + Number(minutes);
+  return withAndWithoutSign(sign, (wholeMinutes * 60 + Number(seconds)) * 1000);
 }
 
-/** A length with its sign, then without. None is meant by a length of zero. */
-function signedDurations(sign: string, length: number): string[] {
-  if (length === 0) return [];
-  const plain = scenarioDuration(length);
-  return [sign + plain, plain];
+function durationsOfWords(words: Groups): string[] {
+  const { sign = "", count, unit = "" } = words;
+  const unitOfScenario = unit.toLowerCase().replace("milli", "ms");
+  // The only unit that no duration of a scenario has is the week.
+  const length = parseDuration(`1${unitOfScenario}`) ?? 7 * day;
+  return withAndWithoutSign(sign, Math.round(Number(count) * length));
+}
+
+function withAndWithoutSign(sign: string, milliseconds: number): string[] {
+  if (milliseconds === 0) return [];
+  const duration = scenarioDuration(milliseconds);
+  return [sign + duration, duration];
 }

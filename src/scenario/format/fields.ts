@@ -12,22 +12,36 @@ import {
 } from "../../rules/time.js";
 import { durationHint } from "./duration-hint.js";
 
-const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
-
-// The kinds of text in the format. Each use is a new shape, which can have its own description.
+// The kinds of text and the limits in the format. Each use of a kind is a new shape, which can have its own description.
 
 /** One line, such as a name. */
 export const shortText = () => s.text({ min: 1, max: 200, pattern: /^[^\r\n]*$/ });
 
-export const ref = () =>
-  s.text({
-    noun: "a ref",
-    example: "core-banking",
-    code: "bad_ref",
-    pattern: refPattern,
-    max: maximumRefLength,
-    hint: refHint,
-  });
+export const maximumScopes = 100;
+
+const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
+export const scope = () =>
+  s.text({ noun: "a scope name", example: "attestations:read", pattern: scopePattern });
+
+export const sha256 = () =>
+  s.text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/, hint: () => "write 64 hex digits in lower case" });
+
+// The largest integer of a structured field (RFC 9651), as in the RateLimit headers.
+const limit = () => s.count({ max: 999_999_999_999_999 });
+export const limits = s.mapping({ per_minute: s.optional(limit()), per_day: s.optional(limit()) });
+
+// Times and durations.
+
+/** `90s`, `10m`, `2h`, `7d`, with a minus for the past. */
+export const durationPattern = /^-?\d+[smhd]$/;
+
+/** A duration without a minus, also in milliseconds: `250ms`. */
+export const waitPattern = /^\d+(?:ms|[smhd])$/;
+
+const durationExamples = "90s, 10m, 2h or 7d";
+const isDuration = (text: string) => parseDuration(text) !== undefined;
+const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
+const isTimeOrDuration = (text: string) => parseWhen(text) !== undefined;
 
 export const time = () =>
   s.text({
@@ -38,16 +52,13 @@ export const time = () =>
     hint: timeHint,
   });
 
-/** `90s`, `10m`, `2h`, `7d`, with a minus for the past. */
-export const durationPattern = /^-?\d+[smhd]$/;
-
-/** The same without a minus, and `250ms`. */
-export const waitPattern = /^\d+(?:ms|[smhd])$/;
-
+/** What differs between the kinds of durations. */
 interface DurationKind {
   readonly noun: string;
   readonly example: string;
+  /** How it is written; JSON Schema has it, too. */
   readonly pattern: RegExp;
+  /** Whether a text that is written so is a duration of this kind. */
   readonly isAllowed: (text: string) => boolean;
   /** The units that a number without a unit probably means. */
   readonly units?: string[];
@@ -60,47 +71,55 @@ function durationText(kind: DurationKind) {
   return s.text({ noun, example, code: "bad_time", pattern, isAllowed, hint });
 }
 
-const durations = "90s, 10m, 2h or 7d";
-const isDuration = (text: string) => parseDuration(text) !== undefined;
-const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
-
 /** How long a replaced key still works, in whole seconds: a number without a unit would be read in several ways. */
 export function overlap(): s.Shape<Overlap> {
   const inTime = durationText({
     noun: "a duration, or 0",
-    example: durations,
+    example: durationExamples,
     pattern: durationPattern,
     isAllowed: isDuration,
   });
   return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // its pattern
 }
 
-/** Also in milliseconds: clients move the clock by the pause that their tests replace. */
-export function clockMove() {
-  const pattern = new RegExp(`${durationPattern.source}|${waitPattern.source}`);
-  return durationText({ noun: "a duration", example: durations, pattern, isAllowed: isDuration });
-}
+/** How far the clock moves. Also in milliseconds: clients move it by the pause that their tests replace. */
+export const clockMove = () =>
+  durationText({
+    noun: "a duration",
+    example: durationExamples,
+    pattern: new RegExp(`${durationPattern.source}|${waitPattern.source}`),
+    isAllowed: isDuration,
+  });
 
+/** How long a step of a story waits. */
 export const positiveDuration = () =>
-  durationText({ noun: "a duration", example: durations, pattern: waitPattern, isAllowed: isPositive });
+  durationText({
+    noun: "a duration",
+    example: durationExamples,
+    pattern: waitPattern,
+    isAllowed: isPositive,
+  });
 
-export function durationOrNone() {
-  const pattern = new RegExp(`^none$|${durationPattern.source}`);
-  const isAllowed = (text: string) => text === "none" || isPositive(text);
-  return durationText({ noun: "a duration or none", example: "90d, 12h or none", pattern, isAllowed });
-}
+/** How long something lasts, if it ends at all. */
+export const durationOrNone = () =>
+  durationText({
+    noun: "a duration or none",
+    example: "90d, 12h or none",
+    pattern: new RegExp(`^none$|${durationPattern.source}`),
+    isAllowed: (text) => text === "none" || isPositive(text),
+  });
 
 /** A duration of real time. For more than an hour, a fault can hang. */
-export function wait() {
-  return durationText({
+export const wait = () =>
+  durationText({
     noun: "a duration of at most an hour",
     example: "250ms, 2s or 1m",
     pattern: waitPattern,
     isAllowed: (text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour,
     units: ["ms", "s"],
   });
-}
 
+/** When something happens: at a time, or so long after the start. */
 export function timeOrDuration() {
   const isFittingDuration = (text: string) => durationPattern.test(text) && isTimeOrDuration(text);
   return s.text({
@@ -116,30 +135,24 @@ export function timeOrDuration() {
   });
 }
 
-function isTimeOrDuration(text: string): boolean {
-  return parseWhen(text) !== undefined;
-}
-
-export const maximumScopes = 100;
-
-export const scope = () =>
-  s.text({ noun: "a scope name", example: "attestations:read", pattern: scopePattern });
-
-export const sha256 = () =>
-  s.text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/, hint: () => "write 64 hex digits in lower case" });
-
-// The largest integer of a structured field (RFC 9651), as in the RateLimit headers.
-const limit = () => s.count({ max: 999_999_999_999_999 });
-export const limits = s.mapping({ per_minute: s.optional(limit()), per_day: s.optional(limit()) });
-
 /** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */
 export const forbiddenNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 // Refs: short names in kebab-case for the things in a scenario.
 
-// JavaScript objects would sort a ref of digits before all others, no matter its place in the file.
+/** At least one letter: JavaScript objects would sort a ref of digits before all others, no matter its place in the file. */
 const refPattern = /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const maximumRefLength = 64;
+
+export const ref = () =>
+  s.text({
+    noun: "a ref",
+    example: "core-banking",
+    code: "bad_ref",
+    pattern: refPattern,
+    max: maximumRefLength,
+    hint: refHint,
+  });
 
 /** Words for requests without a valid key in stories; not allowed as refs of keys. */
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
@@ -159,8 +172,9 @@ function refHint(name: string, siblings: Readonly<Record<string, unknown>> = {})
   if (redactKeys(name) !== name) return "write the ref of the key";
 
   const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
-  const plain = withoutAccents(name);
-  const proposal = refOfName(plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2"));
+  const plain = removeAccents(name);
+  const inWords = plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
+  const proposal = refOfName(inWords);
   // A proposal would lack the letters that are not in ASCII.
   if (!isAscii(plain) || Object.hasOwn(siblings, proposal)) return `write it ${how}`;
   return `write it ${how}: ${proposal}`;
@@ -170,8 +184,12 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7E]*$/.test(text);
 }
 
+/** Accents, which follow their letters in a decomposed text. */
 const accents = unicodePattern("\\p{Mn}", "gu");
-const withoutAccents = (text: string) => text.normalize("NFD").replace(accents(), "");
+
+function removeAccents(text: string): string {
+  return text.normalize("NFD").replace(accents(), "");
+}
 
 /**
  * Makes a ref from the name of a key; a name without usable letters gets a general ref.
@@ -180,13 +198,16 @@ const withoutAccents = (text: string) => text.normalize("NFD").replace(accents()
  * refOfName("Bänk 2"); // "bank-2"
  */
 export function refOfName(name: string): string {
-  const plain = withoutAccents(name).toLowerCase();
+  const plain = removeAccents(name).toLowerCase();
   const words = trimmed(plain.replace(/[^a-z0-9]+/g, "-"), maximumRefLength);
   if (isRef(words)) return words;
   return words === "" ? "key" : trimmed(`key-${words}`, maximumRefLength);
 }
 
-/** The first of `ref`, `ref-2`, `ref-3` … that is free; a long one is shortened to stay a valid ref. */
+/**
+ * The first of `ref`, `ref-2`, `ref-3` … that is free; a long one is shortened to stay a valid ref. `numbers` keeps where
+ * the search for each ref has ended, so that many keys of one name do not search from the start.
+ */
 export function freeRefIn(
   isTaken: (ref: string) => boolean,
   ref: string,
@@ -207,6 +228,7 @@ function numberedRef(ref: string, number: number): string {
   return trimmed(ref, maximumRefLength - suffix.length) + suffix;
 }
 
+/** The start of a ref, without hyphens at its ends. */
 function trimmed(words: string, length: number): string {
   return words.replace(/^-+/, "").slice(0, length).replace(/-+$/, "");
 }

@@ -15,7 +15,7 @@ import {
   requestFields,
 } from "./step-shapes.js";
 
-// The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
+// The inputs of the library and the control plane have the fields of scenarios, and so their spelling, checks and messages.
 
 const sandboxOptionFields = {
   scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
@@ -25,6 +25,7 @@ const sandboxOptionFields = {
   profile: s.optional(s.choice(profiles)),
 };
 
+/** The inputs of the library, which the control plane has as bodies, too. */
 export const inputShapes = {
   key_creation: s.mapping(keyCreationFields),
   key_rotation: s.mapping({ overlap: s.optional(overlap()), as: replacementRef }),
@@ -34,8 +35,10 @@ export const inputShapes = {
   sandbox_options: s.mapping(sandboxOptionFields),
 } as const;
 
+/** Who does what a route of keys does. */
 export const actingAs = s.mapping({ actor });
 
+/** Which requests of the journal a call is about. */
 export const requestQuery = s.mapping({
   limit: s.optional(s.count()),
   outcome: s.optional(outcomeShape()),
@@ -45,6 +48,7 @@ export const requestQuery = s.mapping({
   faults: s.optional(s.flag()),
 });
 
+/** Which requests a client must have sent. */
 export const expectationQuery = s.mapping({
   outcome: s.optional(
     s.described(outcomeShape(), "The outcome of the response, or of the fault that affected it."),
@@ -59,6 +63,7 @@ export const expectationQuery = s.mapping({
   ),
 });
 
+/** The bodies of the control plane, by the name that each has in its OpenAPI document. */
 export const controlBodies = {
   ...inputShapes,
   clock_change: s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) }),
@@ -73,6 +78,11 @@ export const controlBodies = {
 export type ControlBodyName = keyof typeof controlBodies;
 export type ControlBody<Name extends ControlBodyName> = s.ValueOf<(typeof controlBodies)[Name]>;
 
+interface LeakedKey {
+  readonly field: s.FieldPath;
+  readonly message: string;
+}
+
 /** Checks an input of an operation. An API key in it is also a mistake, because names and codes are shown (R46). */
 export function checkInput<Of extends s.Shape>(
   shape: Of,
@@ -85,24 +95,22 @@ export function checkInput<Of extends s.Shape>(
   return input as s.ValueOf<Of>;
 }
 
-/** The fields of an input that contain an API key. */
+/** The fields of an input that contain an API key, as a value or as a name. */
 function leakedKeys(value: unknown, field: s.FieldPath): LeakedKey[] {
+  const shownName = field.at(-1) ?? "body";
   if (typeof value === "string") {
     if (!containsKey(value)) return [];
-    return [{ field, message: `${field.at(-1) ?? "body"} must not contain an API key` }];
+    return [{ field, message: `${shownName} must not contain an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];
 
   const leaks: LeakedKey[] = [];
   for (const [name, member] of Object.entries(value)) {
     // A scenario may pin its keys, and has its own checks.
-    const isScenario = field.length === 0 && name === "scenario";
-    if (!isScenario) leaks.push(...leakedKeys(member, [...field, name]));
+    if (field.length === 0 && name === "scenario") continue;
+    if (containsKey(name))
+      leaks.push({ field, message: `a name in ${shownName} must not contain an API key` });
+    else leaks.push(...leakedKeys(member, [...field, name]));
   }
   return leaks;
-}
-
-interface LeakedKey {
-  readonly field: s.FieldPath;
-  readonly message: string;
 }

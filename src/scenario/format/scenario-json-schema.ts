@@ -12,42 +12,41 @@ import descriptions from "./descriptions.json" with { type: "json" };
 import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";
 import { scenarioSchema } from "./schema.js";
 
-/** What a field means, by its path: `organizations.<ref>.type`. */
+/** What each field means, by its path: `organizations.<ref>.type`. */
 type Texts = Readonly<Record<string, string>>;
 
 const textsOfScenario = scenarioTexts();
 const textsOfBodies: Readonly<Record<string, Texts>> = descriptions.control;
+/** The text of each shape at its first place: faults, actions and limits are in several places. */
+const textOfShape = textsByShape();
 
+/** The texts of `descriptions.json`, and those that the tables of faults and assumptions have. */
 function scenarioTexts(): Texts {
   const texts: Record<string, string> = { ...descriptions.scenario };
   for (const kind of faultKinds) texts[`faults.<item>.then.${kind}`] = effectWords(kind);
   for (const [name, { minimal }] of Object.entries(assumptionTable)) {
-    const meaning = meaningOf(name as keyof Assumptions); // the names of its rows
+    const { meaning } = words[name as keyof Assumptions] ?? {}; // the names of its rows
+    if (meaning === undefined) throw new Error(`assumptions.json has no words for ${name}`);
     texts[`assumptions.${name}`] = `${meaning} Default: ${JSON.stringify(minimal)}.`;
   }
   return texts;
 }
 
-function meaningOf(name: keyof Assumptions): string {
-  const { meaning } = words[name] ?? {};
-  if (meaning === undefined) throw new Error(`assumptions.json has no words for ${name}`);
-  return meaning;
-}
+function textsByShape(): ReadonlyMap<Shape, string> {
+  const textByShape = new Map<Shape, string>();
+  const add = (root: Shape, texts: Texts) => {
+    for (const [path, text] of Object.entries(texts)) {
+      const shape = shapeAt(root, path === "" ? [] : path.split("."));
+      if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
+      if (!textByShape.has(shape)) textByShape.set(shape, text);
+    }
+  };
 
-/** The text of each shape at its first place: faults, actions and limits are in several. */
-const textOfShape = new Map<Shape, string>();
-keepTexts(scenarioSchema, textsOfScenario);
-for (const [name, texts] of Object.entries(textsOfBodies)) {
-  keepTexts(controlBodies[name as ControlBodyName], texts);
-}
-keepTexts(requestQuery, descriptions.queries.requests);
-
-function keepTexts(root: Shape, texts: Texts): void {
-  for (const [path, text] of Object.entries(texts)) {
-    const shape = shapeAt(root, path === "" ? [] : path.split("."));
-    if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
-    if (!textOfShape.has(shape)) textOfShape.set(shape, text);
-  }
+  add(scenarioSchema, textsOfScenario);
+  for (const [name, texts] of Object.entries(textsOfBodies))
+    add(controlBodies[name as ControlBodyName], texts);
+  add(requestQuery, descriptions.queries.requests);
+  return textByShape;
 }
 
 export function descriptionOf(shape: Shape): string | undefined {
@@ -69,53 +68,56 @@ function describeBy(texts: Texts): Describe {
 export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   const document = jsonSchemaDocument(scenarioSchema, describeBy(textsOfScenario));
   const schema: ScenarioSchema = JSON.parse(JSON.stringify(document, (_, part) => forEditors(part)));
+  const { properties } = schema;
 
   // Editors suggest the bundled scenarios, and accept any other name.
-  const { description, ...anyName } = schema.properties.extends;
-  schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, anyName] };
-  return { ...schema, if: { required: ["extends"] }, else: { properties: moveRequired(schema) } };
+  const { description, ...anyName } = properties.extends;
+  properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, anyName] };
+
+  // Some fields are required only without `extends`: below it, the extended scenario may have them.
+  const organization = properties.organizations.additionalProperties;
+  const key = organization.properties.keys.additionalProperties;
+  const [endpoint] = properties.endpoints.additionalProperties.anyOf;
+  const requiredAlone = {
+    organizations: {
+      additionalProperties: {
+        required: organization.required,
+        properties: { keys: { additionalProperties: { required: key.required } } },
+      },
+    },
+    // An object: there is no endpoint that `null` could remove.
+    endpoints: { additionalProperties: { type: "object", required: endpoint.required } },
+  };
+  for (const part of [organization, key, endpoint]) delete part.required;
+  return { ...schema, if: { required: ["extends"] }, else: { properties: requiredAlone } };
 }
 
+interface Requiring {
+  required?: readonly string[];
+}
+
+/** The parts of the schema that differ from the shape. */
+interface ScenarioSchema {
+  properties: {
+    extends: Record<string, unknown>;
+    organizations: {
+      additionalProperties: Requiring & { properties: { keys: { additionalProperties: Requiring } } };
+    };
+    endpoints: { additionalProperties: { anyOf: [Requiring, unknown] } };
+  };
+}
+
+/** A part of the schema with what the check of a scenario allows or rejects beyond its shapes. */
 function forEditors(part: unknown): unknown {
   if (!isMapping(part)) return part;
   // Larger integers are not exact in JSON.
   if (part.type === "integer") return { ...part, maximum: part.maximum ?? Number.MAX_SAFE_INTEGER };
-  // A place for anchors.
+  // A member whose name starts with `x-` exists only for its anchors.
   if (part.additionalProperties === false) return { ...part, patternProperties: { "^x-": {} } };
   return part;
 }
 
-/** Takes the required fields out of what a file that extends another one may leave out, and returns them. */
-function moveRequired(schema: ScenarioSchema): Record<string, unknown> {
-  const { properties } = schema;
-  const organization = properties.organizations.additionalProperties;
-  const key = organization.properties.keys.additionalProperties;
-  const [endpoint] = properties.endpoints.additionalProperties.anyOf;
-  const keys = { additionalProperties: { required: key.required } };
-  const organizations = {
-    additionalProperties: { required: organization.required, properties: { keys } },
-  };
-  // Only what a scenario extends can be removed.
-  const endpoints = { additionalProperties: { type: "object", required: endpoint.required } };
-  for (const part of [organization, key, endpoint]) delete part.required;
-  return { organizations, endpoints };
-}
-
-interface Required {
-  required?: readonly string[];
-}
-
-/** The parts that are changed. */
-interface ScenarioSchema {
-  properties: {
-    extends: Record<string, unknown>;
-    endpoints: { additionalProperties: { anyOf: [Required, unknown] } };
-    organizations: {
-      additionalProperties: Required & { properties: { keys: { additionalProperties: Required } } };
-    };
-  };
-}
-
+/** A body of the control plane as JSON Schema, for its OpenAPI document. */
 export function controlBodySchema(name: ControlBodyName): JsonSchema {
   return jsonSchemaOf(controlBodies[name], describeBy(textsOfBodies[name] ?? {}));
 }

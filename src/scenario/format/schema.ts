@@ -1,9 +1,8 @@
 import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
-import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
-import { controlPath } from "../../rules/request-path.js";
 import * as s from "../../rules/schema/shape.js";
+import { endpointsSchema } from "./endpoint-shapes.js";
 import {
   limits,
   maximumScopes,
@@ -19,7 +18,7 @@ import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./
 
 // The only source of the scenario format. `descriptions.json` has its texts, which a page that checks scenarios does not load.
 
-// In lower case, as the API writes ids; `s.uuid` reads those of any service.
+/** In lower case, as the API writes ids; `s.uuid` reads those of any service. */
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const usage = s.mapping({
@@ -28,7 +27,7 @@ const usage = s.mapping({
   counted_at: s.ofSnapshots(s.list(time())),
 });
 
-/** What keeps a key from working without a state of its own. */
+/** Keys of an inactive or suspended organization do not work, which people write as a state of the key. */
 function stateHint(value: unknown): string | undefined {
   if (value === "inactive") return "write status: inactive for its organization";
   if (value === "suspended") return "write live_access: suspended for its organization";
@@ -78,73 +77,6 @@ const population = s.mapping({
   locale: s.optional(s.choice(farmerLocaleChoices)),
   as_of: s.optional(time()),
 });
-
-/** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
-const namesOfMe = ["getRelyingPartyContext", ...apiOutcomes.filter(isSuccess).map((id) => id.slice(4))];
-
-const operationId = s.text({
-  noun: "the operation id of an endpoint",
-  example: "listConsents",
-  pattern: new RegExp(`^(?!(?:${namesOfMe.join("|")})$)[A-Za-z][A-Za-z0-9_-]{0,63}$`),
-  hint(name) {
-    if (namesOfMe.includes(name)) return `${name} belongs to ${mePath}: choose another name`;
-    return "start with a letter, then write at most 63 letters, digits, _ and -";
-  },
-});
-
-/** A letter, a digit, `-`, `.`, `_` or `~` that is encoded for no reason (RFC 3986). */
-const needlesslyEncoded = "%(?:2[DdEe]|3\\d|[46][1-9A-Fa-f]|[57][\\dAa]|5[Ff]|7[Ee])";
-// Neither `.` nor `..`, nor `:id`, which is a parameter in other tools.
-const segmentStart = String.raw`(?!:|\.{1,2}(?:/|$))`;
-// What clients send unchanged (RFC 3986), and any other character encoded.
-const fixedSegment = String.raw`${segmentStart}(?:[\w.~!&'+,;=@:-]|(?!${needlesslyEncoded})%[\dA-Fa-f]{2})+`;
-const pathParameter = String.raw`\{[\w-]+\}`;
-const pathOfOthers = `(?:${controlPath}(?:/|$)|${mePath}$)`;
-const pathPattern = new RegExp(`^(?!${pathOfOthers})(?=/)(?:/(?:${pathParameter}|${fixedSegment}))*/?$`);
-
-/** What is wrong with the path of an endpoint, and what to write; the first that applies. */
-const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [
-  [/^(?!\/)/, "start it with /, without the address of the service"],
-  [/[?#]/, "remove ? or # and what follows: an endpoint responds with any query"],
-  [/\/\//, "write each / once"],
-  [/\/(?:\.|%2e){1,2}(?:\/|$)/i, "write the path without . and .."],
-  [new RegExp(`^${controlPath}(?:/|$)`), `the control plane has ${controlPath}`],
-  [new RegExp(`^${mePath}$`), `${mePath} is built in and cannot be replaced`],
-  [/[{}*$()]|\/:/, "a parameter is a whole segment, such as /consents/{id}"],
-  [/.{1001}/, "write at most 1,000 characters"],
-];
-
-/** The parameters of other tools, such as `:id` and `<int:id>`, as ours. */
-const withParameters = (path: string) =>
-  path.replace(/(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g, "{$1}");
-
-const endpointPath = s.text({
-  noun: "the path of an endpoint",
-  example: "/v1/relying-party/consents/{id}",
-  pattern: pathPattern,
-  max: 1000,
-  hint(path) {
-    const meant = withParameters(path);
-    if (meant !== path && pathPattern.test(meant)) return `write ${meant}`;
-    for (const [wrong, hint] of pathMistakes) {
-      if (wrong.test(path)) return hint;
-    }
-
-    const [code] = new RegExp(needlesslyEncoded).exec(path) ?? [];
-    if (code !== undefined) return `write ${decodeURIComponent(code)} in place of ${code}`;
-    return "encode a space as %20, a % as %25, and any other character too";
-  },
-});
-
-const endpointFields = s.mapping({
-  method: s.optional(s.choice(["GET", "POST", "PUT", "PATCH", "DELETE"])),
-  path: endpointPath,
-  scope: s.optional(s.orNull(scope())),
-  status: s.optional(s.choice(successStatuses)),
-  body: s.optional(s.anything()),
-});
-
-const endpointsSchema = s.record(s.orNull(endpointFields), operationId);
 
 /** The scenario file. This checks only the shape; `checks/` checks the fields against each other. */
 export const scenarioSchema = s.mapping({

@@ -26,10 +26,12 @@ import {
   wait,
 } from "./fields.js";
 
-const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
+// The parts of a scenario that its steps have too: assumptions, faults, actions, requests.
 
+const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
+/** The shape of each kind of assumption. */
 const assumptionShapes = {
   boolean: s.flag,
   choice: (choices: readonly string[] = []) => s.choice(choices),
@@ -52,10 +54,6 @@ export const assumptionsSchema = s.mapping(assumptionFields) as s.Shape<
 
 const maxFaults = 100;
 
-const delay = () =>
-  s.either(wait(), s.mapping({ min: wait(), max: wait() }), s.mapping({ median: wait(), p99: wait() }));
-const retryAfter = s.either(wait(), s.mapping({ date: wait() }));
-
 const positive = () => s.count({ min: 1 });
 
 const conditionFields = {
@@ -69,41 +67,47 @@ const conditionFields = {
   probability: s.optional(s.number({ min: 0, max: 1 })),
 };
 
-const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
-/** What causes the other statuses of the API. */
+/** The time of a response, or how it is distributed. */
+const delay = () =>
+  s.either(wait(), s.mapping({ min: wait(), max: wait() }), s.mapping({ median: wait(), p99: wait() }));
+
+/** What causes the other statuses of the API, which no fault sends. */
 const causesOfStatus: ReadonlyMap<number, string> = new Map([
   [401, "a key's state causes a 401: revoke it, or write a timeline"],
   [403, "fields of an organization or a key cause a 403: key-states has a key for each of its causes"],
   [404, "a path causes a 404: send a request to another one"],
   [429, "a limit causes a 429: give the key limits: { per_minute: 0 }"],
 ]);
+const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
 const failureStatus = () =>
   s.choice(failureStatuses, "bad_choice", (value) => causesOfStatus.get(Number(value)));
 
+/** The shapes of the values of effects: the row of a kind in `faultEffects` names one as its `value`. */
 const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: positive };
-type EffectFields = {
-  readonly [Kind in FaultKind]: s.Optional<
-    ReturnType<(typeof effectShapes)[(typeof faultEffects)[Kind]["value"]]>
-  >;
-};
-const fieldOfEffect: Record<string, s.Fields[string]> = {};
-for (const kind of faultKinds) {
-  // A description belongs to one shape, so each field has its own.
-  const shape: s.Shape = effectShapes[faultEffects[kind].value]();
-  fieldOfEffect[kind] = s.optional(shape);
-}
-const effectFields = fieldOfEffect as EffectFields; // a field for each kind
 
-// The body and the header of a status have no effect without it.
-const then = s.needing(
-  faultKinds,
-  s.mapping({
-    ...effectFields,
-    body: s.optional(s.choice(["json", "html"])),
-    retry_after: s.optional(retryAfter),
-  }),
-  true,
-);
+type EffectShape<Kind extends FaultKind> = ReturnType<
+  (typeof effectShapes)[(typeof faultEffects)[Kind]["value"]]
+>;
+type EffectFields = { readonly [Kind in FaultKind]: s.Optional<EffectShape<Kind>> };
+
+function fieldsOfEffects(): EffectFields {
+  const fields: Record<string, s.Optional> = {};
+  for (const kind of faultKinds) {
+    // A description belongs to one shape, so each field has its own.
+    const shape: s.Shape = effectShapes[faultEffects[kind].value]();
+    fields[kind] = s.optional(shape);
+  }
+  return fields as unknown as EffectFields; // a field for each kind
+}
+
+/** What belongs to a status, and has no effect without one. */
+const statusFields = {
+  body: s.optional(s.choice(["json", "html"])),
+  retry_after: s.optional(s.either(wait(), s.mapping({ date: wait() }))),
+};
+
+const isOffByFalse = true;
+const then = s.needing(faultKinds, s.mapping({ ...fieldsOfEffects(), ...statusFields }), isOffByFalse);
 
 const faultSchema = s.mapping({
   when: s.optional(s.mapping(conditionFields)),
@@ -113,8 +117,7 @@ const faultSchema = s.mapping({
 
 export const faultsSchema = s.list(faultSchema, { max: maxFaults });
 
-const maxRequestRepeats = 10_000;
-const longestNarration = 2000;
+// Actions of a timeline, of a story and of the control plane. `checks/step-rules.ts` checks the refs in a step.
 
 export const keyCreationFields = {
   organization: ref(),
@@ -131,7 +134,6 @@ export const replacementRef = s.optional(ref());
 
 export const actor = s.optional(s.choice(["administrator", "member"]));
 
-// The same in a timeline and a story. `checks/step-rules.ts` checks the refs in a step.
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
   rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(overlap()), actor })),
@@ -147,6 +149,8 @@ const actionFields = {
   assumptions: s.optional(assumptionsSchema),
 } satisfies Record<ActionName, s.Fields[string]>;
 
+// Requests of a story and of the control plane.
+
 const methods = /^[A-Z]{1,20}$/;
 const method = s.text({
   noun: "a word in upper case",
@@ -158,12 +162,13 @@ const method = s.text({
   },
 });
 
-// As sent: visible ASCII, any other character encoded.
+/** As it is sent: visible ASCII, with any other character encoded. */
 const requestPath = s.text({
   noun: "an encoded path",
   example: `${mePath}?name=value`,
   pattern: /^\/[!-~]{0,1000}$/,
   hint(text) {
+    // People paste `GET https://service/path`.
     const target = text.replace(/^[A-Z]+ +/, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
     if (target.length > 200 || /[\uD800-\uDFFF]/u.test(target)) return undefined;
     const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
@@ -184,7 +189,7 @@ const sentHeaderName = s.text({
   isAllowed: (name) => !isKeyHeader(name),
   hint: (name) => (isKeyHeader(name) ? "use key: a ref, none, malformed or unknown" : undefined),
 });
-// One line of Latin-1: what Node and browsers send.
+/** One line of Latin-1: what Node and browsers send. */
 const headerValue = s.text({
   noun: "one line of ASCII or Latin-1",
   example: "X-Trace: abc",
@@ -197,6 +202,8 @@ export const requestFields = {
   headers: s.optional(s.record(headerValue, sentHeaderName)),
   body: s.optional(s.anything()),
 };
+
+const maxRequestRepeats = 10_000;
 
 const storyRequestFields = s.mapping({
   key: s.optional(ref()),
@@ -216,6 +223,8 @@ const expect = s.mapping({
   error: s.optional(s.choice(actionErrorCodes)),
 });
 
+// Steps: a mapping with one of its actions.
+
 export const timelineSchema = s.list(
   s.needing(
     actionNames,
@@ -227,6 +236,8 @@ export const timelineSchema = s.list(
   ),
   { max: scenarioLimits.steps },
 );
+
+const longestNarration = 2000;
 
 export const storySchema = s.list(
   s.needing(

@@ -1,0 +1,88 @@
+import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
+import { controlPath } from "../../rules/request-path.js";
+import * as s from "../../rules/schema/shape.js";
+import { scope } from "./fields.js";
+
+// The endpoints of a scenario. `checks/endpoint-rules.ts` checks their fields against each other.
+
+/** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
+const namesOfMe = ["getRelyingPartyContext", ...apiOutcomes.filter(isSuccess).map((id) => id.slice(4))];
+
+const operationId = s.text({
+  noun: "the operation id of an endpoint",
+  example: "listConsents",
+  pattern: new RegExp(`^(?!(?:${namesOfMe.join("|")})$)[A-Za-z][A-Za-z0-9_-]{0,63}$`),
+  hint(name) {
+    if (namesOfMe.includes(name)) return `${name} belongs to ${mePath}: choose another name`;
+    return "start with a letter, then write at most 63 letters, digits, _ and -";
+  },
+});
+
+// The path is one pattern, which editors read from the JSON Schema. Its parts:
+
+/** What clients send as it is (RFC 3986). */
+const plainCharacter = String.raw`[\w.~!&'+,;=@:-]`;
+
+/** What needs no encoding (RFC 3986), encoded: the same path could be written in two ways. */
+const needlesslyEncoded = `%(?:${[
+  "2[DdEe]", // - and .
+  String.raw`3\d`, // 0 to 9
+  "[46][1-9A-Fa-f]", // A to O, a to o
+  String.raw`[57][\dAa]`, // P to Z, p to z
+  "5[Ff]", // _
+  "7[Ee]", // ~
+].join("|")})`;
+const encodedCharacter = String.raw`(?!${needlesslyEncoded})%[\dA-Fa-f]{2}`;
+
+/** `.` and `..`, which clients resolve, and `:id`, which is a parameter in other tools. */
+const noSegment = String.raw`:|\.{1,2}(?:/|$)`;
+const fixedSegment = `(?!${noSegment})(?:${plainCharacter}|${encodedCharacter})+`;
+const pathParameter = String.raw`\{[\w-]+\}`;
+
+/** The paths of the control plane, and `/me`. */
+const takenPath = `(?:${controlPath}(?:/|$)|${mePath}$)`;
+const pathPattern = new RegExp(`^(?!${takenPath})(?=/)(?:/(?:${pathParameter}|${fixedSegment}))*/?$`);
+
+/** What is wrong with the path of an endpoint, and what to write; the first that applies. */
+const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [
+  [/^(?!\/)/, "start it with /, without the address of the service"],
+  [/[?#]/, "remove ? or # and what follows: an endpoint responds with any query"],
+  [/\/\//, "write each / once"],
+  [/\/(?:\.|%2e){1,2}(?:\/|$)/i, "write the path without . and .."],
+  [new RegExp(`^${controlPath}(?:/|$)`), `the control plane has ${controlPath}`],
+  [new RegExp(`^${mePath}$`), `${mePath} is built in and cannot be replaced`],
+  [/[{}*$()]|\/:/, "a parameter is a whole segment, such as /consents/{id}"],
+  [/.{1001}/, "write at most 1,000 characters"],
+];
+
+const endpointPath = s.text({
+  noun: "the path of an endpoint",
+  example: "/v1/relying-party/consents/{id}",
+  pattern: pathPattern,
+  max: 1000,
+  hint(path) {
+    // Other tools write a parameter as `:id`, `<int:id>` or `[id]`.
+    const withOurParameters = path.replace(/(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g, "{$1}");
+    if (withOurParameters !== path && pathPattern.test(withOurParameters))
+      return `write ${withOurParameters}`;
+
+    for (const [wrong, hint] of pathMistakes) {
+      if (wrong.test(path)) return hint;
+    }
+
+    const [encoded] = new RegExp(needlesslyEncoded).exec(path) ?? [];
+    if (encoded !== undefined) return `write ${decodeURIComponent(encoded)} in place of ${encoded}`;
+    return "encode a space as %20, a % as %25, and any other character too";
+  },
+});
+
+const endpointFields = s.mapping({
+  method: s.optional(s.choice(["GET", "POST", "PUT", "PATCH", "DELETE"])),
+  path: endpointPath,
+  scope: s.optional(s.orNull(scope())),
+  status: s.optional(s.choice(successStatuses)),
+  body: s.optional(s.anything()),
+});
+
+/** `null` removes an endpoint of the scenario that this one extends. */
+export const endpointsSchema = s.record(s.orNull(endpointFields), operationId);

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { SandboxError } from "../../rules/errors.js";
+import { checkInput, controlBodies } from "./inputs.js";
+
+const key = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
+
+test.each<[where: string, input: object]>([
+  ["a value", { headers: { "X-Trace": key } }],
+  ["a name", { headers: { [key]: "1" } }],
+  ["a name in a body", { body: [{ [`a ${key}`]: 1 }] }],
+])("an input must not contain a key, as %s (R46)", (_where, input) => {
+  let error: unknown;
+  try {
+    checkInput(controlBodies.sending, { key: "main", ...input });
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(error).toBeInstanceOf(SandboxError);
+  const { code, message, details } = error as SandboxError;
+  expect(code).toBe("validation_failed");
+  expect(message + JSON.stringify(details)).not.toContain("4eC39");
+});
