@@ -9,7 +9,9 @@ import { limitUses } from "./limits.js";
 
 export interface Rejection {
   readonly outcome: ApiOutcomeId;
+  /** The scope that the endpoint requires; `null` if none. Default: there is no endpoint. */
   readonly scope?: string | null;
+  /** The methods of the path, for a 405. */
   readonly allow?: string;
 }
 
@@ -23,51 +25,54 @@ export type Decision =
       readonly entry: KeyEntry;
     };
 
-type DecidedCall = Pick<ApiCall, "endpoint" | "presented" | "entry" | "now"> &
-  Partial<Pick<ApiCall, "route">>;
+/** The part of a call by which its key is authorized. */
+type Caller = Pick<ApiCall, "presented" | "entry" | "now">;
+
+/** The part of a call that is decided: without a route, it is one that has an endpoint. */
+type DecidedCall = Caller & Pick<ApiCall, "endpoint"> & Partial<Pick<ApiCall, "route">>;
 
 /** Decides a call, and counts it (R24). */
 export function decide(sandbox: SandboxState, call: DecidedCall): Decision {
-  const { route, endpoint } = call;
+  const { route, endpoint, entry } = call;
   if (endpoint === undefined) {
     if (route === undefined) return { kind: "rejected", outcome: "404.unknown_path" };
     return { kind: "rejected", outcome: "405.method", allow: route.allow };
   }
 
-  const { entry } = call;
   const scope = scopeOf(endpoint, sandbox);
-  const admitted = admit(sandbox, call, scope);
-  if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", outcome: admitted, scope };
-  return { kind: "accepted", outcome: successOutcomeOf(endpoint, admitted), endpoint, entry };
+  const outcome = authorizeAndCount(sandbox, call, scope);
+  if (entry === undefined || !isSuccess(outcome)) return { kind: "rejected", outcome, scope };
+  return { kind: "accepted", outcome: successOutcomeOf(endpoint, outcome), endpoint, entry };
 }
 
+/** The scope that an endpoint requires; `null` if none. */
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
   return scope === undefined ? assumptions.me_scope : scope;
 }
 
-type Caller = Pick<ApiCall, "presented" | "entry" | "now">;
-
-/** Authorizes a call and counts it if it is admitted (R24). */
-function admit(sandbox: SandboxState, call: Caller, scope: string | null): ApiOutcomeId {
+/** Authorizes a call, and counts it if it is admitted, or if the sandbox counts rejected ones as well (R24). */
+function authorizeAndCount(sandbox: SandboxState, call: Caller, scope: string | null): ApiOutcomeId {
   const { assumptions, windows } = sandbox;
   const { entry, now } = call;
-  if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
-  const outcome = authorize(authorizationFacts(sandbox, call, scope));
+  // Only the keys of the sandbox are counted.
+  if (entry === undefined) return authorize(authorizationFacts(sandbox, call, scope));
 
-  // Only the sandbox's keys have counters.
-  if (entry === undefined) return outcome;
+  entry.usage = usageAt(entry.usage, windows, now);
+  const outcome = authorize(authorizationFacts(sandbox, call, scope));
   const isAdmitted = isSuccess(outcome);
   if (!isAdmitted && !assumptions.count_rejected) return outcome;
+
   const { usage } = entry;
   usage.minuteCount += 1;
   usage.dayCount += 1;
   if (windows.sliding) usage.recent.push(now);
   if (isAdmitted) return outcome;
 
-  // A rejected request that counts may reach the limit that ends last.
+  // Counted, a call that was rejected may itself reach another limit, which its 429 is then about.
   return authorize(authorizationFacts(sandbox, call, scope));
 }
 
+/** What the checks of a call depend on. */
 export function authorizationFacts(
   sandbox: SandboxState,
   { presented, entry, now }: Caller,

@@ -9,6 +9,9 @@ import { writtenEndpoints } from "../scenario/written-endpoints.js";
 import { me } from "./endpoints/me.js";
 import { jsonBody, textBody } from "./http-messages.js";
 
+/** How many endpoints a text of advice lists. */
+const maxNamed = 3;
+
 /** The endpoints that the API has released. */
 export const builtIn: readonly ReleasedEndpoint[] = [me];
 
@@ -17,6 +20,7 @@ export function endpointsIn({ endpoints }: Pick<Scenario, "endpoints">): readonl
   return endpoints === undefined ? builtIn : withAnnounced(endpoints);
 }
 
+/** The released endpoints and those that a scenario announces: made once for each scenario. */
 const withAnnounced = /* @__PURE__ */ cachedBy(
   (announced: NonNullable<Scenario["endpoints"]>): readonly Endpoint[] => {
     const endpoints: Endpoint[] = [...builtIn];
@@ -30,7 +34,7 @@ const withAnnounced = /* @__PURE__ */ cachedBy(
   },
 );
 
-/** Of a sandbox, or of the report of a running one. */
+/** The endpoint with an operation id, of a sandbox, or of the report of a running one; throws `unknown_ref`. */
 export function endpointNamed<Named extends Pick<Endpoint, "operationId">>(
   sandbox: { readonly name: string; readonly endpoints: readonly Named[] },
   operationId = me.operationId,
@@ -50,9 +54,7 @@ export function expectedOutcomes(scenario: Pick<Scenario, "endpoints">): Outcome
   return rows.filter(({ id, promised }) => promised || isSuccess(id)).map(({ id }) => id);
 }
 
-const maxNamed = 3;
-
-/** What to do in a sandbox: with the first endpoints in place of `{endpoints}`, and the command that runs the client again. */
+/** A text of advice with the names of this sandbox in place of `{endpoints}`, of which it has the first ones, `{certify}` and `{command}`. */
 export function withNames(
   text: string,
   endpoints: readonly Endpoint[],
@@ -66,7 +68,7 @@ export function withNames(
   return text.replace(/\{(certify|command|endpoints)\}/g, (_, name: keyof typeof names) => names[name]);
 }
 
-/** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */
+/** The rows of all outcomes of these endpoints: their successes, of which those of announced endpoints are not promised, then the rejections and faults. */
 export function outcomesOf(endpoints: readonly Endpoint[]): readonly ReturnType<typeof outcomeOf>[] {
   const successes = endpoints.flatMap(successOutcomesOf).map(outcomeOf);
   return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];

@@ -12,7 +12,7 @@ import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
 import type { Fault, FiredFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
+import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { errorBody, type FlatHeaders, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
@@ -20,62 +20,7 @@ import { predict } from "./predict.js";
 import { respondToCall, responseOf } from "./respond.js";
 import { type ResponseKind, withVariants } from "./variation/vary.js";
 
-/** What a call gets from a fault, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
-export function faultyResult(
-  sandbox: SandboxState,
-  call: ApiCall,
-  fired: FiredFault,
-  isOfRun = false,
-): CallResult {
-  const { effect } = fired;
-  const kind = mainEffectOf(effect);
-  const { ends } = faultEffects[kind];
-  const result = faultyResponse(sandbox, call, effect, kind);
-
-  const bytes = utf8Length(result.response.body);
-  const cutAfter = effect.truncate ? Math.floor(bytes / 2) : undefined;
-  // In a run, each body takes about a second.
-  const bytesPerSecond = isOfRun && effect.slow !== undefined ? bytes : effect.slow;
-  const isWhole = isDelay(kind) || ends === "sent";
-  const delivery: Delivery = {
-    delayMs: fired.latency,
-    kind: deliveryKinds[ends],
-    isWhole,
-    cutAfter,
-    bytesPerSecond,
-  };
-  return { ...result, fault: `fault.${kind}`, delivery };
-}
-
-function faultyResponse(
-  sandbox: SandboxState,
-  call: ApiCall,
-  effect: FaultEffect,
-  kind: FaultKind,
-): CallResult {
-  // A delayed response keeps its outcome.
-  if (isDelay(kind)) return respondToCall(sandbox, call);
-  return { ...responses[kind](sandbox, call, effect), outcome: `fault.${kind}` };
-}
-
-/** The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */
-export function unavailable(
-  sandbox: SandboxState,
-  call: ApiCall,
-  seconds?: number,
-  asDate = false,
-): CallResult {
-  const fault = "fault.status";
-  const effect: FaultEffect = {
-    status: 503,
-    ...(seconds !== undefined && { retryAfter: { seconds, asDate } }),
-  };
-
-  // A date is on the wall clock, which the client reads. Clients subtract `Date` from it, so that is of the same clock.
-  const date = asDate ? sandbox.platform.time() : undefined;
-  const { response, code } = statusResponse({ ...call, now: date ?? call.now }, effect);
-  return { response, code, date, outcome: fault, fault };
-}
+type FaultResponse = Pick<CallResult, "response" | "code" | "requestId" | "points">;
 
 /** What adapters do for each end of an effect. */
 const deliveryKinds = {
@@ -85,18 +30,81 @@ const deliveryKinds = {
   hang: "hang",
 } as const satisfies Readonly<Record<(typeof faultEffects)[FaultKind]["ends"], Delivery["kind"]>>;
 
-type FaultResponse = (
+const noResponse: FaultResponse = Object.freeze({
+  response: Object.freeze({ status: 0, headers: [], body: "" }),
+  code: null,
+});
+
+/** The status of a failure that sets none. */
+const defaultFailure: FailureStatus = 503;
+
+const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
+
+/**
+ * What a call gets from a fault, which comes before authorization. A call that it only delays is authorized and counted, any
+ * other is not (R24). `isOfRun`: a run sends it, not the scenario.
+ */
+export function faultyResult(
+  sandbox: SandboxState,
+  call: ApiCall,
+  fired: FiredFault,
+  isOfRun = false,
+): CallResult {
+  const { effect } = fired;
+  const kind = mainEffectOf(effect);
+  const { ends } = faultEffects[kind];
+  const result = resultOfKind(sandbox, call, effect, kind);
+
+  const bytes = utf8Length(result.response.body);
+  const cutAfter = effect.truncate ? Math.floor(bytes / 2) : undefined;
+  // In a run, each body takes about a second. An empty one has no parts, so its rate of 0 does not matter.
+  const bytesPerSecond = isOfRun && effect.slow !== undefined ? bytes : effect.slow;
+  const delivery: Delivery = {
+    delayMs: fired.latency,
+    kind: deliveryKinds[ends],
+    isWhole: ends === "sent",
+    cutAfter,
+    bytesPerSecond,
+  };
+  return { ...result, fault: `fault.${kind}`, delivery };
+}
+
+/** The outcome and the response of a call that a fault of this kind hits, before the fault cuts or delays it. */
+function resultOfKind(
   sandbox: SandboxState,
   call: ApiCall,
   effect: FaultEffect,
-) => Pick<CallResult, "response" | "code" | "requestId" | "points">;
+  kind: FaultKind,
+): CallResult {
+  switch (kind) {
+    case "latency":
+    case "slow":
+      // A delayed response keeps its outcome.
+      return respondToCall(sandbox, call);
+    case "status":
+      return { ...failureResponse(sandbox, call, effect), outcome: "fault.status" };
+    case "reset":
+      return { ...noResponse, outcome: "fault.reset" };
+    case "hang":
+      return { ...noResponse, outcome: "fault.hang" };
+    case "malformed":
+      return { ...malformedResponse(sandbox, call), outcome: "fault.malformed" };
+    case "truncate": {
+      const whole =
+        effect.status === undefined ? predict(sandbox, call) : failureResponse(sandbox, call, effect);
+      return { ...whole, outcome: "fault.truncate" };
+    }
+  }
+}
 
-const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: "" });
+/** The response of a service that fails, which varies in the profile `varied`. */
+function failureResponse(sandbox: SandboxState, call: ApiCall, effect: FaultEffect): FaultResponse {
+  const kind: ResponseKind = { status: effect.status ?? defaultFailure, content: "faulty" };
+  return withVariants(sandbox, call, kind, (varied) => plainFailure(varied, effect));
+}
 
-const none: FaultResponse = () => ({ response: noResponse, code: null });
-
-function statusResponse(call: ApiCall, effect: FaultEffect) {
-  const { status = 503, retryAfter } = effect;
+function plainFailure(call: ApiCall, effect: FaultEffect): FaultResponse {
+  const { status = defaultFailure, retryAfter } = effect;
   let wait: FlatHeaders = [];
   if (retryAfter !== undefined) {
     const until = call.now + retryAfter.seconds * 1000;
@@ -115,41 +123,7 @@ function statusResponse(call: ApiCall, effect: FaultEffect) {
   return { response: responseOf(status, errorBody(code, message), headers), code };
 }
 
-const failure: FaultResponse = (sandbox, call, effect) => {
-  const kind: ResponseKind = { status: effect.status ?? 503, content: "faulty" };
-  return withVariants(sandbox, call, kind, (varied) => statusResponse(varied, effect));
-};
-
-/** The same for every key. */
-const brokenResponse: FaultResponse = (sandbox, call) => {
-  const kind: ResponseKind = { status: 200, content: "faulty" };
-  return withVariants(sandbox, call, kind, ({ id }) => {
-    const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
-    return { response, code: null };
-  });
-};
-
-type Delay = FaultKind &
-  { [Kind in FaultKind]: (typeof faultEffects)[Kind]["onlyDelays"] extends true ? Kind : never }[FaultKind]; // the table's
-
-function isDelay(kind: FaultKind): kind is Delay {
-  return faultEffects[kind].onlyDelays;
-}
-
-const responses: Readonly<Record<Exclude<FaultKind, Delay>, FaultResponse>> = {
-  status: failure,
-  reset: none,
-  hang: none,
-  malformed: brokenResponse,
-  truncate: (sandbox, call, effect) => {
-    if (effect.status !== undefined) return failure(sandbox, call, effect);
-    return predict(sandbox, call);
-  },
-};
-
-const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
-
-// A gateway responds with its own page.
+/** The page with which a gateway in front of the service responds. */
 function gatewayPage(status: FailureStatus): string {
   const title = `${status} ${failures[status].reason}`;
   return [
@@ -164,11 +138,40 @@ function gatewayPage(status: FailureStatus): string {
   ].join("\r\n");
 }
 
+/** A success with broken JSON: the same one for every key. */
+function malformedResponse(sandbox: SandboxState, call: ApiCall): FaultResponse {
+  const kind: ResponseKind = { status: 200, content: "faulty" };
+  return withVariants(sandbox, call, kind, ({ id }) => {
+    const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
+    return { response, code: null };
+  });
+}
+
+/** The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */
+export function unavailable(
+  sandbox: SandboxState,
+  call: ApiCall,
+  seconds?: number,
+  asDate = false,
+): CallResult {
+  const fault = "fault.status";
+  const effect: FaultEffect = {
+    status: defaultFailure,
+    ...(seconds !== undefined && { retryAfter: { seconds, asDate } }),
+  };
+
+  // A date is on the wall clock, which the client reads. Clients subtract `Date` from it, so that is of the same clock.
+  const date = asDate ? sandbox.platform.time() : undefined;
+  const { response, code } = plainFailure({ ...call, now: date ?? call.now }, effect);
+  return { response, code, date, outcome: fault, fault };
+}
+
+/** The parts in which adapters send a body that may be cut or slow, and the pause before each. */
 export function bodyParts(
   body: string,
   { cutAfter, bytesPerSecond }: Partial<Pick<Delivery, "cutAfter" | "bytesPerSecond">>,
 ): { readonly parts: readonly Uint8Array[]; readonly pauseMs: number } {
-  // All of the body without `cutAfter`.
+  // Without `cutAfter`, all of the body.
   const sentBytes = new TextEncoder().encode(body).subarray(0, cutAfter);
   if (bytesPerSecond === undefined) {
     const parts = sentBytes.length === 0 ? [] : [sentBytes];
@@ -185,6 +188,14 @@ export function bodyParts(
   return { parts, pauseMs };
 }
 
+/** Returns a fault of one kind for the first request that would end on each outcome. */
+export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
+  return outcomes.map((outcome) => {
+    const then = exampleOfFault(fault, sendsPage(outcome));
+    return { when: { outcome: outcome as ApiOutcomeId, requests: [1] }, then };
+  });
+}
+
 /** Whether the status of a fault on an outcome comes with a gateway's page: on about half of the outcomes. */
 function sendsPage(outcome: OutcomeId): boolean {
   return randomStream(0, "fault.page", outcome)() % 2 === 1;
@@ -195,12 +206,4 @@ export function exampleOfFault(fault: FaultOutcomeId, hasPage: boolean): Fault["
   const { example } = effectAt(fault);
   if (fault === "fault.status" && hasPage) return { ...example, body: "html" };
   return example;
-}
-
-/** Returns a fault of one kind for the first request that would end on each outcome. */
-export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
-  return outcomes.map((outcome) => {
-    const then = exampleOfFault(fault, sendsPage(outcome));
-    return { when: { outcome: outcome as ApiOutcomeId, requests: [1] }, then };
-  });
 }

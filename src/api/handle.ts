@@ -11,7 +11,7 @@ import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { faultyResult } from "./fault-responses.js";
-import { isProbe, type MisplacedKeys, misplacedKeysOf } from "./misplaced-keys.js";
+import { findMisplacedKeys, isProbe, type MisplacedKeys } from "./misplaced-keys.js";
 import { faultFacts, predictOutcome } from "./predict.js";
 import { respondToCall } from "./respond.js";
 import { startCall } from "./start-call.js";
@@ -30,14 +30,16 @@ import { ownVariedNames } from "./variation/own-assumptions.js";
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
   const result = resultOf(sandbox, call);
-  const misplaced = misplacedKeysOf(sandbox, call);
-  const exchange = exchangeOf(sandbox, call, result, misplaced);
-  const trace = sandbox.run && traceOf(sandbox, result);
+
+  // What the journal, the report and a client's run keep of it.
+  const misplaced = findMisplacedKeys(sandbox, call);
+  const exchange = makeExchange(sandbox, call, result, misplaced);
+  const trace = sandbox.run && runTrace(sandbox, result);
   appendExchange(sandbox, exchange, call, misplaced.keys, trace);
   return exchange;
 }
 
-/** What a call gets: what the client's run puts in its place, or a fault, or what the checks decide. */
+/** What a call gets: the first of what the client's run puts in its place, a fault that is due, and what the checks decide. */
 function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const { run, faults } = sandbox;
   if (run === undefined && faults.length === 0) return respondToCall(sandbox, call);
@@ -50,7 +52,7 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   };
   const facts = faultFacts(call, expectedOutcome, call.request.method);
 
-  // In any case, because the scenario's faults count their requests.
+  // The scenario's faults count their requests even if the run puts something in place of the response.
   const fault = fireFault(faults, call.number, facts);
   const respond = () => {
     if (fault === undefined) return respondToCall(sandbox, call);
@@ -61,7 +63,7 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
 }
 
 /** What a client's run shows with a call. */
-function traceOf(sandbox: SandboxState, result: CallResult): RunTrace {
+function runTrace(sandbox: SandboxState, result: CallResult): RunTrace {
   return {
     ...result.mark,
     points: result.points ?? [],
@@ -70,12 +72,12 @@ function traceOf(sandbox: SandboxState, result: CallResult): RunTrace {
   };
 }
 
-/** Describes a call and its response for the journal, without a key (R46). `appendExchange` adds its advice. */
-function exchangeOf(
+/** A call with its result, without a key (R46). `appendExchange` adds its advice. */
+function makeExchange(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  { isNotAlone, leaksRealKey }: MisplacedKeys,
+  { hasMeantKey, leaksRealKey }: MisplacedKeys,
 ): Exchange {
   const { request, route, endpoint, entry } = call;
   const { outcome, delivery } = result;
@@ -100,11 +102,11 @@ function exchangeOf(
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
     isProbe: isProbe(call),
-    traits: traitsOf(call, isNotAlone),
+    traits: shownTraits(call, hasMeantKey),
     leaksRealKey,
     presented: call.presented,
     keptHeaders: request.keptHeaders,
-    keyForm: keyFormIn(call),
+    keyForm: unknownKeyForm(call),
     key: entry === undefined ? null : entry.key.ref,
     fingerprint: request.apiKey === undefined ? null : fingerprintOf(call.sha256),
     outcome,
@@ -121,22 +123,24 @@ function exchangeOf(
   };
 }
 
-// Of a key that the sandbox does not have.
-function keyFormIn(call: ApiCall): string | undefined {
+/** The form of a presented key that the sandbox does not have. */
+function unknownKeyForm(call: ApiCall): string | undefined {
   const { apiKey } = call.request;
   if (call.entry !== undefined || apiKey === undefined) return undefined;
   return formOfKey(apiKey);
 }
 
-function traitsOf(call: ApiCall, isNotAlone: boolean): RequestTraits {
+/** What is unusual about a request, now that its endpoint and its key are known. */
+function shownTraits(call: ApiCall, hasMeantKey: boolean): RequestTraits {
   let { traits } = call.request;
-  if (traits.length === 0 && !isNotAlone) return traits;
+  if (traits.length === 0 && !hasMeantKey) return traits;
 
   // Only `/me` is specified to read neither a query nor a body (R8).
   const { endpoint } = call;
   if (endpoint !== undefined && !endpoint.isMe) {
     traits = traits.filter((trait) => trait !== "query" && trait !== "body");
   }
-  if (isNotAlone) traits = withTraits(traits, ["key in other header"]);
+  // Advice on both is the same: send the key alone, in `x-api-key`.
+  if (hasMeantKey) traits = withTraits(traits, ["key in other header"]);
   return traits;
 }

@@ -3,9 +3,10 @@ import { type LimitUse, type LimitUses, reachedLimit } from "../rules/authorize.
 import { day, minute } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { minuteEndOf, usageAt } from "../sandbox/usage.js";
+import { minuteResetsAt, usageAt } from "../sandbox/usage.js";
 import type { FlatHeaders } from "./http-messages.js";
 
+/** A limit as headers and bodies show it. */
 export interface LimitReading extends LimitUse {
   readonly name: keyof LimitUses;
   /** The length of the window in seconds. */
@@ -17,26 +18,28 @@ export interface LimitReading extends LimitUse {
 
 type LimitReadings = Readonly<Record<keyof LimitUses, LimitReading>>;
 
+/** The limits of a key, and how much of each is used now. */
 export function limitUses(entry: KeyEntry, sandbox: SandboxState, now: number): LimitUses {
   const { limits } = entry.key;
   const { windows } = sandbox;
   const usage = usageAt(entry.usage, windows, now);
-  const minuteEndsAt = minuteEndOf(limits, usage, windows, now);
+  const resetsAt = minuteResetsAt(limits, usage, windows, now);
   return {
-    minute: { quota: limits.perMinute, used: usage.minuteCount, resetsAt: minuteEndsAt },
+    minute: { quota: limits.perMinute, used: usage.minuteCount, resetsAt },
     day: { quota: limits.perDay, used: usage.dayCount, resetsAt: usage.dayEndsAt },
   };
 }
 
+/** The limits of a key as responses show them. */
 export function readLimits(entry: KeyEntry, sandbox: SandboxState, now: number): LimitReadings {
   const uses = limitUses(entry, sandbox, now);
   return {
-    minute: reading("minute", uses.minute, minute, now),
-    day: reading("day", uses.day, day, now),
+    minute: readLimit("minute", uses.minute, minute, now),
+    day: readLimit("day", uses.day, day, now),
   };
 }
 
-function reading(name: keyof LimitUses, use: LimitUse, window: number, now: number): LimitReading {
+function readLimit(name: keyof LimitUses, use: LimitUse, window: number, now: number): LimitReading {
   const { quota, used, resetsAt } = use;
   const remaining = Math.max(0, quota - used);
   const reset = Math.max(1, Math.ceil((resetsAt - now) / 1000));
@@ -50,12 +53,13 @@ export function reachedReading(limits: LimitReadings): LimitReading | undefined 
   return reached && limits[reached];
 }
 
-/** `draft` is draft-ietf-httpapi-ratelimit-headers-10: `q` requests are allowed in `w` seconds, `r` remain, more after `t`. */
+/** The rate limit headers in the assumed form. */
 export function rateLimitHeaders(
   form: Assumptions["rate_limit_headers"],
   limits: LimitReadings,
 ): FlatHeaders {
   if (form === "none") return [];
+  // draft-ietf-httpapi-ratelimit-headers-10: `q` requests are allowed in `w` seconds, `r` remain, more after `t`.
   if (form === "draft") {
     const both = [limits.minute, limits.day];
     const policies = both.map(({ name, quota, window }) => `"${name}";q=${quota};w=${window}`);
@@ -76,7 +80,7 @@ export function rateLimitHeaders(
   ];
 }
 
-/** `Retry-After` in the assumed form, on the sandbox's clock: the reset of the reached limit in whole seconds, a date after it. */
+/** `Retry-After` of a 429 in the assumed form, on the sandbox's clock: when the reached limit resets. */
 export function assumedRetryAfter(
   form: Assumptions["retry_after"],
   limits: LimitReadings,
@@ -89,6 +93,7 @@ export function assumedRetryAfter(
   return retryAfterHeader(resetsAt + 1, true, now);
 }
 
+/** `Retry-After` as seconds or as a date. */
 export function retryAfterHeader(until: number, asDate: boolean, now: number): FlatHeaders {
   if (!asDate) return ["Retry-After", String(Math.ceil((until - now) / 1000))];
   // A date has whole seconds; rounded down, it would be too early.

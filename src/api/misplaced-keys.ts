@@ -7,33 +7,36 @@ import type { ApiCall } from "../sandbox/api-call.js";
 import type { KeysOfAdvice, ShownKey } from "../sandbox/journal/counts.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 
-// The paths that browsers, watchdogs and load balancers request from any server.
+/** The paths that browsers, watchdogs and load balancers request from any server. */
 const probedPath =
   /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
 
-/** What the keys of a call show that are not alone in `x-api-key`, without containing one (R46). */
+/** What a call shows of keys that are elsewhere than alone in `x-api-key`. Contains no key (R46). */
 export interface MisplacedKeys {
   /** Whether a possibly real key is where no key belongs: well-formed, not created by a sandbox, and unknown here. */
   readonly leaksRealKey: boolean;
-  /** Whether `x-api-key` contains more than the key, or a variable's name. */
-  readonly isNotAlone: boolean;
-  /** The key for each advice id, if it is not the key in `x-api-key`. */
+  /** Whether a malformed `x-api-key` is meant as a key: it contains one with other text, or a variable's name. */
+  readonly hasMeantKey: boolean;
+  /** The key that each advice is about, if it is not the key in `x-api-key`. */
   readonly keys?: KeysOfAdvice;
 }
 
-const noMisplacedKeys: MisplacedKeys = Object.freeze({ leaksRealKey: false, isNotAlone: false });
+const noMisplacedKeys: MisplacedKeys = Object.freeze({ leaksRealKey: false, hasMeantKey: false });
 
-export function misplacedKeysOf(sandbox: SandboxState, call: ApiCall): MisplacedKeys {
+/** Finds the keys of a call that are not alone in `x-api-key`. */
+export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): MisplacedKeys {
   const { apiKey = "", evidence } = call.request;
   const isMalformed = call.presented === "malformed";
   if (!isMalformed && evidence === undefined) return noMisplacedKeys;
 
+  // Of each place, the keys that it contains: of `x-api-key`, those with other text around them.
   const inHeader = isMalformed ? findFirstKeys(apiKey) : [];
-  const isNotAlone = isMalformed && isMeantAsKey(apiKey, inHeader);
+  const hasMeantKey = isMalformed && isMeantAsKey(apiKey, inHeader);
   const { inQuery = [], inUrl = [], inHeaders = [] } = evidence ?? {};
   const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inUrl];
-  if (sentKeys.length === 0 && !isNotAlone) return noMisplacedKeys;
+  if (sentKeys.length === 0 && !hasMeantKey) return noMisplacedKeys;
 
+  // Each advice is about the first key of its place.
   const keys: Partial<Record<AdviceId, ShownKey>> = {};
   const [keyInQuery] = inQuery;
   if (keyInQuery !== undefined) keys["key-in-query"] = shownKey(sandbox, keyInQuery);
@@ -42,13 +45,13 @@ export function misplacedKeysOf(sandbox: SandboxState, call: ApiCall): Misplaced
   if (keyInUrl !== undefined) keys["key-in-url"] = shownKey(sandbox, keyInUrl);
 
   let [keyElsewhere] = inHeaders;
-  if (isNotAlone) keyElsewhere ??= inHeader[0];
+  if (hasMeantKey) keyElsewhere ??= inHeader[0];
   if (keyElsewhere !== undefined) keys["key-in-authorization"] = shownKey(sandbox, keyElsewhere);
 
   const realKey = sentKeys.find((key) => isPossiblyReal(sandbox, key));
   if (realKey !== undefined) keys["real-key-suspected"] = shownKey(sandbox, realKey);
 
-  return { leaksRealKey: realKey !== undefined, isNotAlone, keys };
+  return { leaksRealKey: realKey !== undefined, hasMeantKey, keys };
 }
 
 /** Whether a key is well-formed, not created by a sandbox, and unknown here. */
@@ -65,6 +68,7 @@ export function isProbe(call: ApiCall): boolean {
   return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
 }
 
+/** A key without its characters: its ref, if the sandbox has it, and its fingerprint. */
 function shownKey({ platform, registry }: SandboxState, key: string): ShownKey {
   const sha256 = platform.sha256(key);
   return { key: registry.find(sha256)?.key.ref ?? null, fingerprint: fingerprintOf(sha256) };

@@ -16,6 +16,15 @@ const requestIdHeader = {
 
 const license = { name: "MIT", identifier: "MIT" };
 
+export const errorShape = s.mapping({
+  error: s.openMapping({ code: s.text(), message: s.text(), details: s.optional(s.record(s.anything())) }),
+});
+
+/** The body of every error of the API. A service may add members. */
+export interface ApiErrorBody extends s.ValueOf<typeof errorShape> {}
+
+const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
+
 /** The OpenAPI 3.1.0 description of the API, made from the same tables as the responses (R48); a new object on every call. */
 export function openApiDocument(): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -68,7 +77,6 @@ function schemaNamed(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
 function responsesOf(endpoint: ReleasedEndpoint): Responses {
   const responses: Responses = {
     default: {
@@ -108,12 +116,7 @@ function errorWith(rows: readonly Outcome[]): JsonSchema {
   return { allOf: [errorContent, { properties: { error } }] };
 }
 
+/** The body of each outcome, by its code. */
 function examplesOf(rows: readonly Outcome[]): object {
   return Object.fromEntries(rows.map(({ code, message }) => [code, { value: { error: { code, message } } }]));
 }
-
-export const errorShape = s.mapping({
-  error: s.openMapping({ code: s.text(), message: s.text(), details: s.optional(s.record(s.anything())) }),
-});
-/** The body of every error of the API. A service may add members. */
-export interface ApiErrorBody extends s.ValueOf<typeof errorShape> {}

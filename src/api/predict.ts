@@ -17,24 +17,30 @@ import { codeOf } from "./http-messages.js";
 import { limitUses } from "./limits.js";
 import { respondToCall } from "./respond.js";
 
+/** The part of a call that the next request with a key has. */
+type NextCall = Pick<ApiCall, "presented" | "entry" | "now"> & { readonly endpoint: Endpoint };
+
+/** How long a key gets a 429: until its limit resets, or as long as it works, whose reason is then in words. */
+type LimitedTime =
+  | { readonly kind: "until"; readonly at: number }
+  | { readonly kind: "always"; readonly why: string };
+
 /** The response that a call would get. Counts nothing (R24); in a run, it has the variants of this response. */
 export function predict(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
-  return respondToCall(sandbox, withOwnUsage(call));
+  return respondToCall(sandbox, withUsageCopy(call));
 }
 
 /** The outcome that a call would have. Counts, varies and changes nothing. */
 export function predictOutcome(sandbox: SandboxState, call: ApiCall): ApiOutcomeId {
-  return decide(sandbox, withOwnUsage(call)).outcome;
+  return decide(sandbox, withUsageCopy(call)).outcome;
 }
 
-/** Counted in a copy of the key's usage, so that a success shows the usage after the call. */
-function withOwnUsage<Call extends Pick<ApiCall, "entry">>(call: Call): Call {
+/** A call that is counted in a copy of its key's usage. It is counted, so that a success shows the usage after it. */
+function withUsageCopy<Call extends Pick<ApiCall, "entry">>(call: Call): Call {
   const { entry } = call;
   if (entry === undefined) return call;
   return { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
 }
-
-type NextCall = Pick<ApiCall, "presented" | "entry" | "now"> & { readonly endpoint: Endpoint };
 
 /**
  * What the next request with a key would get, and the faults that may hit it: counts and changes nothing.
@@ -42,8 +48,9 @@ type NextCall = Pick<ApiCall, "presented" | "entry" | "now"> & { readonly endpoi
  */
 export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoint = me) {
   const entry = isReserved(ref) ? undefined : sandbox.registry.key(ref);
-  const call: NextCall = { presented: presentedByRef(ref), entry, endpoint, now: sandbox.clock.now() };
-  const { outcome } = decide(sandbox, withOwnUsage(call));
+  const now = sandbox.clock.now();
+  const call: NextCall = { presented: presentedByRef(ref), entry, endpoint, now };
+  const { outcome } = decide(sandbox, withUsageCopy(call));
   const { status } = outcomeOf(outcome);
   const code = expectedCode(sandbox, outcome);
 
@@ -54,9 +61,15 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   let why: string | null = null;
   let until: string | null = null;
   if (entry !== undefined) {
-    why = causeOf(sandbox, outcome, { ...call, entry });
-    const limit = limitOf(sandbox, outcome, entry);
-    if (limit?.until !== undefined) until = isoOf(limit.until);
+    const limited = limitedTime(sandbox, outcome, entry, now);
+    if (limited === undefined) {
+      why = rejectionCause(sandbox, outcome, { ...call, entry });
+    } else if (limited.kind === "always") {
+      why = limited.why;
+    } else {
+      why = untilInWords(limited.at, now);
+      until = isoOf(limited.at);
+    }
   }
 
   // Every 401 and 429 has the same code, so the reason is enough.
@@ -85,7 +98,7 @@ export function faultFacts(
   expectedOutcome: () => ApiOutcomeId,
   method = endpoint?.method,
 ): FaultFacts {
-  // Each rejection has a body.
+  // A success of an endpoint may have no body. Each rejection has one.
   const isEmpty = () => endpoint?.respond(undefined).text === "" && isSuccess(expectedOutcome());
   return {
     key: entry?.key.ref,
@@ -96,30 +109,27 @@ export function faultFacts(
   };
 }
 
-/** When the limit of a 429 resets, or why waiting does not help; `undefined` for another outcome. */
-function limitOf(sandbox: SandboxState, outcome: ApiOutcomeId, entry: KeyEntry) {
+/** How long a key gets this 429; `undefined` for another outcome. */
+function limitedTime(
+  sandbox: SandboxState,
+  outcome: ApiOutcomeId,
+  entry: KeyEntry,
+  now: number,
+): LimitedTime | undefined {
   if (outcome !== "429.per_minute" && outcome !== "429.per_day") return undefined;
   const name = outcome === "429.per_day" ? "day" : "minute";
-  const { quota, resetsAt } = limitUses(entry, sandbox, sandbox.clock.now())[name];
-  if (quota === 0) return { never: `always: allows 0 requests a ${name}` };
+  const { quota, resetsAt } = limitUses(entry, sandbox, now)[name];
+  if (quota === 0) return { kind: "always", why: `always: allows 0 requests a ${name}` };
 
+  // The key may stop working before.
   const state = keyStateAt(entry.key, resetsAt);
-  if (!keyStateTable[state].isOver) return { until: resetsAt };
-  if (state === "rotated") return { never: "the key's overlap ends first" };
-  return { never: "the key expires first" };
+  if (!keyStateTable[state].isOver) return { kind: "until", at: resetsAt };
+  if (state === "rotated") return { kind: "always", why: "the key's overlap ends first" };
+  return { kind: "always", why: "the key expires first" };
 }
 
-/** What to do about an outcome that the next request would get as well. */
-export function whatToDoAbout(outcome: OutcomeId, next?: Record<"why" | "until", string | null>): string {
-  const { status, whatToDo } = outcomeOf(outcome);
-  if (status === 429 && next !== undefined && next.until === null) {
-    return `Create a new key: waiting does not help (${next.why}).`;
-  }
-  return whatToDo;
-}
-
-/** The cause of this outcome, with facts of the key, such as `expired since …`; `null` on success. */
-function causeOf(
+/** Why a key gets this 401 or 403, with facts of the key, such as `expired since …`; `null` on success. */
+function rejectionCause(
   sandbox: SandboxState,
   outcome: ApiOutcomeId,
   call: NextCall & { readonly entry: KeyEntry },
@@ -129,20 +139,28 @@ function causeOf(
   const { rejection, since } = keyStateTable[state];
   if (since !== null && rejection === outcome) return `${state} since ${shortIso(entry.key[since] ?? now)}`;
 
-  const limit = limitOf(sandbox, outcome, entry);
-  if (limit === undefined) {
-    const facts = authorizationFacts(sandbox, call, scopeOf(endpoint, sandbox));
-    return publicCause(outcome, facts)?.why ?? null;
-  }
-  if (limit.until === undefined) return limit.never;
+  const facts = authorizationFacts(sandbox, call, scopeOf(endpoint, sandbox));
+  return publicCause(outcome, facts)?.why ?? null;
+}
 
-  // Of today, the time is enough.
-  const until = shortIso(limit.until);
+/** `until 09:01:00`, with the date if it is another day. */
+function untilInWords(instant: number, now: number): string {
+  const until = shortIso(instant);
   const [today] = shortIso(now).split("T");
   if (until.startsWith(`${today}T`)) return `until ${until.slice(11, 19)}`;
   return `until ${until}`;
 }
 
+/** ISO 8601 without milliseconds. */
 function shortIso(instant: number): string {
   return isoOf(instant).replace(/(?:\.\d+)?Z$/, "Z");
+}
+
+/** What to do about an outcome that the next request would get as well. */
+export function whatToDoAbout(outcome: OutcomeId, next?: Record<"why" | "until", string | null>): string {
+  const { status, whatToDo } = outcomeOf(outcome);
+  if (status === 429 && next !== undefined && next.until === null) {
+    return `Create a new key: waiting does not help (${next.why}).`;
+  }
+  return whatToDo;
 }

@@ -7,7 +7,7 @@ import * as s from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { type Exchange, senderOf } from "../sandbox/journal/exchange.js";
+import { type Exchange, sentKeyRef } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
@@ -19,14 +19,7 @@ import { nextRequest, whatToDoAbout } from "./predict.js";
 import { routeAt } from "./routes.js";
 import { sentResponse } from "./story/send.js";
 
-/** What the next request would get; `undefined` if the state of its key has changed since this one. */
-function sameAgain(sandbox: SandboxState, exchange: Exchange, endpoint: Endpoint | undefined) {
-  const { key } = exchange;
-  if (endpoint === undefined || key === null || !sandbox.registry.keys.has(key)) return undefined;
-  const next = nextRequest(sandbox, key, endpoint);
-  return next.outcome === exchange.outcome ? next : undefined;
-}
-
+/** The checks of a request before those of its endpoint. */
 const targetChecks: readonly RequestCheck[] = [
   { name: "path", question: "Does the API have this path?", rules: "R1", exits: ["404.unknown_path"] },
   { name: "method", question: "Does the path accept this method?", rules: "R1", exits: ["405.method"] },
@@ -43,16 +36,21 @@ export const requestDetailsShape = s.mapping({
   requiredScope: s.nullable(s.text()),
   /** `null` if the request has no key of this sandbox. */
   keyScopes: s.orNull(s.list(s.text())),
+  /** All checks in order; those after the one that rejected it are not reached. */
   checks: s.list(
     s.mapping({ ...requestCheckShape.fields, result: s.choice(["passed", "rejected", "not_reached"]) }),
   ),
+  /** What the client got; `null` if a fault left it without a response. */
   response: s.orNull(responseShape),
+  /** When a request has this outcome, in a sentence. */
   when: s.text(),
   /** The facts of the key that decided, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
   why: s.nullable(s.text()),
+  /** What the client should do now. */
   whatToDo: s.text(),
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
   sent: s.mapping({ headers: s.record(s.text()), keyForm: s.nullable(s.text()) }),
+  /** The body for `POST /send` that sends it again. */
   repeat: controlBodies.sending,
   /** The requests with the same key around it, itself included: at most three before it and five after it. */
   around: s.list(s.mapping({ id: s.text(), at: s.instant(), outcome: outcomeShape() })),
@@ -60,6 +58,7 @@ export const requestDetailsShape = s.mapping({
   curl: s.text(),
   /** All this as text, for people: what `explain <request id>` prints. */
   text: s.text(),
+  /** The advice that it caused, in words. */
   adviceDetails: s.list(
     s.mapping({
       id: s.choice(adviceIds),
@@ -71,87 +70,10 @@ export const requestDetailsShape = s.mapping({
   ),
 });
 
+/** Everything about one request. */
 export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
 type CheckResult = RequestDetails["checks"][number];
-
-export function checkResults(
-  outcome: OutcomeId,
-  checks: readonly RequestCheck[] = requestChecks,
-): CheckResult[] {
-  // A fault comes before the first check.
-  let isOver = isFault(outcome);
-  const results: CheckResult[] = [];
-  for (const { name, question, rules, exits } of checks) {
-    let result: CheckResult["result"] = "passed";
-    if (isOver) {
-      result = "not_reached";
-    } else if ((exits as readonly OutcomeId[]).includes(outcome)) {
-      result = "rejected";
-      isOver = true;
-    }
-    results.push({ name, question, rules, result });
-  }
-  return results;
-}
-
-function requireRequest({ journal }: SandboxState, id: string): Exchange {
-  const exchange = journal.find(id);
-  if (exchange !== undefined) return exchange;
-  const message = `There is no request ${quote(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
-  throw new SandboxError("not_found", message);
-}
-
-function whatToDoAfterRequest(exchange: Exchange, next: ReturnType<typeof sameAgain>): string {
-  const { outcome, fault } = exchange;
-  if (isFault(outcome)) {
-    const headers = new Map(headerPairs(exchange.response.headers));
-    const retryAfter = headers.get("Retry-After");
-    return whatToDoAfter(outcome, { isIdempotent: isIdempotent(exchange.method), retryAfter });
-  }
-
-  // A client with a short timeout has given up, although the request succeeded.
-  if (isSuccess(outcome) && fault !== null && effectAt(fault).onlyDelays) {
-    return `The request succeeded, but late. ${effectAt(fault).whatToDo}`;
-  }
-  return whatToDoAbout(outcome, next);
-}
-
-function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestDetails["around"] {
-  const requests = journal.requests({ probes: true });
-  const withSameKey = requests.filter((other) => {
-    if (other.id === exchange.id) return true;
-    return other.fingerprint === exchange.fingerprint && !other.fromStory;
-  });
-
-  const index = withSameKey.findIndex((other) => other.id === exchange.id);
-  const around = withSameKey.slice(Math.max(0, index - 3), index + 6);
-  return around.map(({ id, at, outcome }) => ({ id, at: isoOf(at), outcome }));
-}
-
-/** The body for `/send` that repeats a request. */
-function repeatedRequest(exchange: Exchange): RequestDetails["repeat"] {
-  const isRepeatable = /^[A-Z]{1,20}$/.test(exchange.method);
-  const method = isRepeatable ? exchange.method : "OTHER";
-  const path = repeatablePath(exchange.path);
-  return {
-    key: senderOf(exchange),
-    ...(method !== "GET" && { method }),
-    ...(path !== mePath && { path }),
-  };
-}
-
-// Parts that were cut out of a path, or that stories cannot contain, change no response.
-function repeatablePath(shownPath: string): string {
-  let path = shownPath.replaceAll("…", "*").replace(/[^!-~]/g, percentEncoded);
-  if (!path.startsWith("/")) path = `/${path}`;
-  return path.slice(0, 1000);
-}
-
-function percentEncoded(sign: string): string {
-  const digits = sign.charCodeAt(0).toString(16).padStart(2, "0");
-  return `%${digits.slice(-2)}`;
-}
 
 /** Everything about a request of the journal, except the two texts that are for people. */
 export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "curl" | "text"> {
@@ -159,7 +81,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
   const { outcome, response } = exchange;
   const endpoint = routeAt(sandbox.endpoints, exchange.path)?.methods.get(exchange.method);
   const entry = exchange.key === null ? undefined : sandbox.registry.keys.get(exchange.key);
-  const next = sameAgain(sandbox, exchange, endpoint);
+  const next = nextIfSame(sandbox, exchange, endpoint);
 
   const adviceDetails: RequestDetails["adviceDetails"][number][] = [];
   for (const { id, level, rule, meaning, whatToDo } of adviceTable) {
@@ -185,4 +107,94 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     whatToDo: whatToDoAfterRequest(exchange, next),
     adviceDetails,
   };
+}
+
+function requireRequest({ journal }: SandboxState, id: string): Exchange {
+  const exchange = journal.find(id);
+  if (exchange !== undefined) return exchange;
+  const message = `There is no request ${quote(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
+  throw new SandboxError("not_found", message);
+}
+
+/** What the next request with the same key would get, if that is still the outcome of this one: the cause is then the same. */
+function nextIfSame(sandbox: SandboxState, exchange: Exchange, endpoint: Endpoint | undefined) {
+  const { key } = exchange;
+  if (endpoint === undefined || key === null || !sandbox.registry.keys.has(key)) return undefined;
+  const next = nextRequest(sandbox, key, endpoint);
+  return next.outcome === exchange.outcome ? next : undefined;
+}
+
+/** What each check has found, from the outcome alone. */
+export function checkResults(
+  outcome: OutcomeId,
+  checks: readonly RequestCheck[] = requestChecks,
+): CheckResult[] {
+  // A fault comes before the first check.
+  let isDecided = isFault(outcome);
+  const results: CheckResult[] = [];
+  for (const { name, question, rules, exits } of checks) {
+    let result: CheckResult["result"] = "passed";
+    if (isDecided) {
+      result = "not_reached";
+    } else if ((exits as readonly OutcomeId[]).includes(outcome)) {
+      result = "rejected";
+      isDecided = true;
+    }
+    results.push({ name, question, rules, result });
+  }
+  return results;
+}
+
+/** The body for `/send` that repeats a request. */
+function repeatedRequest(exchange: Exchange): RequestDetails["repeat"] {
+  const isRepeatable = /^[A-Z]{1,20}$/.test(exchange.method);
+  const method = isRepeatable ? exchange.method : "OTHER";
+  const path = repeatablePath(exchange.path);
+  return {
+    key: sentKeyRef(exchange),
+    ...(method !== "GET" && { method }),
+    ...(path !== mePath && { path }),
+  };
+}
+
+/** The path of a request of the journal as `/send` takes one. Parts that were cut out of it, or that `/send` does not take, get substitutes: these change no response. */
+function repeatablePath(shownPath: string): string {
+  let path = shownPath.replaceAll("…", "*").replace(/[^!-~]/g, lowByteEncoded);
+  if (!path.startsWith("/")) path = `/${path}`;
+  return path.slice(0, 1000);
+}
+
+function lowByteEncoded(unit: string): string {
+  const digits = unit.charCodeAt(0).toString(16).padStart(2, "0");
+  return `%${digits.slice(-2)}`;
+}
+
+/** The requests with the same key before and after a request. */
+function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestDetails["around"] {
+  const requests = journal.requests({ probes: true });
+  const withSameKey = requests.filter((other) => {
+    if (other.id === exchange.id) return true;
+    return other.fingerprint === exchange.fingerprint && !other.fromStory;
+  });
+
+  // At most three before it, and five after it.
+  const index = withSameKey.findIndex((other) => other.id === exchange.id);
+  const around = withSameKey.slice(Math.max(0, index - 3), index + 6);
+  return around.map(({ id, at, outcome }) => ({ id, at: isoOf(at), outcome }));
+}
+
+/** What its client should do after a request. */
+function whatToDoAfterRequest(exchange: Exchange, next: ReturnType<typeof nextIfSame>): string {
+  const { outcome, fault } = exchange;
+  if (isFault(outcome)) {
+    const headers = new Map(headerPairs(exchange.response.headers));
+    const retryAfter = headers.get("Retry-After");
+    return whatToDoAfter(outcome, { isIdempotent: isIdempotent(exchange.method), retryAfter });
+  }
+
+  // A client with a short timeout has given up, although the request succeeded.
+  if (isSuccess(outcome) && fault !== null && effectAt(fault).onlyDelays) {
+    return `The request succeeded, but late. ${effectAt(fault).whatToDo}`;
+  }
+  return whatToDoAbout(outcome, next);
 }

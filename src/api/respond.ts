@@ -12,6 +12,9 @@ import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, rateLimitHeaders, reachedReading, readLimits } from "./limits.js";
 import { type ResponseKind, type VariedCall, vary, withVariants } from "./variation/vary.js";
 
+/** The member `details` of an error. */
+type Details = Readonly<Record<string, unknown>>;
+
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
 export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
@@ -24,6 +27,7 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   return withVariants(sandbox, call, responseKindOf(decision), respond);
 }
 
+/** By what the response is varied. */
 function responseKindOf(decision: Decision): ResponseKind {
   if (decision.kind === "rejected") return { status: outcomeOf(decision.outcome).status, content: "other" };
 
@@ -63,9 +67,7 @@ export function renderSuccess(
   return vary(response, variants);
 }
 
-type Details = Readonly<Record<string, unknown>>;
-
-/** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
+/** Renders a rejection. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
 export function renderRejection(
   sandbox: SandboxState,
   call: VariedCall,
@@ -75,15 +77,17 @@ export function renderRejection(
   const { assumptions, variants } = call;
   const code = codeOf(outcome, assumptions);
 
+  // The body.
   let response: ApiResponse;
-  const details = detailsOf(sandbox, call, rejection);
+  const details = errorDetails(sandbox, call, rejection);
   if (variants === undefined && details === undefined) {
     response = plainRejections(assumptions).get(outcome) as ApiResponse;
   } else {
     response = rejectionWith(outcome, assumptions, details);
   }
 
-  const headers = openHeaders(sandbox, call, outcome);
+  // The headers besides those of its body.
+  const headers = rejectionHeaders(sandbox, call, outcome);
   if (allow !== undefined) headers.unshift("Allow", allow);
   if (headers.length > 0) response = { ...response, headers: [...response.headers, ...headers] };
 
@@ -91,7 +95,7 @@ export function renderRejection(
   return { outcome, response, code };
 }
 
-// A rejection without open parts depends only on its outcome and the assumptions.
+/** The rejections without details and variants, which depend only on the outcome and the assumptions. */
 const plainRejections = /* @__PURE__ */ cachedBy((assumptions: Assumptions) => {
   const byOutcome = new Map<OutcomeId, ApiResponse>();
   for (const { id, code } of outcomes) {
@@ -105,8 +109,8 @@ function rejectionWith(outcome: OutcomeId, assumptions: Assumptions, details?: D
   return responseOf(status, errorBody(String(codeOf(outcome, assumptions)), String(message), details), []);
 }
 
-// The headers of a rejection depend only on its status, never on the cause (R14).
-function openHeaders(
+/** The headers that assumptions choose: by the status of a rejection, never by its cause (R14). */
+function rejectionHeaders(
   sandbox: SandboxState,
   { id, entry, now, assumptions }: ApiCall,
   outcome: OutcomeId,
@@ -123,7 +127,8 @@ function openHeaders(
   return headers;
 }
 
-function detailsOf(
+/** The details of an error: where the dashboard is, or the cause of a 403 or 429 if the service is assumed to tell it. */
+function errorDetails(
   sandbox: SandboxState,
   call: ApiCall,
   { outcome, scope = null }: Rejection,
@@ -141,7 +146,7 @@ function detailsOf(
   return publicCause(outcome, facts)?.details;
 }
 
-/** A response without a body has no media type, and one with status 204 no length (RFC 9110). */
+/** A response with the headers of its body: without one, it has no media type, and with status 204 no length (RFC 9110). */
 export function responseOf(
   status: number,
   { text, bytes }: TextBody,

@@ -6,13 +6,15 @@ import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { routeAt } from "./routes.js";
 
-/** Starts a call: looks up its key and assigns its number. */
+/** Starts a call: runs what is due before it, looks up its key and its route, and assigns its number. */
 export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
   const { apiKey, keyHash } = request;
   const started = sandbox.platform.stopwatch();
   const now = sandbox.clock.now();
+
   // Runs the timeline up to this instant, even if the clock has moved since.
   if (sandbox.timeline.dueAt <= now) runDue(sandbox);
+
   const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));
   const entry = sandbox.registry.find(sha256);
   const { number, id } = sandbox.requestIds.next();

@@ -37,10 +37,12 @@ export class VirtualClock {
     return this.#isFrozen;
   }
 
+  /** Throws like `set`. */
   advance(duration: number): void {
     this.#moveTo(this.now() + duration, "by");
   }
 
+  /** Throws `clock_backwards`, or `validation_failed` for an instant that no clock shows. */
   set(instant: number): void {
     this.now();
     this.#moveTo(instant, "now");
@@ -56,13 +58,12 @@ export class VirtualClock {
     this.#isFrozen = false;
   }
 
-  /** Moves a clock that was read just before. */
+  /** Moves a clock that was read just before. `field` is the one of the request that has the instant. */
   #moveTo(instant: number, field: "by" | "now"): void {
-    const failure = `Failed to set the clock to ${isoOf(instant)}`;
     requireClockTime(instant, field);
     if (instant < this.#shownAt) {
       const why = `it shows ${isoOf(this.#shownAt)} and never runs backwards. Reset the sandbox to start again.`;
-      throw new SandboxError("clock_backwards", `${failure}: ${why}`);
+      throw new SandboxError("clock_backwards", `Failed to set the clock to ${isoOf(instant)}: ${why}`);
     }
     this.#shownAt = instant;
   }

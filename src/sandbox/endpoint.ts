@@ -8,21 +8,6 @@ import {
 import type { Shape } from "../rules/schema/shape.js";
 import type { KeyEntry } from "./registry.js";
 
-/** The outcome of a success of an endpoint: of `/me` the one that its key causes, of others their own. */
-export function successOutcomeOf<Admitted>(
-  endpoint: Endpoint,
-  admitted: Admitted,
-): Admitted | SuccessOutcomeId {
-  if (endpoint.isMe) return admitted;
-  return `${endpoint.status}.${endpoint.operationId}` as const;
-}
-
-export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
-  const own = successOutcomeOf(endpoint, undefined);
-  if (own !== undefined) return [own];
-  return outcomes.map(({ id }) => id).filter(isSuccess);
-}
-
 /** An endpoint of the API, and its responses. */
 export interface Endpoint {
   readonly method: string;
@@ -50,5 +35,19 @@ export interface ReleasedEndpoint extends Endpoint {
 
 export interface TextBody {
   readonly text: string;
+  /** Its length in UTF-8. */
   readonly bytes: number;
+}
+
+/** The outcome of a success of an endpoint: its own, or for `/me` the one that the key decides. */
+export function successOutcomeOf<OfKey>(endpoint: Endpoint, ofKey: OfKey): OfKey | SuccessOutcomeId {
+  if (endpoint.isMe) return ofKey;
+  return `${endpoint.status}.${endpoint.operationId}` as const;
+}
+
+/** All outcomes that a success of an endpoint can have. */
+export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
+  const own = successOutcomeOf(endpoint, undefined);
+  if (own !== undefined) return [own];
+  return outcomes.map(({ id }) => id).filter(isSuccess);
 }

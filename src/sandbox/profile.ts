@@ -2,7 +2,7 @@ import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumpt
 import type { Endpoint } from "./endpoint.js";
 import type { VariantRules } from "./variants.js";
 
-/** The part of a sandbox that decides its profile and its assumptions. */
+/** What decides a sandbox's profile, its assumptions, and what `varied` adds to its records: a sandbox, or one that starts. */
 export interface ProfileSettings {
   readonly seed: number;
   readonly profile: Profile;
@@ -16,6 +16,7 @@ export function profileOf({ run, profile }: Pick<ProfileSettings, "run" | "profi
   return run?.profile ?? profile;
 }
 
-export function assumptionsIn(sandbox: Omit<ProfileSettings, "seed">): Assumptions {
-  return assumptionsFor(profileOf(sandbox), sandbox.ownAssumptions, sandbox.endpoints);
+/** The assumptions in effect: those of the profile in effect, except what the sandbox sets itself. */
+export function assumptionsInEffect(settings: Omit<ProfileSettings, "seed">): Assumptions {
+  return assumptionsFor(profileOf(settings), settings.ownAssumptions, settings.endpoints);
 }

@@ -4,11 +4,17 @@ import type { Organization } from "../rules/organization.js";
 import { didYouMean, quote } from "../rules/schema/words.js";
 import type { Usage } from "./usage.js";
 
+/** How many refs the message about an unknown one lists. */
+const maxShownRefs = 20;
+
 /** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
   organization: Organization;
   readonly keys: KeyEntry[];
-  /** The keys that are not over, and some that `withoutOver` will remove; `undefined` until somebody looks. */
+  /**
+   * So that a long list of ended keys is not read again and again: the keys that had not ended when `pruneEnded` last
+   * read them, and those that were added or changed since. `undefined` until somebody counts active keys.
+   */
   unended?: Set<KeyEntry>;
 }
 
@@ -30,25 +36,18 @@ export interface KeyEntry {
   };
 }
 
-/** Returns the keys that are not over at `now`, and removes the others from the set. */
-export function withoutOver(keys: Set<KeyEntry>, now: number): KeyEntry[] {
-  for (const entry of keys) {
-    const state = keyStateAt(entry.key, now);
-    if (keyStateTable[state].isOver) keys.delete(entry);
-  }
-  return [...keys];
-}
-
+/** A key for the registry, with the requests that it has already used. */
 export type UsedKey = Pick<KeyEntry, "key" | "usage">;
 
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */
 export class Registry {
   readonly #organizations = new Map<string, OrganizationEntry>();
   readonly #keys = new Map<string, KeyEntry>();
+  /** By the SHA-256 of the key. */
   readonly #byHash = new Map<string, KeyEntry>();
-  /** The keys whose end is known, and some that `withoutOver` will remove. */
+  /** The keys whose end is known, until `pruneEnded` removes them because it has come. */
   readonly withKnownEnd = new Set<KeyEntry>();
-  /** The number to try next after a ref, by the ref without its number: the lower ones are taken for good. */
+  /** Which number to try next for a new ref such as `main-4`, by the ref without it (`main`): the lower ones are taken for good. */
   readonly nextSuffixes = new Map<string, number>();
 
   constructor(organizations: Iterable<Organization>, keys: Iterable<UsedKey>) {
@@ -69,14 +68,19 @@ export class Registry {
 
   /** Throws `unknown_ref`. */
   organization(ref: string): OrganizationEntry {
-    return this.#organizations.get(ref) ?? unknownRef("organization", ref, this.#organizations);
+    const entry = this.#organizations.get(ref);
+    if (entry === undefined) throw unknownRefError("organization", ref, this.#organizations);
+    return entry;
   }
 
   /** Throws `unknown_ref`. */
   key(ref: string): KeyEntry {
-    return this.#keys.get(ref) ?? unknownRef("key", ref, this.#keys);
+    const entry = this.#keys.get(ref);
+    if (entry === undefined) throw unknownRefError("key", ref, this.#keys);
+    return entry;
   }
 
+  /** The key with this hash: `undefined` for a key that the sandbox does not have (R11). */
   find(sha256: string): KeyEntry | undefined {
     return this.#byHash.get(sha256);
   }
@@ -102,20 +106,33 @@ export class Registry {
     }
   }
 
+  /** Replaces a key's record by one with these changes. */
   change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
     entry.key = { ...entry.key, ...changes };
     this.#track(entry);
   }
 
+  /** Puts a key whose record is new into the sets that it may belong to. */
   #track(entry: KeyEntry): void {
     entry.owner.unended?.add(entry);
     if (firstEndOf(entry.key) !== undefined) this.withKnownEnd.add(entry);
   }
 }
 
-const maxShownRefs = 20;
+/** Removes the keys from the set that are over at `now`, and returns the others. */
+export function pruneEnded(keys: Set<KeyEntry>, now: number): KeyEntry[] {
+  for (const entry of keys) {
+    const state = keyStateAt(entry.key, now);
+    if (keyStateTable[state].isOver) keys.delete(entry);
+  }
+  return [...keys];
+}
 
-function unknownRef(kind: "key" | "organization", ref: string, known: ReadonlyMap<string, unknown>): never {
+function unknownRefError(
+  kind: "key" | "organization",
+  ref: string,
+  known: ReadonlyMap<string, unknown>,
+): SandboxError {
   const refs = [...known.keys()];
   const shown = refs.slice(0, maxShownRefs);
   if (refs.length > shown.length) shown.push(`… ${refs.length - shown.length} more`);
@@ -123,5 +140,5 @@ function unknownRef(kind: "key" | "organization", ref: string, known: ReadonlyMa
   // HTTP and JavaScript may pass anything.
   const hint = didYouMean(String(ref), refs);
   const message = `Unknown ${kind} ${quote(ref)}: this scenario has ${list}.${hint}`;
-  throw new SandboxError("unknown_ref", message, { kind, ref, known: refs });
+  return new SandboxError("unknown_ref", message, { kind, ref, known: refs });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { numberInSeries, numberInto, RequestIds } from "./request-ids.js";
+import { numberInSeries, positionInSeries, RequestIds } from "./request-ids.js";
 
 test("R7 the ids of a seed are the same again, differ from each other, and differ between seeds", () => {
   const take = (seed: number) => {
@@ -15,7 +15,7 @@ test("R7 each series has its own ids, and continues from the number of its last 
   const take = (ids: RequestIds) => Array.from({ length: 1000 }, () => ids.next().id);
   const ids = new RequestIds(1);
   const first = take(ids);
-  const next = new RequestIds(1, numberInto(7, ids.responded()));
+  const next = new RequestIds(1, numberInSeries(7, ids.responded()));
   const later = take(next);
   expect(new Set([...first, ...later]).size).toBe(2000);
   expect(take(new RequestIds(1, next.responded()))).toEqual(take(next));
@@ -28,9 +28,9 @@ test("request ids continue in any series, and a number keeps its place in its se
   expect([ids.series(), ids.next().number, ids.responded()]).toEqual([1, 2 ** 32 + 6, 2 ** 32 + 6]);
   expect(ids.idOf(7)).toBe(new RequestIds(1).idOf(7));
   expect(ids.idOf(7)).not.toBe(ids.idOf(2 ** 32 + 7));
-  expect([numberInto(2, 2 ** 32 + 5), numberInto(2 ** 21 + 1, 5), numberInSeries(2 ** 33 + 5)]).toEqual([
-    2 ** 33 + 5,
-    2 ** 32 + 5,
-    5,
-  ]);
+  expect([
+    numberInSeries(2, 2 ** 32 + 5),
+    numberInSeries(2 ** 21 + 1, 5),
+    positionInSeries(2 ** 33 + 5),
+  ]).toEqual([2 ** 33 + 5, 2 ** 32 + 5, 5]);
 });

@@ -1,30 +1,37 @@
 import { hexOf, mix32, randomStream } from "../rules/seed.js";
 
-/** The number of requests in a series of ids, and the number of series. */
+// The number of a request is its position in a series of ids, from 1, plus the length of the series before. A restart
+// starts the next series, so that its ids differ from those before it, although its positions begin again.
+
+/** As many positions as the mixing of 32 bits keeps apart, and as many series as integers can number. */
 const seriesLength = 2 ** 32;
 const seriesCount = 2 ** 21;
 
-/** What the ids of a series share: their start, and the salt of what is behind it. */
+/** What the ids of a series have in common. */
 interface Series {
-  readonly series: number;
+  readonly index: number;
+  /** The first characters of each id. */
   readonly start: string;
+  /** Makes the last 8 characters those of this series. */
   readonly salt: number;
 }
 
-/** The n-th id depends only on the seed, the series and n, and differs from all others, because the mixing is one-to-one (R7). */
+/** The request ids of a sandbox: each depends only on the seed and the request's number, and differs from all others, because the mixing is one-to-one (R7). */
 export class RequestIds {
   readonly #seed: number;
+  /** The number of the latest request. */
   #responded: number;
-  /** The series of the last id. */
-  #drawn: Series;
+  /** The series of the id that was made last. */
+  #series: Series;
   #planned: { readonly number: number; readonly act: () => void } | undefined;
 
   constructor(seed: number, responded = 0) {
     this.#seed = seed;
     this.#responded = responded;
-    this.#drawn = drawSeries(seed, seriesOf(responded));
+    this.#series = makeSeries(seed, seriesOf(responded));
   }
 
+  /** Takes the number of the next request, and its id. */
   next(): { readonly number: number; readonly id: string } {
     this.#responded += 1;
     if (this.#responded === this.#planned?.number) this.#planned.act();
@@ -34,10 +41,11 @@ export class RequestIds {
   /** Returns the id of the request with a number: `req_` and 24 hex digits. */
   idOf(number: number): string {
     const series = seriesOf(number);
-    if (series !== this.#drawn.series) this.#drawn = drawSeries(this.#seed, series);
-    return this.#drawn.start + hexOf(mix32(number ^ this.#drawn.salt));
+    if (series !== this.#series.index) this.#series = makeSeries(this.#seed, series);
+    return this.#series.start + hexOf(mix32(number ^ this.#series.salt));
   }
 
+  /** The number of the latest request. */
   responded(): number {
     return this.#responded;
   }
@@ -47,6 +55,7 @@ export class RequestIds {
     this.#planned = { number, act };
   }
 
+  /** The series of the latest request. */
   series(): number {
     return seriesOf(this.#responded);
   }
@@ -56,20 +65,20 @@ function seriesOf(number: number): number {
   return Math.floor(number / seriesLength);
 }
 
-function drawSeries(seed: number, series: number): Series {
+function makeSeries(seed: number, index: number): Series {
   const labels = ["request.id"];
   // The ids of the first series depend only on the seed.
-  if (series !== 0) labels.push(String(series));
+  if (index !== 0) labels.push(String(index));
   const draw = randomStream(seed, ...labels);
   const start = `req_${hexOf(draw())}${hexOf(draw())}`;
-  return { series, start, salt: draw() };
+  return { index, start, salt: draw() };
 }
 
-/** The number of a request of one series in another series. */
-export function numberInto(series: number, number: number): number {
-  return (series % seriesCount) * seriesLength + numberInSeries(number);
+/** The number of the request at a position in a series. A number stands for its own position. */
+export function numberInSeries(series: number, position: number): number {
+  return (series % seriesCount) * seriesLength + positionInSeries(position);
 }
 
-export function numberInSeries(number: number): number {
+export function positionInSeries(number: number): number {
   return number % seriesLength;
 }

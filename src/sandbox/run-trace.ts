@@ -1,6 +1,8 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 
+// What a client's run keeps of each request, for `certify` to judge the client by.
+
 /** A variant of a row of the variation table, on the responses of one status. */
 export interface VariedPoint {
   readonly row: string;
@@ -20,7 +22,7 @@ export interface RunMark {
 
 /** What a run shows with one request. */
 export interface RunTrace extends RunMark {
-  /** What varied in its response. */
+  /** The variants that its response shows. */
   readonly points: readonly VariedPoint[];
   /** The seed that the client's own code sets in place of the run's, and where. */
   readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;

@@ -36,33 +36,68 @@ export interface Platform {
   readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
 }
 
-/** The part of a sandbox's state that the start of a scenario replaces; `replaceState` changes it. */
+/** The state of a running sandbox. Sandboxes share nothing: a process can run many. A restart keeps these members. */
+export interface SandboxState extends StartState {
+  readonly platform: Platform;
+  /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
+  readonly run: ConditionedRun | undefined;
+  /** What its start was given, which scenarios that start later get as well. */
+  readonly startOptions: StartOptions;
+  /** The latest requests, and its listeners. */
+  readonly journal: Journal;
+  /** Counts the requests for the report: the client stays the same after a restart. */
+  readonly counters: Counters;
+  /** A server or a command sets it. */
+  invocation: Invocation;
+}
+
+/** The part of a sandbox's state that a restart replaces, with its own scenario or another one; `replaceState` changes it. */
 export interface StartState {
+  // The scenario.
   /** The scenario's bundled name, file or title. */
   name: string;
   /** The scenario with the options applied; a reset starts it again. */
   scenario: Scenario;
+  /** The YAML of the scenario, if it is known. */
   text: string | undefined;
-  /** The start of the clock (epoch milliseconds). */
-  startedAt: number;
+  /** Decides everything that the scenario leaves open: ids, names, secrets, chances of faults, variants. */
   seed: number;
-  /** The sandbox's own profile; see `profileOf` for the one in effect. With `varied`, responses vary in everything left open. */
+
+  // How the API behaves where the specification leaves it open.
+  /** The sandbox's own profile; the one in effect may be that of a run. With `varied`, responses vary in everything left open. */
   profile: Profile;
-  /** The assumptions in effect. */
-  assumptions: Assumptions;
   /** The sandbox's own assumptions that were set explicitly, not by the profile; `varied` never varies them. */
   ownAssumptions: Partial<Assumptions>;
+  /** The assumptions in effect. */
+  assumptions: Assumptions;
+  /** The windows of limits that the assumptions choose. */
   windows: Windows;
-  clock: VirtualClock;
-  faults: readonly ActiveFault[];
-  farmers: Farmers;
-  /** Released ones first. */
+  /** The endpoints of the API, released ones first. */
   endpoints: readonly Endpoint[];
+
+  // Time.
+  clock: VirtualClock;
+  /** The start of the clock (epoch milliseconds). */
+  startedAt: number;
+  /** The scenario's steps that run when the clock reaches them. */
   timeline: Timeline;
-  story: StoryProgress;
+
+  // Data.
+  /** The organizations and keys, with their usage. */
   registry: Registry;
-  behavior: ClientBehavior;
+  farmers: Farmers;
+
+  // Requests.
+  /** The faults that requests may hit, in their order. */
+  faults: readonly ActiveFault[];
+  /** The ids and numbers of requests. */
   requestIds: RequestIds;
+  /** What earlier requests have shown of the client, for advice. */
+  behavior: ClientBehavior;
+
+  // People.
+  /** The scenario's steps that a presenter runs. */
+  story: StoryProgress;
   /** The values that users have changed since the start, by name: each as it would be without them, as JSON. */
   changes: Map<string, string>;
 }
@@ -72,30 +107,17 @@ export function replaceState(sandbox: SandboxState, members: Partial<StartState>
   Object.assign(sandbox, members);
 }
 
-/** The state of a running sandbox. Sandboxes share nothing: a process can run many. A reset keeps the other members. */
-export interface SandboxState extends StartState {
-  readonly platform: Platform;
-  /** The client's run that it belongs to, which comes before the rest of the state. Default: none. */
-  readonly run: ConditionedRun | undefined;
-  /** What its start was given, which scenarios that start later get as well. */
-  readonly startOptions: StartOptions;
-  readonly journal: Journal;
-  /** Counts the requests: the client stays the same after a reset. */
-  readonly counters: Counters;
-  /** A server or a command sets it. */
-  invocation: Invocation;
-}
-
 /** How the user starts things, for the commands in advice. */
 export interface Invocation {
   /** Options that curl needs to reach the server. */
   readonly curlOptions: string;
+  /** The command that certifies a client. */
   readonly certify: string;
   /** The client's command. */
   readonly command: string;
 }
 
-/** What the start of a sandbox sets in place of its scenario. */
+/** What the start of a sandbox sets in place of its scenario. Default of each: the scenario's. */
 export interface StartOptions {
   readonly seed?: number | undefined;
   /** When the clock starts (epoch milliseconds). Default: the scenario's time, or the wall clock. */
@@ -104,6 +126,7 @@ export interface StartOptions {
   readonly profile?: Profile | undefined;
 }
 
+/** A start with the name and the text of its scenario. */
 export interface NamedStart extends StartOptions {
   readonly name?: string;
   /** The YAML of the whole scenario. Default: unknown. */
@@ -116,10 +139,11 @@ export interface ConditionedRun {
   readonly profile?: Profile | undefined;
   /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
   readonly start?: number | undefined;
+  /** The only rows that vary. Default: all. */
   readonly rows?: VariantRules["rows"];
-  /** How many variants after those of the seed the response to a call with this status has. */
+  /** How many variants after that of the seed each row has, in the response to a call with this status. */
   readonly shiftOf: (call: ApiCall, status: number) => number;
-  /** Whether its responses hide where a request ended. */
+  /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
   /** What a client's call gets: what the service does, or something in its place. */
   readonly intercept: (sandbox: SandboxState, call: ApiCall, own: OwnResponse) => CallResult;
@@ -127,6 +151,7 @@ export interface ConditionedRun {
 
 /** What a sandbox does with a call if no run comes before it. */
 export interface OwnResponse {
+  /** What faults see of the call. */
   readonly facts: FaultFacts;
   /** The sandbox's own fault that is due; it has counted the request. */
   readonly fault: FiredFault | undefined;

@@ -4,7 +4,7 @@ import { type KeyRecord, keyEnds } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
 import type { ScenarioKey } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { Registry, withoutOver } from "./registry.js";
+import { pruneEnded, Registry } from "./registry.js";
 import { inventKeyName, inventOrganizationName, scenarioRecords, startKey } from "./scenario-keys.js";
 import { startUsage } from "./usage.js";
 
@@ -31,11 +31,11 @@ test("a key that a change ends no longer counts, and one that a change makes wor
   const registry = registryOf(hashOf("a"), hashOf("b"));
   const [first, second] = [registry.key("key-0"), registry.key("key-1")];
   first.owner.unended = new Set(first.owner.keys);
-  const open = () => withoutOver(first.owner.unended ?? new Set(), 5);
+  const unended = () => pruneEnded(first.owner.unended ?? new Set(), 5);
   registry.change(first, { expiresAt: 4 });
-  expect([open(), registry.withKnownEnd.has(first)]).toEqual([[second], true]);
+  expect([unended(), registry.withKnownEnd.has(first)]).toEqual([[second], true]);
   registry.change(first, { expiresAt: 6 });
-  expect(open()).toEqual([second, first]);
+  expect(unended()).toEqual([second, first]);
 });
 
 test.each(Object.keys(keyEnds))("a key with %s is among those whose end is known", (end) => {

@@ -27,21 +27,11 @@ import words from "./name-words.generated.json" with { type: "json" };
 import { type ProfileSettings, profileOf } from "./profile.js";
 import type { UsedKey } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";
-import { addedLimitsOf, withGrantedScopes } from "./varied-records.js";
+import { addedLimits, withGrantedScopes } from "./varied-records.js";
 
 type Hash = (text: string) => string;
 
-interface ScenarioKeyRecord {
-  /** What the scenario sets, except what ends the key. */
-  readonly record: KeyRecord;
-  readonly fields: ScenarioKey;
-  readonly ends: GivenEnds | undefined;
-  readonly shared: Shared;
-}
-
-/** By the organizations of a scenario, which its copies share; of each, only those of the latest seed. */
-const recordsOfScenario = new WeakMap<object, ScenarioRecords>();
-
+/** The parts of a sandbox's organizations and keys that do not depend on the clock. */
 interface ScenarioRecords {
   readonly seed: number;
   readonly population: Scenario["population"];
@@ -51,20 +41,50 @@ interface ScenarioRecords {
   readonly unknownKey: string;
 }
 
-/** The parts that do not depend on the clock: the same objects for the same scenario and seed. */
+interface ScenarioKeyRecord {
+  /** What the scenario sets, except what ends the key. */
+  readonly record: KeyRecord;
+  readonly fields: ScenarioKey;
+  readonly ends: GivenEnds | undefined;
+  readonly shared: SharedInRotation;
+}
+
+/** What the keys of a rotation share: every setting that one of them has (R37). A key that was never rotated is alone in one. */
+interface SharedInRotation {
+  /** The ref of the oldest key, from which the seed makes their name. */
+  readonly first: string;
+  readonly settings: WrittenSettings;
+  /** The most requests that one of them starts with. */
+  readonly used: KeyLimits;
+}
+
+/** Keys that replaced each other, oldest first. */
+type Rotation = [DescribedKey, ...DescribedKey[]];
+
+/** The place of a key in its rotation. */
+interface RotationPlace {
+  /** The ref of the key that it replaces. */
+  readonly replaces: string | undefined;
+  readonly shared: SharedInRotation;
+}
+
+/** By the organizations of a scenario, which its copies share; of each, only those of the latest seed. */
+const recordsOfScenario = new WeakMap<object, ScenarioRecords>();
+
+/** The records of a scenario: the same objects for the same scenario and seed. */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const { population } = scenario;
   const owner = scenario.organizations ?? population;
-  if (owner === undefined) return recordsOf(scenario, seed, sha256);
+  if (owner === undefined) return buildRecords(scenario, seed, sha256);
 
   const earlier = recordsOfScenario.get(owner);
   if (earlier?.seed === seed && earlier.population === population) return earlier;
-  const records = recordsOf(scenario, seed, sha256);
+  const records = buildRecords(scenario, seed, sha256);
   recordsOfScenario.set(owner, records);
   return records;
 }
 
-function recordsOf(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const organizations: Organization[] = [];
   for (const [ref, fields] of describedOrganizations(scenario)) {
     organizations.push(buildOrganization(ref, fields, seed));
@@ -78,7 +98,7 @@ function recordsOf(scenario: Scenario, seed: number, sha256: Hash): ScenarioReco
   };
 }
 
-/** Creates the record of an organization; members that the scenario omits are derived from the seed and the ref. */
+/** The record of an organization; members that the scenario omits are derived from the seed and the ref. */
 export function buildOrganization(ref: string, fields: ScenarioOrganization, seed: number): Organization {
   return {
     ref,
@@ -90,34 +110,79 @@ export function buildOrganization(ref: string, fields: ScenarioOrganization, see
 }
 
 function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Hash): ScenarioKeyRecord[] {
-  const rotated = new Map<string, InRotation>();
-  for (const rotation of rotationsIn(described)) {
-    const shared = sharedBy(rotation);
-    let replaces: string | undefined;
-    for (const { ref } of rotation) {
-      rotated.set(ref, { replaces, shared });
-      replaces = ref;
-    }
-  }
-
+  const places = rotationPlaces(described);
   const keys: ScenarioKeyRecord[] = [];
   for (const key of described) {
-    const rotation = rotated.get(key.ref) ?? { replaces: undefined, shared: sharedBy([key]) };
-    keys.push(buildKey(key, rotation, seed, sha256));
+    const place = places.get(key.ref) ?? { replaces: undefined, shared: sharedByRotation([key]) };
+    keys.push(buildKey(key, place, seed, sha256));
   }
   return keys;
 }
 
-/** What the rotation of a key decides about it. A key that no rotation has is one of its own. */
-interface InRotation {
-  /** The ref of the key before it. */
-  readonly replaces: string | undefined;
-  readonly shared: Shared;
+/** The places of the keys in rotations of at least two, by ref. */
+function rotationPlaces(described: readonly DescribedKey[]): Map<string, RotationPlace> {
+  const places = new Map<string, RotationPlace>();
+  for (const rotation of rotationsIn(described)) {
+    const shared = sharedByRotation(rotation);
+    let replaces: string | undefined;
+    for (const { ref } of rotation) {
+      places.set(ref, { replaces, shared });
+      replaces = ref;
+    }
+  }
+  return places;
 }
 
-function buildKey(key: DescribedKey, rotation: InRotation, seed: number, sha256: Hash): ScenarioKeyRecord {
+/** The rotations with at least two keys. Keys in a circle are in none: it has no last key. */
+function rotationsIn(described: readonly DescribedKey[]): Rotation[] {
+  // By the ref of the replacement: no key replaces two.
+  const replacedKeys = new Map<string, DescribedKey>();
+  for (const key of described) {
+    const { replaced_by } = key.fields;
+    if (replaced_by !== undefined) replacedKeys.set(replaced_by, key);
+  }
+
+  // From the last key of each rotation back to its first.
+  const rotations: Rotation[] = [];
+  for (const last of described) {
+    if (last.fields.replaced_by !== undefined || !replacedKeys.has(last.ref)) continue;
+    const rotation: Rotation = [last];
+    let older = replacedKeys.get(last.ref);
+    while (older !== undefined) {
+      rotation.unshift(older);
+      older = replacedKeys.get(older.ref);
+    }
+    rotations.push(rotation);
+  }
+  return rotations;
+}
+
+function sharedByRotation(rotation: Rotation): SharedInRotation {
+  let perMinute = 0;
+  let perDay = 0;
+  for (const { fields } of rotation) {
+    const { this_minute = 0, today = this_minute } = fields.usage ?? {};
+    perMinute = Math.max(perMinute, this_minute);
+    perDay = Math.max(perDay, today);
+  }
+  const settings = sharedSettings(rotation.map(({ fields }) => fields));
+  return { first: rotation[0].ref, settings, used: { perMinute, perDay } };
+}
+
+/** The settings of keys that share them (R37): the first value of each, and of each limit. */
+function sharedSettings(settings: readonly WrittenSettings[]): WrittenSettings {
+  const shared: Writable<WrittenSettings> = { name: undefined, scopes: undefined, limits: undefined };
+  for (const { name, scopes, limits } of settings) {
+    shared.name ??= name;
+    shared.scopes ??= scopes;
+    if (limits !== undefined) shared.limits = { ...limits, ...shared.limits };
+  }
+  return shared;
+}
+
+function buildKey(key: DescribedKey, place: RotationPlace, seed: number, sha256: Hash): ScenarioKeyRecord {
   const { ref, organization, fields } = key;
-  const { replaces, shared } = rotation;
+  const { replaces, shared } = place;
   const record: Writable<KeyRecord> = {
     ref,
     organization,
@@ -132,91 +197,32 @@ function buildKey(key: DescribedKey, rotation: InRotation, seed: number, sha256:
   return { record, fields, ends: readEnds(fields), shared };
 }
 
-/** Returns the state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
+/** The state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
 export function startKey(
   { record, fields, ends, shared }: ScenarioKeyRecord,
   start: number,
   windows: Windows,
-  sandbox: ProfileSettings,
+  settings: ProfileSettings,
 ): UsedKey {
   const past = fields.usage ?? {};
   const countedAt = past.counted_at?.map(instantOf);
   const usage = startUsage(windows, start, { thisMinute: past.this_minute, today: past.today, countedAt });
 
   const key = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
-  if (profileOf(sandbox) !== "varied") return { key, usage };
-  const scopes = withGrantedScopes(sandbox, record.scopes);
-  const limits = variedLimits(sandbox, shared, record.limits);
+  if (profileOf(settings) !== "varied") return { key, usage };
+  const scopes = withGrantedScopes(settings, record.scopes);
+  const limits = raisedLimits(record.limits, shared, addedLimits(settings));
   return { key: { ...key, scopes, limits }, usage };
 }
 
-/** Raises the limits that the scenario leaves open; keys at a limit stay there. */
-function variedLimits(sandbox: ProfileSettings, shared: Shared, limits: KeyLimits): KeyLimits {
-  const { used, settings } = shared;
+/** The limits of a key with those raised that the scenario leaves open. Keys at a limit stay there. */
+function raisedLimits(limits: KeyLimits, { used, settings }: SharedInRotation, added: KeyLimits): KeyLimits {
   const given = settings.limits ?? {};
   if (given.per_day !== undefined || used.perDay >= limits.perDay) return limits;
 
-  const added = addedLimitsOf(sandbox);
   const perDay = limits.perDay + added.perDay;
   if (given.per_minute !== undefined || used.perMinute >= limits.perMinute) return { ...limits, perDay };
   return { perMinute: limits.perMinute + added.perMinute, perDay };
-}
-
-/** What the keys of a rotation share: every setting that one of them has (R37). */
-interface Shared {
-  readonly first: string;
-  readonly settings: WrittenSettings;
-  /** The most requests that one of them starts with. */
-  readonly used: KeyLimits;
-}
-
-/** Keys that replaced each other, oldest first. */
-type Rotation = [DescribedKey, ...DescribedKey[]];
-
-function sharedBy(rotation: Rotation): Shared {
-  let perMinute = 0;
-  let perDay = 0;
-  for (const { fields } of rotation) {
-    const { this_minute = 0, today = this_minute } = fields.usage ?? {};
-    perMinute = Math.max(perMinute, this_minute);
-    perDay = Math.max(perDay, today);
-  }
-  const settings = sharedSettings(rotation.map(({ fields }) => fields));
-  return { first: rotation[0].ref, settings, used: { perMinute, perDay } };
-}
-
-/** Returns the rotations with at least two keys. Keys in a circle are in none: it has no last key. */
-function rotationsIn(described: readonly DescribedKey[]): Rotation[] {
-  // No key replaces two.
-  const oldKeys = new Map<string, DescribedKey>();
-  for (const key of described) {
-    const { replaced_by } = key.fields;
-    if (replaced_by !== undefined) oldKeys.set(replaced_by, key);
-  }
-
-  const rotations: Rotation[] = [];
-  for (const last of described) {
-    if (last.fields.replaced_by !== undefined || !oldKeys.has(last.ref)) continue;
-    const rotation: Rotation = [last];
-    let old = oldKeys.get(last.ref);
-    while (old !== undefined) {
-      rotation.unshift(old);
-      old = oldKeys.get(old.ref);
-    }
-    rotations.push(rotation);
-  }
-  return rotations;
-}
-
-/** Returns the settings of keys that share them (R37): the first value of each, and of each limit. */
-function sharedSettings(settings: readonly WrittenSettings[]): WrittenSettings {
-  const shared: Writable<WrittenSettings> = { name: undefined, scopes: undefined, limits: undefined };
-  for (const { name, scopes, limits } of settings) {
-    shared.name ??= name;
-    shared.scopes ??= scopes;
-    if (limits !== undefined) shared.limits = { ...limits, ...shared.limits };
-  }
-  return shared;
 }
 
 /** Towns are also invented, because a bank named after a real town may exist. */

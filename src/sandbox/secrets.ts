@@ -16,20 +16,17 @@ import type { SandboxState } from "./sandbox-state.js";
 // The sandbox stores only hashes (R35). A secret is pinned in the scenario, or derived from the seed on every call:
 // `scenario/described-keys.ts` does both for one key, and the functions here for the refs of a sandbox.
 
-/** Returns the full keys by ref, by default all. */
-export function secretsFor(
-  { scenario, seed }: SandboxState,
-  keys: readonly DescribedKey[] = keysWithSecrets(scenario),
-): Record<string, string> {
-  return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
-}
-
 /** Sent for the key `malformed`: a text that a client mistook for its key. */
 const malformedKey = "not-an-api-key";
 
-/** The two refs of every scenario whose keys are rejected. */
-function rejectedSecrets({ seed }: SandboxState) {
-  return { unknown: unknownSecret(seed), malformed: malformedKey };
+/** The maximum number of announced keys, unless a scenario lists more. */
+const maxAnnounced = 1000;
+
+/** Some of the keys of a sandbox. */
+interface ShownKeys {
+  readonly keys: readonly DescribedKey[];
+  /** The number of keys that are left out. */
+  readonly leftOut: number;
 }
 
 /**
@@ -43,11 +40,25 @@ export function secretFor(sandbox: SandboxState, ref: string): string {
   // The seed also derives the keys that a timeline or a story created.
   const secret = pinned ?? deriveSecret(sandbox.seed, key);
   if (sandbox.platform.sha256(secret) === key.sha256) return secret;
+
   const message = `The secret of ${quote(ref)} is not available: a key created at run time is shown only once, on creation.`;
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
-/** Returns the keys by ref, also `unknown` and `malformed`. */
+/** The keys to send for the two refs of every scenario whose keys are rejected. */
+function rejectedSecrets({ seed }: SandboxState) {
+  return { unknown: unknownSecret(seed), malformed: malformedKey };
+}
+
+/** Returns the full keys by ref, by default all. */
+export function secretsFor(
+  { scenario, seed }: SandboxState,
+  keys: readonly DescribedKey[] = keysWithSecrets(scenario),
+): Record<string, string> {
+  return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
+}
+
+/** Returns the full keys by ref, also those to send for `unknown` and `malformed`. */
 export function secretsForClients(
   sandbox: SandboxState,
   keys?: readonly DescribedKey[],
@@ -64,6 +75,7 @@ export function fingerprintFor(sandbox: SandboxState, ref: string): string | nul
   return fingerprintOf(sandbox.platform.sha256(secret));
 }
 
+/** The ref of the key that is sent if nothing names one: the scenario's default, or its first. */
 export function defaultKeyRef(scenario: Scenario): string | undefined {
   return scenario.default_key ?? describedKeys(scenario).next().value?.ref;
 }
@@ -75,22 +87,13 @@ export function defaultSecret({ scenario, seed }: SandboxState): string | undefi
   return key && secretOf(key, seed);
 }
 
-/** The maximum number of announced keys, unless a scenario lists more. */
-const maxAnnounced = 1000;
-
-interface ShownKeys {
-  readonly keys: readonly DescribedKey[];
-  /** The number of keys that are left out. */
-  readonly leftOut: number;
-}
-
 /** Returns every key that the scenario lists, then keys of the population up to 1,000 in total. */
 export function announcedKeys({ scenario }: SandboxState): ShownKeys {
   return announcedIn(scenario);
 }
 
 const announcedIn = /* @__PURE__ */ cachedBy((scenario: Scenario): ShownKeys => {
-  const { ofScenario, ofPopulation, total } = byOrigin(scenario);
+  const { ofScenario, ofPopulation, total } = keysByOrigin(scenario);
   const room = Math.max(0, maxAnnounced - ofScenario.length);
   const keys = [...ofScenario, ...ofPopulation.slice(0, room)];
   return { keys, leftOut: total - keys.length };
@@ -98,12 +101,13 @@ const announcedIn = /* @__PURE__ */ cachedBy((scenario: Scenario): ShownKeys => 
 
 /** Returns the first `max` keys that the scenario lists, or a few of the population if it lists none. */
 export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {
-  const { ofScenario, ofPopulation, total } = byOrigin(scenario);
+  const { ofScenario, ofPopulation, total } = keysByOrigin(scenario);
   const keys = ofScenario.length > 0 ? ofScenario.slice(0, max) : ofPopulation.slice(0, 5);
   return { keys, leftOut: total - keys.length };
 }
 
-function byOrigin(scenario: Scenario) {
+/** The keys with a secret, those that the scenario lists and those of its population. */
+function keysByOrigin(scenario: Scenario) {
   const ofScenario: DescribedKey[] = [];
   const ofPopulation: DescribedKey[] = [];
   for (const key of keysWithSecrets(scenario)) {
@@ -115,6 +119,7 @@ function byOrigin(scenario: Scenario) {
   return { ofScenario, ofPopulation, total: ofScenario.length + ofPopulation.length };
 }
 
+/** A snapshot has only the hash of a key that was created at run time. */
 function keysWithSecrets(scenario: Scenario): DescribedKey[] {
   return [...describedKeys(scenario)].filter(({ fields }) => fields.sha256 === undefined);
 }

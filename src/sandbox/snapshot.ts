@@ -1,61 +1,68 @@
-import {
-  forEachEnd,
-  type KeyEnds,
-  type KeyRecord,
-  keyEnds,
-  keyStateAt,
-  keyStateTable,
-  lastClockInstant,
-} from "../rules/api-key.js";
+import { forEachEnd, keyEnds, keyStateAt, keyStateTable, lastClockInstant } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoOf } from "../rules/time.js";
+import type { Writable } from "../rules/writable.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./active-faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { KeyEntry } from "./registry.js";
-import { numberInSeries } from "./request-ids.js";
+import { positionInSeries } from "./request-ids.js";
 import { type Platform, replaceState, type SandboxState } from "./sandbox-state.js";
 import { type SandboxSettings, startSandbox } from "./start-sandbox.js";
 import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } from "./step-results.js";
 import { usageAt } from "./usage.js";
 import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
 
+/** How many of the latest requests of the journal are saved. */
+const maxSaved = 100;
+
 /**
  * A sandbox as plain data, without its options: everything that a client or a person can see, and what clients know.
- * `snapshot` starts it again; the other members then replace what a scenario cannot say or what the start changes.
+ * `restoreSandbox` starts its `snapshot`, then sets the other members, which a scenario cannot say or a start changes.
  */
 export interface SavedSandbox {
   /** When it was saved, on the platform's wall clock (epoch milliseconds). */
   readonly at: number;
   readonly name: string;
+  /** The YAML of its scenario. */
   readonly text: string | undefined;
+  /** The scenario that a reset starts again. */
   readonly scenario: Scenario;
-  /** The state as a scenario; `requests_responded` includes the series, so that no request id repeats. */
+  /** The state as a scenario. Its `requests_responded` includes the series, so that no request id repeats. */
   readonly snapshot: Scenario;
   /** Includes the steps that ran, so that the others keep their numbers. */
   readonly timeline: Pick<Timeline, "steps" | "next">;
+  /** How many steps of the story ran, whether each was as expected, and the result of the last one. */
   readonly stepsRun: number;
-  readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
   readonly results: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: PlayedStep | undefined;
   /** Whether the clock was frozen before the story; `null` unless its steps hold it. */
   readonly wasFrozen: boolean | null;
+  /** What users have changed since the start. */
+  readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
+  /** The latest requests of the journal, oldest first. */
   readonly exchanges: readonly Exchange[];
+  /** How many requests the journal has recorded in total. */
   readonly recorded: number;
+  /** The counts of the report. */
   readonly counts: Counts;
   /** The refs of the keys, in the order of creation. */
   readonly keys: readonly string[];
-  /** What clients know, for advice: keys that worked or were replaced by their refs. */
-  readonly clients: Readonly<Record<"pages" | "worked" | "replaced", readonly string[]>> & {
-    readonly rejected: readonly (readonly [fingerprint: string, outcome: OutcomeId])[];
-  };
+  readonly clients: SavedClients;
 }
 
-/** The requests of the journal that are saved. */
-const maxSaved = 100;
+/** What clients know, for advice. */
+interface SavedClients {
+  readonly rejected: readonly (readonly [fingerprint: string, outcome: OutcomeId])[];
+  readonly pages: readonly string[];
+  /** The refs of the keys that have worked. */
+  readonly worked: readonly string[];
+  /** The refs of the keys whose replacement clients can know. */
+  readonly replaced: readonly string[];
+}
 
 /** `responded` is the number of the last request id that its continuation must not use again. Default: the last one used. */
 export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestIds.responded()): SavedSandbox {
@@ -86,16 +93,11 @@ export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestId
     recorded: journal.total(),
     counts: sandbox.counters.read(),
     keys: [...registry.keys.keys()],
-    clients: {
-      rejected: [...behavior.rejected],
-      pages: [...behavior.pages],
-      worked,
-      replaced,
-    },
+    clients: { rejected: [...behavior.rejected], pages: [...behavior.pages], worked, replaced },
   };
 }
 
-/** Continues what `saveSandbox` returned in a new sandbox; its clock advances unless it is frozen. */
+/** Continues a saved sandbox as a new one. Its clock has advanced meanwhile, unless it is frozen. */
 export function restoreSandbox(
   saved: SavedSandbox,
   platform: Platform,
@@ -104,7 +106,7 @@ export function restoreSandbox(
   const { name, text, scenario } = saved;
   const sandbox = startSandbox(saved.snapshot, { platform, name, text, ...options });
 
-  // A reset starts the scenario, not the snapshot.
+  // What the start of the snapshot cannot know. The scenario is what a reset starts again, in place of the snapshot.
   const steps = scenario.story ?? [];
   const story: StoryProgress = {
     steps,
@@ -132,7 +134,7 @@ export function restoreSandbox(
   return sandbox;
 }
 
-function restoreClients({ behavior, registry }: SandboxState, clients: SavedSandbox["clients"]): void {
+function restoreClients({ behavior, registry }: SandboxState, clients: SavedClients): void {
   for (const [fingerprint, outcome] of clients.rejected) behavior.rejected.set(fingerprint, outcome);
   for (const page of clients.pages) behavior.pages.add(page);
   for (const ref of clients.worked) registry.key(ref).hasWorked = true;
@@ -142,11 +144,12 @@ function restoreClients({ behavior, registry }: SandboxState, clients: SavedSand
   }
 }
 
-/** A sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
+/** The state as a scenario: a sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
 export function snapshotSandbox(sandbox: SandboxState): Scenario {
   const { clock } = sandbox;
   const now = clock.now();
-  // A story starts with its own scenario.
+
+  // A story starts with its own scenario, and of the timeline, only the steps that are left.
   const { story, timeline, ...scenario } = sandbox.scenario;
   // Only explicit assumptions: the others may vary with the profile.
   const assumptions = { ...sandbox.ownAssumptions, profile: sandbox.profile } as ScenarioAssumptions;
@@ -157,13 +160,14 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
   const snapshot: Scenario = {
     ...scenario,
     seed: sandbox.seed,
-    requests_responded: numberInSeries(sandbox.requestIds.responded()),
+    requests_responded: positionInSeries(sandbox.requestIds.responded()),
     clock: { now: isoOf(now), frozen: clock.isFrozen() },
     assumptions: structuredClone(assumptions),
     ...(hasHadFaults && { faults }),
     organizations: snapshotOrganizations(sandbox, now),
     population: snapshotPopulation(sandbox),
   };
+
   const steps = remainingSteps(sandbox.timeline);
   if (steps.length > 0) snapshot.timeline = steps;
   return snapshot;
@@ -198,26 +202,18 @@ function snapshotPopulation({ scenario, farmers }: SandboxState): NonNullable<Sc
 }
 
 function snapshotOrganization(organization: Organization): ScenarioOrganization {
-  const { id, name, type, status, sandboxAccess, liveAccess } = organization;
-  // By member, so that the compiler names one that is missing.
-  const fieldsOf: Readonly<Record<Exclude<keyof Organization, "ref">, Partial<ScenarioOrganization>>> = {
-    name: { name },
-    id: { id },
-    type: { type },
-    status: { status },
-    sandboxAccess: { sandbox_access: sandboxAccess },
-    liveAccess: { live_access: liveAccess },
-  };
-  return Object.assign({}, ...Object.values(fieldsOf));
+  const { name, id, type, status, sandboxAccess, liveAccess } = organization;
+  return {
+    name,
+    id,
+    type,
+    status,
+    sandbox_access: sandboxAccess,
+    live_access: liveAccess,
+  } satisfies Required<Omit<ScenarioOrganization, "keys">>;
 }
 
-/** The members of a record that no snapshot writes: two are the key's place, and the key that it replaces has the third. */
-type DerivedMember = "ref" | "organization" | "replaces";
-/** The members that a snapshot writes only of some keys. */
-type MemberOfSome = keyof KeyEnds | "replacedBy" | "sha256";
-/** The members that a snapshot writes of every key. */
-type MemberOfEach = Exclude<keyof KeyRecord, DerivedMember | MemberOfSome>;
-
+/** A key's state as a scenario writes it. `described` is how the scenario has it; `undefined` for a key created at run time. */
 function snapshotKey(
   entry: KeyEntry,
   described: ScenarioKey | undefined,
@@ -225,24 +221,24 @@ function snapshotKey(
   now: number,
 ): ScenarioKey {
   const { key } = entry;
-  // By member, so that the compiler names one that is missing.
-  const ofEach: Required<Pick<ScenarioKey, MemberOfEach>> = {
+  const fields: Writable<ScenarioKey> = {
     environment: key.environment,
     name: key.name,
     scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
     limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
     legacy: key.legacy,
   };
-  const fields: { -readonly [Name in keyof ScenarioKey]: ScenarioKey[Name] } = ofEach;
 
   const state = keyStateAt(key, now);
   const { since } = keyStateTable[state];
   forEachEnd((end) => {
     const at = key[end];
-    // A state without a time begins when the clock starts.
-    const isDefault = at === undefined || (end === since && at === now);
-    if (!isDefault) fields[keyEnds[end]] = isoOf(at);
+    if (at === undefined) return;
+    // A state that begins when the clock of the snapshot starts needs no time.
+    const beginsAtStart = end === since && at === now;
+    if (!beginsAtStart) fields[keyEnds[end]] = isoOf(at);
   });
+  // With it, the replacement knows which key it replaces.
   if (key.replacedBy !== undefined) fields.replaced_by = key.replacedBy;
 
   // A pinned secret stays pinned, and the seed restores a derived one; a key that was created at run time has only a hash.

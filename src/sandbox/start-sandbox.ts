@@ -12,9 +12,9 @@ import { farmersOf } from "./farmer-records/farmer-list.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
-import { assumptionsIn } from "./profile.js";
+import { assumptionsInEffect } from "./profile.js";
 import { Registry } from "./registry.js";
-import { numberInto, RequestIds } from "./request-ids.js";
+import { numberInSeries, RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
   type Invocation,
@@ -30,20 +30,30 @@ import { createTimeline } from "./step-results.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";
 
+/** What a sandbox has besides its scenario. */
 export interface SandboxSettings {
   readonly platform: Platform;
   readonly run?: ConditionedRun | undefined;
   readonly startOptions?: StartOptions | undefined;
 }
 
-/** The options of a start, of a command's flags or of others. */
+/** The options of a start as a caller wrote them. */
+type WrittenOptions = Omit<StartOptions, "now"> & { readonly now?: Instant | undefined };
+
+type StartContext = Pick<SandboxState, "platform" | "run">;
+
+const defaultInvocation: Invocation = {
+  curlOptions: "",
+  certify: "svc-sandbox certify",
+  command: "npm test",
+};
+
+/** The options of a start among others, such as all flags of a command. */
 export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
   return { seed, now, frozen, profile };
 }
 
-type WrittenOptions = Omit<StartOptions, "now"> & { readonly now?: Instant | undefined };
-
-/** The options that a caller wrote, with the start of the clock as an instant; throws `validation_failed`. */
+/** Checks the options that a caller wrote: throws `validation_failed`. The start of the clock becomes an instant. */
 export function checkedOptions(written: WrittenOptions): StartOptions {
   const { seed, frozen, profile } = written;
   const now = written.now === undefined ? undefined : instantOf(written.now);
@@ -53,13 +63,7 @@ export function checkedOptions(written: WrittenOptions): StartOptions {
   return { seed, now, frozen, profile };
 }
 
-const defaultInvocation: Invocation = {
-  curlOptions: "",
-  certify: "svc-sandbox certify",
-  command: "npm test",
-};
-
-/** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
+/** Starts a sandbox. The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(scenario: Scenario, settings: NamedStart & SandboxSettings): SandboxState {
   const { platform, run, startOptions = {} } = settings;
   const state = stateAtStart(scenario, { ...settings, run });
@@ -93,15 +97,15 @@ export function restartSandbox(
   const state = stateAtStart(source, { ...kept, ...options, platform, run, name, text });
   onReady();
 
+  // Everything is replaced at the same time, before any listener can read it.
   const { scenario, seed } = state;
-  const responded = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
+  const nextSeries = sandbox.requestIds.series() + 1;
+  const responded = numberInSeries(nextSeries, scenario.requests_responded ?? 0);
   replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, responded) });
   journal.replaceWith();
   journal.emit({ type: "sandbox.started", scenario: name, seed });
   runDue(sandbox);
 }
-
-type StartContext = Pick<SandboxState, "platform" | "run">;
 
 /** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
 function stateAtStart(source: Scenario, options: NamedStart & StartContext): StartState {
@@ -110,19 +114,23 @@ function stateAtStart(source: Scenario, options: NamedStart & StartContext): Sta
   const readAt = platform.steadyTime();
   if (options.now !== undefined) requireClockTime(options.now, "now");
   const scenario = withOptions(source, options);
-  if (options.seed !== undefined) requireOwnValues(scenario);
+  if (options.seed !== undefined) requireDistinctValues(scenario);
 
   const { seed = defaultSeed } = scenario;
   const start = startOfClock(scenario, options);
   const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
   const endpoints = platform.endpoints(scenario);
+
+  // How the API behaves.
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  const sandbox = { seed, profile, ownAssumptions, run, endpoints };
-  const assumptions = assumptionsIn(sandbox);
+  const settings = { seed, profile, ownAssumptions, run, endpoints };
+  const assumptions = assumptionsInEffect(settings);
   const windows = windowsOf(assumptions);
+
+  // The organizations and keys, with what the profile `varied` adds to them.
   const records = scenarioRecords(scenario, seed, platform.sha256);
-  const organizations = records.organizations.map((one) => withNameSuffix(sandbox, one));
-  const keys = records.keys.map((one) => startKey(one, start, windows, sandbox));
+  const organizations = records.organizations.map((one) => withNameSuffix(settings, one));
+  const keys = records.keys.map((one) => startKey(one, start, windows, settings));
 
   return {
     name: options.name ?? scenario.name ?? "unnamed",
@@ -154,11 +162,12 @@ function stateAtStart(source: Scenario, options: NamedStart & StartContext): Sta
 }
 
 /** Throws if two things of the scenario have one secret or id: another seed may generate what the scenario pins. */
-function requireOwnValues(scenario: Scenario): void {
+function requireDistinctValues(scenario: Scenario): void {
   const shared = sharedValues(scenario);
   if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
 }
 
+/** When the clock starts: at the scenario's time, else at the run's, else now. */
 function startOfClock(scenario: Scenario, { platform, run }: StartContext): number {
   const now = scenario.clock?.now;
   if (now !== undefined) return instantOf(now);

@@ -7,6 +7,12 @@ import { isoOf, timeFrom } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
 
+/** Stands for a missing value in a difference. */
+const nothing = "nothing";
+
+/** How many characters of a value a difference shows. */
+const longestShown = 300;
+
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 
 type TimelineStep = NonNullable<Scenario["timeline"]>[number];
@@ -16,6 +22,7 @@ export type StepAction = Pick<TimelineStep, ActionName>;
 /** Role of the user on the owner's site (R33). */
 export type Actor = "administrator" | "member";
 
+/** Who runs an operation: by default, an administrator. */
 export interface Initiator {
   readonly actor?: Actor | undefined;
   /** Whether the scenario runs it: secrets of new keys then derive from the seed and their refs. */
@@ -34,6 +41,7 @@ export interface Performed {
   readonly organization: OrganizationView | null;
 }
 
+/** One part of a step's result that is not as expected. */
 export interface StepDifference {
   /** The part that differs, such as `status` or `body.data.usage.today`. */
   readonly at: string;
@@ -42,6 +50,7 @@ export interface StepDifference {
   readonly found: string;
 }
 
+/** The story of a sandbox, and how far it is. */
 export interface StoryProgress {
   readonly steps: readonly StoryStep[];
   /** The index of the next step; the number of steps at the end of the story. */
@@ -54,6 +63,7 @@ export interface StoryProgress {
   wasFrozen: boolean | undefined;
 }
 
+/** A response to a request of the story. */
 export interface StoryResponse {
   /** 0 without a response. */
   readonly status: number;
@@ -73,19 +83,25 @@ export interface SentRequest {
   /** Names in lowercase. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** How often it was sent. */
   readonly times: number;
 }
 
 /** The result of a story step: the source of its lines, prose and JSON. */
 export interface PlayedStep {
+  /** Counted from 1. */
   readonly number: number;
+  /** The number of steps of the story. */
   readonly of: number;
   readonly kind: StepKind;
+  /** As the scenario has it. */
   readonly step: StoryStep;
+  /** Its narration. */
   readonly say: string | null;
   readonly request: SentRequest | null;
   /** The last response, if the request was sent several times. */
   readonly response: StoryResponse | null;
+  /** The result of its action. */
   readonly performed: Performed | null;
   /** Why the step could not run. */
   readonly failure: { readonly code: SandboxErrorCode; readonly message: string } | null;
@@ -120,11 +136,7 @@ export function actionDifferences(
   return [{ at: "error", expected: shownValue(wanted), found }];
 }
 
-/** Stands for a missing value in a difference. */
-const nothing = "nothing";
-
-const longestShown = 300;
-
+/** A value as a difference shows it: JSON, cut if it is long. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return nothing;
   const text = JSON.stringify(value);
@@ -135,13 +147,13 @@ export function isAsExpected({ failure, differences }: Pick<PlayedStep, "failure
   return failure === null && differences.length === 0;
 }
 
-/** Returns the refs of an action's keys, even if it was rejected. */
+/** The refs of the key of an action and of the key that replaces it: as it was performed, or as it is planned. */
 export function keyRefsOf(
   action: StepAction,
   performed: Partial<Performed> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
   const { key, newKey } = refsIn(action);
-  // A new key replaces the key of the action, or is the only one.
+  // A new key replaces the key of the action; without one, it is the only key.
   const planned = key === undefined ? { key: newKey } : { key, replacement: newKey };
   return {
     key: performed.key?.ref ?? planned.key ?? null,
@@ -149,8 +161,11 @@ export function keyRefsOf(
   };
 }
 
+/** The timeline of a sandbox, and how far it is. */
 export interface Timeline {
+  /** Each with the time when it is due (epoch milliseconds). */
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
+  /** The index of the next step. */
   next: number;
   /** When the next step is due; `Infinity` if none is left. */
   dueAt: number;
@@ -162,7 +177,7 @@ export function createTimeline(steps: readonly TimelineStep[], start: number): T
   return { steps: timed, next: 0, dueAt };
 }
 
-/** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */
+/** The steps that have not run, with absolute times, so that a later start does not shift them. */
 export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
   return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
 }

@@ -31,6 +31,17 @@ test("in a sliding minute, the next change is the millisecond when a request sto
   expect(nextChangeAt(sandbox)).toBe(at(40));
 });
 
+test("in a sliding minute, a request of the instant 0 stops counting after a minute", () => {
+  const epoch = "1970-01-01T00:00:00Z";
+  const usage = { this_minute: 1, counted_at: [epoch] };
+  const sandbox = startFrozen({
+    ...scenario,
+    clock: { now: epoch, frozen: true },
+    organizations: { bank: { type: "bank", keys: { main: { environment: "test", usage } } } },
+  });
+  expect(nextChangeAt(sandbox)).toBe(60_000);
+});
+
 test("an event of this very millisecond is not upcoming", () => {
   const sandbox = startFrozen(scenario);
   const kinds = () => listUpcoming(sandbox).map(({ kind }) => kind);

@@ -2,69 +2,25 @@ import { actionIn, refsIn } from "../rules/actions.js";
 import { firstEndOf, type KeyEnds, lastClockInstant } from "../rules/api-key.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
 import { dayEnd, isoOf, minute, minuteEnd } from "../rules/time.js";
-import { withoutOver } from "./registry.js";
+import { pruneEnded } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { keyRefsOf } from "./step-results.js";
 import type { Upcoming } from "./view-shapes.js";
 
-interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
+/** An event by which a sandbox changes on its own. */
+interface ClockEvent extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly kind: Upcoming["kind"];
   readonly text: string;
 }
 
-const max = 100;
-
-/** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
-export function listUpcoming(sandbox: SandboxState): Upcoming[] {
-  const now = sandbox.clock.now();
-  const coming = eventsOf(sandbox, now).filter(({ at }) => at > now && at <= lastClockInstant);
-  coming.sort((one, other) => one.at - other.at);
-  return coming.slice(0, max).map(viewEvent);
-}
-
-function viewEvent({ at, ...event }: Coming): Upcoming {
-  return { key: null, organization: null, step: null, ...event, at: isoOf(at) };
-}
-
-/** Returns the next instant (epoch milliseconds) when time alone changes something; infinite for none. */
-export function nextChangeAt(sandbox: SandboxState): number {
-  const now = sandbox.clock.now();
-  const times = countEnds(sandbox, now);
-  for (const { at } of eventsOf(sandbox, now)) times.push(at);
-
-  let next = Number.POSITIVE_INFINITY;
-  for (const at of times) {
-    if (at > now && at < next) next = at;
-  }
-  return next;
-}
-
-/** The events by which a sandbox changes on its own; some may be over. */
-function eventsOf(sandbox: SandboxState, now: number): Coming[] {
-  return [
-    ...keyEvents(sandbox, now),
-    ...resets(sandbox, now),
-    ...timelineEvents(sandbox),
-    ...faultEvents(sandbox),
-  ];
-}
-
-/** In a sliding minute, each request stops counting on its own: the next one of each key. */
-function countEnds({ registry, windows }: SandboxState, now: number): number[] {
-  const ends: number[] = [];
-  if (!windows.sliding) return ends;
-  for (const { usage } of registry.keys.values()) {
-    const counted = usage.recent.find((at) => at + minute > now);
-    if (counted) ends.push(counted + minute);
-  }
-  return ends;
-}
-
-interface EndEvent extends Pick<Coming, "kind"> {
+/** How the end of a key is listed. */
+interface EndEvent extends Pick<ClockEvent, "kind"> {
   readonly textOf: (ref: string) => string;
 }
+
+const maxListed = 100;
 
 /** The event of each time that ends a key; none for one that is never in the future. */
 const eventOfEnd: Readonly<Record<keyof KeyEnds, EndEvent | undefined>> = {
@@ -73,9 +29,55 @@ const eventOfEnd: Readonly<Record<keyof KeyEnds, EndEvent | undefined>> = {
   overlapEndsAt: { kind: "overlap_ends", textOf: (ref) => `Overlap of ${ref} ends: it stops working` },
 };
 
-function keyEvents({ registry }: SandboxState, now: number): Coming[] {
-  const events: Coming[] = [];
-  for (const { key } of withoutOver(registry.withKnownEnd, now)) {
+/** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
+export function listUpcoming(sandbox: SandboxState): Upcoming[] {
+  const now = sandbox.clock.now();
+  const upcoming = clockEvents(sandbox, now).filter(({ at }) => at > now && at <= lastClockInstant);
+  upcoming.sort((one, other) => one.at - other.at);
+  return upcoming.slice(0, maxListed).map(viewEvent);
+}
+
+function viewEvent({ at, ...event }: ClockEvent): Upcoming {
+  return { key: null, organization: null, step: null, ...event, at: isoOf(at) };
+}
+
+/** Returns the next instant (epoch milliseconds) when time alone changes something; infinite for none. */
+export function nextChangeAt(sandbox: SandboxState): number {
+  const now = sandbox.clock.now();
+  const times = slidingMinuteEnds(sandbox, now);
+  for (const { at } of clockEvents(sandbox, now)) times.push(at);
+
+  let next = Number.POSITIVE_INFINITY;
+  for (const at of times) {
+    if (at > now && at < next) next = at;
+  }
+  return next;
+}
+
+/** When requests stop counting on their own, in a sliding minute: the next one of each key. */
+function slidingMinuteEnds({ registry, windows }: SandboxState, now: number): number[] {
+  const ends: number[] = [];
+  if (!windows.sliding) return ends;
+  for (const { usage } of registry.keys.values()) {
+    const counted = usage.recent.find((at) => at + minute > now);
+    if (counted !== undefined) ends.push(counted + minute);
+  }
+  return ends;
+}
+
+/** All events by which a sandbox changes on its own; some are over. */
+function clockEvents(sandbox: SandboxState, now: number): ClockEvent[] {
+  return [
+    ...keyEvents(sandbox, now),
+    ...resetEvents(sandbox, now),
+    ...timelineEvents(sandbox),
+    ...faultEvents(sandbox),
+  ];
+}
+
+function keyEvents({ registry }: SandboxState, now: number): ClockEvent[] {
+  const events: ClockEvent[] = [];
+  for (const { key } of pruneEnded(registry.withKnownEnd, now)) {
     // A key stops working once, at the earliest instant.
     const end = firstEndOf(key);
     if (end === undefined) continue;
@@ -89,8 +91,8 @@ function keyEvents({ registry }: SandboxState, now: number): Coming[] {
   return events;
 }
 
-function resets({ windows }: SandboxState, now: number): Coming[] {
-  const events: Coming[] = [];
+function resetEvents({ windows }: SandboxState, now: number): ClockEvent[] {
+  const events: ClockEvent[] = [];
   // A sliding minute never resets.
   if (!windows.sliding) {
     events.push({ at: minuteEnd(now), kind: "minute_reset", text: "The limits per minute reset" });
@@ -100,8 +102,8 @@ function resets({ windows }: SandboxState, now: number): Coming[] {
   return events;
 }
 
-function timelineEvents({ timeline }: SandboxState): Coming[] {
-  const events: Coming[] = [];
+function timelineEvents({ timeline }: SandboxState): ClockEvent[] {
+  const events: ClockEvent[] = [];
   for (const [index, { at, step }] of timeline.steps.entries()) {
     if (index < timeline.next) continue;
     const number = index + 1;
@@ -118,8 +120,8 @@ function timelineEvents({ timeline }: SandboxState): Coming[] {
   return events;
 }
 
-function faultEvents({ faults }: SandboxState): Coming[] {
-  const events: Coming[] = [];
+function faultEvents({ faults }: SandboxState): ClockEvent[] {
+  const events: ClockEvent[] = [];
   for (const { when, effect } of faults) {
     const { after, until, key = null, organization = null } = when;
     const outcome = faultOutcomeOf(effect);

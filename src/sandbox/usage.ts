@@ -2,12 +2,15 @@ import type { KeyLimits } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
 import { dayEnd, minute, minuteEnd } from "../rules/time.js";
 
+/** When the counts of requests start again. */
 export interface Windows {
+  /** Whether the minute before each request counts, in place of the clock's minutes. */
   readonly sliding: boolean;
   /** Milliseconds after midnight UTC. */
   readonly dayResetsAt: number;
 }
 
+/** The requests of a key in its current windows. */
 export interface Usage {
   minuteCount: number;
   /** When the current fixed minute ends; unused with a sliding minute. */
@@ -18,6 +21,14 @@ export interface Usage {
   readonly recent: number[];
 }
 
+/** The requests that a key has already used at the start. */
+interface PastUsage {
+  readonly thisMinute?: number | undefined;
+  readonly today?: number | undefined;
+  /** When a sliding minute's requests were counted (epoch milliseconds), oldest first. Default: all at the start. */
+  readonly countedAt?: readonly number[] | undefined;
+}
+
 export function windowsOf(assumptions: Assumptions): Windows {
   return {
     sliding: assumptions.minute_window === "sliding",
@@ -25,11 +36,10 @@ export function windowsOf(assumptions: Assumptions): Windows {
   };
 }
 
-interface PastUsage {
-  readonly thisMinute?: number | undefined;
-  readonly today?: number | undefined;
-  /** When a sliding minute's requests were counted (epoch milliseconds), oldest first. Default: all at the start. */
-  readonly countedAt?: readonly number[] | undefined;
+/** Milliseconds after midnight of a `HH:MM` time of day. */
+function timeOfDay(text: string): number {
+  const [hours = "0", minutes = "0"] = text.split(":");
+  return Number(hours) * 60 * minute + Number(minutes) * minute;
 }
 
 export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
@@ -73,16 +83,12 @@ function isOldestOver(usage: Usage, now: number): boolean {
   return oldest !== undefined && now - oldest >= minute;
 }
 
-/** When the quota of a minute grows. A sliding one has more as soon as fewer requests than the quota are younger than a minute. */
-export function minuteEndOf(limits: KeyLimits, usage: Usage, windows: Windows, now: number): number {
+/** When the remaining quota of the minute grows. In a sliding minute, each request stops counting a minute after it came. */
+export function minuteResetsAt(limits: KeyLimits, usage: Usage, windows: Windows, now: number): number {
   if (!windows.sliding) return usage.minuteEndsAt;
   const { recent } = usage;
-  const blocking = recent[Math.max(0, recent.length - limits.perMinute)] ?? now;
-  return blocking + minute;
-}
-
-/** Milliseconds after midnight of a `HH:MM` time of day. */
-function timeOfDay(text: string): number {
-  const [hours = "0", minutes = "0"] = text.split(":");
-  return Number(hours) * 60 * minute + Number(minutes) * minute;
+  // The oldest request is the next; at the limit, the one after which fewer than the limit count.
+  const index = Math.max(0, recent.length - limits.perMinute);
+  const requestAt = recent[index] ?? now;
+  return requestAt + minute;
 }

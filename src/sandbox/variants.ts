@@ -22,9 +22,10 @@ export interface RowOfVariants<Variant> {
   readonly variants: readonly [Variant, ...Variant[]];
 }
 
+/** By row id: made once, because each response reads them. */
 const salts = new Map<string, number>();
 
-/** The number that makes what a row chooses independent of other rows. */
+/** A number that only the id of a row decides: by it, the choice of a row is independent of those of others. */
 export function saltOf({ id }: { readonly id: string }): number {
   let salt = salts.get(id);
   if (salt === undefined) {
@@ -35,8 +36,10 @@ export function saltOf({ id }: { readonly id: string }): number {
 }
 
 /**
- * Returns the variant of a row that the responses with a status have. All of them have the same one, as those of one
- * service have: as many seeds in a row as the row has variants show them all.
+ * The variant of a row that the responses with a status have: all of them the same one, like those of one service.
+ *
+ * The salt decides which variant the seed 0 has, and each next seed has the next one, so that as many seeds in turn as there
+ * are variants show them all. A shift does the same for the responses of one seed.
  */
 export function variantOn<Variant>(
   status: number,
@@ -48,6 +51,7 @@ export function variantOn<Variant>(
 
   const { seed, shift = 0 } = rules;
   const count = variants.length;
+  // Seeds go up to the largest integer: their sum with a salt would lose digits.
   const index = ((seed % count) + (saltOf(row) % count) + shift) % count;
   return variants[index] as Variant; // the index is below the count
 }

@@ -4,15 +4,11 @@ import { type ProfileSettings, profileOf } from "./profile.js";
 import type { VariedPoint } from "./run-trace.js";
 import { type RowOfVariants, variantOn } from "./variants.js";
 
-// What `varied` adds to records, so that responses and lists agree (R4). Snapshots omit it: the seed restores it.
+// What the profile `varied` adds to the records of keys and organizations, so that responses and lists agree (R4). Each row
+// has one variant in all records of a sandbox. Snapshots leave it out: the seed adds it again.
 
 /** A row of records, like those of the variation table. */
 type RecordRow<Value> = RowOfVariants<{ readonly id: string; readonly adds: Value }>;
-
-function recordRow<Value>(id: string, none: Value, added: Readonly<Record<string, Value>>): RecordRow<Value> {
-  const variants = Object.entries(added).map(([variant, adds]) => ({ id: variant, adds }));
-  return { id, variants: [{ id: "none", adds: none }, ...variants] };
-}
 
 /** By how much the limits of a key are higher that the scenario leaves open. Never lower, which would reject requests. */
 const limitsRow = recordRow<KeyLimits>(
@@ -43,63 +39,75 @@ const scopesRow = recordRow<readonly string[]>("key.granted_scopes", [], {
 });
 const allUndocumented = new Set(scopesRow.variants.flatMap(({ adds }) => adds));
 
+function recordRow<Value>(id: string, none: Value, added: Readonly<Record<string, Value>>): RecordRow<Value> {
+  const variants = Object.entries(added).map(([variant, adds]) => ({ id: variant, adds }));
+  return { id, variants: [{ id: "none", adds: none }, ...variants] };
+}
+
 /** The variant that a row has in the records of a sandbox, which only 200s show. */
-function variantIn<Value>({ seed, run }: ProfileSettings, row: RecordRow<Value>) {
+function variantInRecords<Value>({ seed, run }: ProfileSettings, row: RecordRow<Value>) {
   return variantOn(200, row, { seed, rows: run?.rows });
 }
 
 /** What varies in the records of a sandbox with the profile `varied`, which its 200s show. */
-export function variedRecords(sandbox: ProfileSettings): VariedPoint[] {
+export function variedRecords(settings: ProfileSettings): VariedPoint[] {
   const rows: RecordRow<unknown>[] = [limitsRow, suffixRow];
-  if (grantsScopes(sandbox)) rows.push(scopesRow);
+  if (grantsScopes(settings)) rows.push(scopesRow);
 
   const points: VariedPoint[] = [];
   for (const row of rows) {
-    const variant = variantIn(sandbox, row);
+    const variant = variantInRecords(settings, row);
     points.push({ row: row.id, variant: variant.id, status: 200 });
   }
   return points;
 }
 
-/** Returns by how much the profile raises the open limits of a key. */
-export function addedLimitsOf(sandbox: ProfileSettings): KeyLimits {
-  return variantIn(sandbox, limitsRow).adds;
+/** By how much the profile `varied` raises the limits of a key that the scenario leaves open. */
+export function addedLimits(settings: ProfileSettings): KeyLimits {
+  return variantInRecords(settings, limitsRow).adds;
 }
 
-export function withNameSuffix(sandbox: ProfileSettings, organization: Organization): Organization {
-  const suffix = nameSuffixOf(sandbox);
+/** The organization as responses show it. */
+export function withNameSuffix(settings: ProfileSettings, organization: Organization): Organization {
+  const suffix = nameSuffix(settings);
   return suffix === "" ? organization : { ...organization, name: organization.name + suffix };
 }
 
-export function withoutNameSuffix(sandbox: ProfileSettings, organization: Organization): Organization {
+/** The organization as its scenario names it. */
+export function withoutNameSuffix(settings: ProfileSettings, organization: Organization): Organization {
   const { name } = organization;
-  const length = name.length - nameSuffixOf(sandbox).length;
+  const length = name.length - nameSuffix(settings).length;
   return { ...organization, name: name.slice(0, length) };
 }
 
 /** The profile's suffix for the names of organizations; empty in most profiles. */
-function nameSuffixOf(sandbox: ProfileSettings): string {
-  if (profileOf(sandbox) !== "varied") return "";
-  return variantIn(sandbox, suffixRow).adds;
+function nameSuffix(settings: ProfileSettings): string {
+  if (profileOf(settings) !== "varied") return "";
+  return variantInRecords(settings, suffixRow).adds;
 }
 
-/** Adds the scopes that the profile grants to a key. */
-export function withGrantedScopes(sandbox: ProfileSettings, scopes: readonly string[]): readonly string[] {
-  if (!grantsScopes(sandbox)) return scopes;
-  const granted = variantIn(sandbox, scopesRow).adds.filter((scope) => !isNeeded(sandbox, scope));
+/** The scopes of a key as responses show them: its own, and those that the profile grants. */
+export function withGrantedScopes(settings: ProfileSettings, scopes: readonly string[]): readonly string[] {
+  if (!grantsScopes(settings)) return scopes;
+  const { adds } = variantInRecords(settings, scopesRow);
+  const granted = adds.filter((scope) => !isNeeded(settings, scope));
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
-export function withoutGrantedScopes(sandbox: ProfileSettings, scopes: readonly string[]): readonly string[] {
-  if (!grantsScopes(sandbox)) return scopes;
-  return scopes.filter((scope) => !allUndocumented.has(scope) || isNeeded(sandbox, scope));
+/** The scopes of a key as its scenario has them. */
+export function withoutGrantedScopes(
+  settings: ProfileSettings,
+  scopes: readonly string[],
+): readonly string[] {
+  if (!grantsScopes(settings)) return scopes;
+  return scopes.filter((scope) => !allUndocumented.has(scope) || isNeeded(settings, scope));
 }
 
-function grantsScopes(sandbox: ProfileSettings): boolean {
-  return profileOf(sandbox) === "varied" && sandbox.ownAssumptions.scopes === undefined;
+function grantsScopes(settings: ProfileSettings): boolean {
+  return profileOf(settings) === "varied" && settings.ownAssumptions.scopes === undefined;
 }
 
-/** Whether an endpoint needs a scope: the profile grants none of these. */
-function isNeeded(sandbox: ProfileSettings, scope: string): boolean {
-  return sandbox.endpoints.some((endpoint) => endpoint.scope === scope);
+/** Whether an endpoint needs a scope. The profile grants none of these: a key without it must still be rejected. */
+function isNeeded(settings: ProfileSettings, scope: string): boolean {
+  return settings.endpoints.some((endpoint) => endpoint.scope === scope);
 }

@@ -12,7 +12,7 @@ import type { expectationQuery, requestQuery } from "../scenario/format/inputs.j
 import type { VirtualClock } from "./clock.js";
 import { successOutcomesOf } from "./endpoint.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
-import { closeness, type RequestFilter } from "./journal/journal.js";
+import { matchedParts, type RequestFilter } from "./journal/journal.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { usageAt } from "./usage.js";
@@ -45,7 +45,7 @@ function viewTime(at: number | undefined): string | null {
 /** At most `limit` entries from index `offset`. Default: all. */
 type Page = { readonly offset?: number | undefined; readonly limit?: number | undefined };
 
-function entriesOn<Entry>(page: Page, entries: ReadonlyMap<string, Entry>): Entry[] {
+function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, page: Page): Entry[] {
   const { offset = 0, limit = Number.POSITIVE_INFINITY } = page;
   const found: Entry[] = [];
   let index = 0;
@@ -59,12 +59,16 @@ function entriesOn<Entry>(page: Page, entries: ReadonlyMap<string, Entry>): Entr
 }
 
 export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {
-  return entriesOn(page, sandbox.registry.keys).map((entry) => viewKey(entry, sandbox));
+  return pageOf(sandbox.registry.keys, page).map((entry) => viewKey(entry, sandbox));
 }
 
 export function viewOrganizations({ registry }: SandboxState, page: Page = {}): OrganizationView[] {
-  const entries = entriesOn(page, registry.organizations);
+  const entries = pageOf(registry.organizations, page);
   return entries.map(({ organization }) => viewOrganization(organization));
+}
+
+export function viewOrganization(organization: Organization): OrganizationView {
+  return { ...organization };
 }
 
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
@@ -78,8 +82,10 @@ export function viewClock(clock: VirtualClock): ClockView {
   return { now: isoOf(clock.now()), frozen: clock.isFrozen() };
 }
 
-export function viewOrganization(organization: Organization): OrganizationView {
-  return { ...organization };
+/** Lists the matching requests of the journal. */
+export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
+  requireKnown(sandbox, query);
+  return sandbox.journal.requests(query).map(viewRequest);
 }
 
 /** Throws `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
@@ -95,13 +101,27 @@ function requireKnown({ registry, endpoints }: SandboxState, filter: RequestFilt
   requireFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
 }
 
-/** Lists the matching requests of the journal. */
-export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
-  requireKnown(sandbox, query);
-  return sandbox.journal.requests(query).map(viewRequest);
+export function viewRequest(exchange: Exchange): RequestView {
+  const { id, at, method, path, status, code, outcome, fault, advice, durationMs } = exchange;
+  return {
+    id,
+    at: isoOf(at),
+    method,
+    path,
+    status,
+    code,
+    outcome,
+    fault,
+    advice,
+    durationMs,
+    source: sourceOf(exchange),
+    ...(exchange.isUnread && { unread: true }),
+    key: exchange.key as ListedKeyRef | null,
+    fingerprint: exchange.fingerprint,
+  };
 }
 
-/** Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one. */
+/** Returns how many requests of clients match; throws `expectation_failed`, with the five nearest requests, unless there are `count`, by default at least one. */
 export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expectationQuery>): number {
   const { count, faults, ...filter } = query;
   requireKnown(sandbox, filter);
@@ -110,10 +130,11 @@ export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expe
   const isExpected = count === undefined ? found > 0 : found === count;
   if (isExpected) return found;
 
-  // The latest one first of those that are as close.
-  const closest = journal.requests({ source: "client", faults }).reverse();
-  closest.sort((one, other) => closeness(other, filter) - closeness(one, filter));
-  const nearest = closest.slice(0, 5).map(viewNearest);
+  // Those that match most of the filter first; of those that match as much, the latest first.
+  const byNearness = journal.requests({ source: "client", faults }).reverse();
+  byNearness.sort((one, other) => matchedParts(other, filter) - matchedParts(one, filter));
+  const nearest = byNearness.slice(0, 5).map(viewNearest);
+
   const sentences = [`Expected ${expectedRequests(count, filter)}, found ${found}.`, nearestInWords(nearest)];
   const total = journal.total();
   const kept = journal.requests().length;
@@ -143,24 +164,4 @@ function expectedRequests(count: number | undefined, filter: RequestFilter): str
   if (filter.outcome !== undefined) wanted.push(filter.outcome);
   if (filter.key !== undefined) wanted.push(`the key ${filter.key}`);
   return wanted.length === 0 ? requests : `${requests} with ${wanted.join(" and ")}`;
-}
-
-export function viewRequest(exchange: Exchange): RequestView {
-  const { id, at, method, path, status, code, outcome, fault, advice, durationMs } = exchange;
-  return {
-    id,
-    at: isoOf(at),
-    method,
-    path,
-    status,
-    code,
-    outcome,
-    fault,
-    advice,
-    durationMs,
-    source: sourceOf(exchange),
-    ...(exchange.isUnread && { unread: true }),
-    key: exchange.key as ListedKeyRef | null,
-    fingerprint: exchange.fingerprint,
-  };
 }

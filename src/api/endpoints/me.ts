@@ -20,8 +20,12 @@ const contextShape = s.mapping({
     }),
   }),
 });
+
 /** The body of a 200 of `GET /v1/relying-party/me`. A service may add members. */
 export interface KeyContext extends s.ValueOf<typeof contextShape> {}
+
+/** What ends the body after `usage.today`. */
+const closingBraces = "}}}";
 
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: ReleasedEndpoint = {
@@ -51,18 +55,20 @@ export const me: ReleasedEndpoint = {
   respond: (caller) => (caller === undefined ? jsonBody(me.responseExample) : contextOf(caller)),
 };
 
+/** The context of a key. Only `usage.today`, its last member, changes between responses. */
 function contextOf(caller: KeyEntry): TextBody {
-  const { text, bytes } = preparedFor(caller);
+  const { text, bytes } = prepareStart(caller);
   const today = String(caller.usage.dayCount);
-  return { text: `${text}${today}}}}`, bytes: bytes + today.length + 3 };
+  return { text: `${text}${today}${closingBraces}`, bytes: bytes + today.length + closingBraces.length };
 }
 
-// Only `usage.today` changes between responses: the rest is built once for each pair of records, which saves 13% of a request.
-function preparedFor(caller: KeyEntry): TextBody {
+/** The body up to `usage.today`: built once for each pair of records, and kept with the key, which saves 13% of a request. */
+function prepareStart(caller: KeyEntry): TextBody {
   const { key, owner, prepared } = caller;
   const { organization } = owner;
-  if (prepared !== undefined && prepared.key === key && prepared.organization === organization)
-    return prepared;
+  const isUpToDate = prepared !== undefined && prepared.key === key && prepared.organization === organization;
+  if (isUpToDate) return prepared;
+
   const whole = JSON.stringify({
     data: {
       organization: { id: organization.id, name: organization.name, type: organization.type },
@@ -72,7 +78,7 @@ function preparedFor(caller: KeyEntry): TextBody {
       usage: { today: 0 },
     },
   });
-  const text = whole.slice(0, -"0}}}".length);
+  const text = whole.slice(0, -`0${closingBraces}`.length);
   caller.prepared = { key, organization, text, bytes: utf8Length(text) };
   return caller.prepared;
 }

@@ -10,9 +10,20 @@ import {
 
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 
+/** How a step differs from its expectation, and the field of the scenario that it contradicts. */
+export interface Difference {
+  /** `status`, `body.data.usage.today`, …; `null` if the step could not run. */
+  readonly at: string | null;
+  readonly expected: string | null;
+  readonly found: string | null;
+  readonly message: string;
+  readonly field: FieldPath;
+}
+
+/** Compares a response with what a step expects: its status, error code, outcome, headers and body. */
 export function responseDifferences(expected: StepExpectation, response: StoryResponse): StepDifference[] {
   const { outcome, fault } = response;
-  const content = parsedBody(response);
+  const content = bodyValue(response);
   const differences: StepDifference[] = [];
   const compare = (at: string, wanted: unknown, got: unknown) => {
     if (wanted !== undefined && wanted !== got) differences.push(difference(at, wanted, got));
@@ -34,7 +45,7 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
     if (typeof wanted === "string") {
       compare(at, wanted, value);
     } else if (wanted !== (value !== undefined)) {
-      // Of a header that must be there, any value is right.
+      // True for a header that must be there with any value, false for one that must not.
       const expectedValue = wanted ? "a value" : shownValue(undefined);
       differences.push({ at, expected: expectedValue, found: shownValue(value) });
     }
@@ -46,56 +57,7 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   return differences;
 }
 
-export function errorCodeOf(response: StoryResponse): string | null {
-  const code = errorCodeIn(parsedBody(response));
-  return typeof code === "string" ? code : null;
-}
-
-/** How a step differs from its expectation, and the field of the scenario that it contradicts. */
-export interface Difference {
-  /** `status`, `body.data.usage.today`, …; `null` if the step could not run. */
-  readonly at: string | null;
-  readonly expected: string | null;
-  readonly found: string | null;
-  readonly message: string;
-  readonly field: FieldPath;
-}
-
-export function differencesOf({ number, failure, differences }: PlayedStep): Difference[] {
-  const step = ["story", number - 1];
-  const all: Difference[] = [];
-  if (failure !== null) {
-    all.push({ at: null, expected: null, found: null, message: failure.message, field: step });
-  }
-  for (const { at, expected, found } of differences) {
-    const message = `${at}: expected ${expected}, found ${found}`;
-    all.push({ at, expected, found, message, field: fieldOf(at, step) });
-  }
-  return all;
-}
-
-// A member name with a dot cannot be followed; the path then leads to its parent.
-function fieldOf(at: string, step: FieldPath): FieldPath {
-  const header = /^headers\.(.*)$/s.exec(at);
-  if (header !== null) return [...step, "expect", "headers", header[1] as string];
-
-  // `body.items[0].id` has the parts `body`, `items`, 0 and `id`.
-  const path: (string | number)[] = [];
-  for (const part of at.split(/\.|\[(\d+)\]/)) {
-    if (part === undefined || part === "") continue;
-    path.push(/^\d+$/.test(part) ? Number(part) : part);
-  }
-
-  const [first, index = 0, ...rest] = path;
-  if (first === "timeline") return ["timeline", index, "expect", ...rest];
-  return [...step, "expect", ...path];
-}
-
-function difference(at: string, expected: unknown, found: unknown): StepDifference {
-  return { at, expected: shownValue(expected), found: shownValue(found) };
-}
-
-// A mapping must contain the expected members and may contain others: the API may add members at any time.
+/** Compares values of bodies. A mapping must contain the expected members and may contain others: the API may add members at any time. */
 function bodyDifferences(at: string, expected: unknown, found: unknown): StepDifference[] {
   const differences: StepDifference[] = [];
   if (isMapping(expected)) {
@@ -119,8 +81,18 @@ function bodyDifferences(at: string, expected: unknown, found: unknown): StepDif
   return differences;
 }
 
+function difference(at: string, expected: unknown, found: unknown): StepDifference {
+  return { at, expected: shownValue(expected), found: shownValue(found) };
+}
+
+/** The error code in the body of a response; `null` without one. */
+export function errorCodeOf(response: StoryResponse): string | null {
+  const code = errorCodeIn(bodyValue(response));
+  return typeof code === "string" ? code : null;
+}
+
 /** The body as a value; as its text if it is no JSON. */
-function parsedBody({ body }: StoryResponse): unknown {
+function bodyValue({ body }: StoryResponse): unknown {
   const json = parsedJson(body);
   if (json === undefined && body !== "") return body;
   return json;
@@ -129,4 +101,35 @@ function parsedBody({ body }: StoryResponse): unknown {
 function errorCodeIn(body: unknown): unknown {
   if (!isMapping(body) || !isMapping(body.error)) return null;
   return body.error.code;
+}
+
+/** All differences of a step, each with its field. */
+export function differencesOf({ number, failure, differences }: PlayedStep): Difference[] {
+  const step = ["story", number - 1];
+  const all: Difference[] = [];
+  if (failure !== null) {
+    all.push({ at: null, expected: null, found: null, message: failure.message, field: step });
+  }
+  for (const { at, expected, found } of differences) {
+    const message = `${at}: expected ${expected}, found ${found}`;
+    all.push({ at, expected, found, message, field: expectedField(at, step) });
+  }
+  return all;
+}
+
+/** The field of the scenario that a difference contradicts. A member name with a dot cannot be followed: the path then leads to its parent. */
+function expectedField(at: string, step: FieldPath): FieldPath {
+  const header = /^headers\.(.*)$/s.exec(at);
+  if (header !== null) return [...step, "expect", "headers", header[1] as string];
+
+  // `body.items[0].id` has the parts `body`, `items`, 0 and `id`.
+  const path: (string | number)[] = [];
+  for (const part of at.split(/\.|\[(\d+)\]/)) {
+    if (part === undefined || part === "") continue;
+    path.push(/^\d+$/.test(part) ? Number(part) : part);
+  }
+
+  const [first, index = 0, ...rest] = path;
+  if (first === "timeline") return ["timeline", index, "expect", ...rest];
+  return [...step, "expect", ...path];
 }

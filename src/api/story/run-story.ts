@@ -14,6 +14,9 @@ import { viewClock } from "../../sandbox/views.js";
 import { responseDifferences } from "./expectation.js";
 import { sendRequest, storyRequest } from "./send.js";
 
+/** The part of a result that the kind of its step decides. */
+type StepResult = Partial<PlayedStep>;
+
 /** Runs the steps that are left, one for each result that is read. Ends before a step that is not wanted. */
 export function* runStory(
   sandbox: SandboxState,
@@ -34,6 +37,7 @@ export function* runStory(
  */
 export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
   const { story, clock } = sandbox;
+  // Before the first step.
   if (story.next === 0 && story.steps.length > 0) {
     story.wasFrozen = clock.isFrozen();
     recordChanges(sandbox, "clock", [], true, () => clock.freeze());
@@ -48,8 +52,9 @@ export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
   return result;
 }
 
-/** Compares the result with the expectations; `undefined` at the end of the story. */
+/** Runs the next step and compares its result with what is expected; `undefined` at the end of the story. */
 export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
+  // Read before the step, because a listener may start another scenario, with its own story.
   const { story, journal } = sandbox;
 
   // A step that moves the clock also runs what is due in the timeline.
@@ -63,55 +68,22 @@ export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
     const step = story.steps[story.next];
     if (step === undefined) return undefined;
     story.next += 1;
-    const result = wholeResult(sandbox, step, playStep(sandbox, step), timeline);
-    journal.emit({ type: "story.step", result: remember(story, result) });
+    const ofKind = runOrFail(sandbox, step);
+    const result = wholeResult(sandbox, story, step, ofKind, timeline);
+
+    // Only the returned result contains the secret of a new key, never the stored one.
+    const performed = result.performed && { ...result.performed, secret: null };
+    story.last = { ...result, performed };
+    story.results.set(result.number - 1, isAsExpected(result));
+    journal.emit({ type: "story.step", result: story.last });
     return result;
   } finally {
     unsubscribe();
   }
 }
 
-function wholeResult(
-  sandbox: SandboxState,
-  step: StoryStep,
-  result: StepResult,
-  timeline: readonly TimelineResult[],
-): PlayedStep {
-  const differences = [...(result.differences ?? [])];
-  for (const { index, differences: ofTimeline } of timeline) {
-    for (const difference of ofTimeline) {
-      differences.push({ ...difference, at: `timeline[${index}].${difference.at}` });
-    }
-  }
-
-  return {
-    step,
-    number: sandbox.story.next,
-    of: sandbox.story.steps.length,
-    kind: kindOf(step),
-    say: step.say ?? null,
-    request: null,
-    response: null,
-    performed: null,
-    failure: null,
-    ...result,
-    timeline,
-    now: viewClock(sandbox.clock).now,
-    differences,
-  };
-}
-
-// Only the returned result contains the secret of a new key, never the stored one.
-function remember(story: SandboxState["story"], result: PlayedStep): PlayedStep {
-  const performed = result.performed && { ...result.performed, secret: null };
-  story.last = { ...result, performed };
-  story.results.set(result.number - 1, isAsExpected(result));
-  return story.last;
-}
-
-type StepResult = Partial<PlayedStep>;
-
-function playStep(sandbox: SandboxState, step: StoryStep): StepResult {
+/** Runs a step. An error of the sandbox is its result. */
+function runOrFail(sandbox: SandboxState, step: StoryStep): StepResult {
   try {
     return runStep(sandbox, step);
   } catch (error) {
@@ -125,6 +97,7 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
 
   if (step.request !== undefined) {
     const { received, shown } = storyRequest(sandbox, step.request);
+    // Of several, the last response counts.
     let response = sendRequest(sandbox, received);
     for (let count = 1; count < shown.times; count += 1) response = sendRequest(sandbox, received);
     const differences = step.expect === undefined ? [] : responseDifferences(step.expect, response);
@@ -139,4 +112,36 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
   if (kindOf(step) === "say") return {};
   const performed = performAction(sandbox, step);
   return { performed, differences: actionDifferences(step.expect, performed) };
+}
+
+/** The result of a step with all its members, and with the differences of the timeline steps that ran during it. */
+function wholeResult(
+  sandbox: SandboxState,
+  story: SandboxState["story"],
+  step: StoryStep,
+  result: StepResult,
+  timeline: readonly TimelineResult[],
+): PlayedStep {
+  const differences = [...(result.differences ?? [])];
+  for (const { index, differences: ofTimeline } of timeline) {
+    for (const difference of ofTimeline) {
+      differences.push({ ...difference, at: `timeline[${index}].${difference.at}` });
+    }
+  }
+
+  return {
+    step,
+    number: story.next,
+    of: story.steps.length,
+    kind: kindOf(step),
+    say: step.say ?? null,
+    request: null,
+    response: null,
+    performed: null,
+    failure: null,
+    ...result,
+    timeline,
+    now: viewClock(sandbox.clock).now,
+    differences,
+  };
 }

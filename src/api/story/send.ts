@@ -11,7 +11,10 @@ import { bodyParts } from "../fault-responses.js";
 import { handle } from "../handle.js";
 import { type FlatHeaders, headerPairs } from "../http-messages.js";
 
-/** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
+/** A request of a story, or of the control plane. */
+type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
+
+/** A step's request as it is sent, and as it is shown, without a key. Throws `unknown_ref` or `secret_not_kept`. */
 export function storyRequest(
   sandbox: SandboxState,
   request: StepRequest,
@@ -22,9 +25,11 @@ export function storyRequest(
   const target = request.path ?? mePath;
   const [path = "/", query] = target.split(/\?(.*)/s);
 
-  // Like a client that sets no type: a text is sent as text, no matter its content.
+  // The body. Like a client that sets no type: a text is sent as text, no matter its content.
   const isText = typeof request.body === "string";
   const body = isText ? String(request.body) : JSON.stringify(request.body);
+
+  // A header of the step replaces that of its body.
   const headers: Record<string, string> = {};
   if (body !== undefined) headers["content-type"] = isText ? "text/plain" : "application/json";
   for (const [name, value] of Object.entries(request.headers ?? {})) {
@@ -54,7 +59,7 @@ export function storyRequest(
   return { received, shown };
 }
 
-/** Sends a request that is no step, with the key of a ref, of which the sandbox may have only the hash. Throws `unknown_ref`. */
+/** Sends a request that is no step, with the key of any ref, also of one of which the sandbox has only the hash. Throws `unknown_ref`. */
 export function sendByRef(sandbox: SandboxState, sending: ControlBody<"sending">): StoryResponse {
   try {
     return sendRequest(sandbox, storyRequest(sandbox, sending).received);
@@ -86,6 +91,7 @@ export function sentResponse(
   return { status, headers, body: new TextDecoder().decode(parts[0]) };
 }
 
+/** Headers by lower-case name; several of one name are joined (RFC 9110). */
 function joinedHeaders(flat: FlatHeaders): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [header, value] of headerPairs(flat)) {
@@ -94,6 +100,3 @@ function joinedHeaders(flat: FlatHeaders): Record<string, string> {
   }
   return headers;
 }
-
-/** A request of a story, or of the control plane. */
-type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };

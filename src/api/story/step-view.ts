@@ -2,7 +2,7 @@ import type { PlayedStep } from "../../sandbox/step-results.js";
 import { errorCodeOf } from "./expectation.js";
 import { actionSentences, clockSentence } from "./step-text.js";
 
-/** Contains the key that the step made. */
+/** The result of a step as the control plane and `play --json` show it, with its sentences. Contains the secret of a key that the step made. */
 export function stepView(result: PlayedStep) {
   const { step: _, response, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => {
@@ -14,6 +14,7 @@ export function stepView(result: PlayedStep) {
   return { ...shown, text, response: shownResponse, meanwhile };
 }
 
+/** The error of an action that was rejected. */
 export function actionErrorOf(performed: PlayedStep["performed"]) {
   const { code = null, message = null } = performed?.error ?? {};
   return { error: code, message };

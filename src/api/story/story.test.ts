@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import { startFrozen } from "../../../test/support/doors.js";
+import { restartSandbox } from "../../sandbox/start-sandbox.js";
 import type { Performed, StepAction, StoryResponse } from "../../sandbox/step-results.js";
 import { responseDifferences } from "./expectation.js";
+import { tryNextStep } from "./run-story.js";
 import { actionIntent, actionSentences } from "./step-text.js";
 
 const response: StoryResponse = {
@@ -72,6 +75,21 @@ test.each<[StepAction, string, string, Performed?]>([
     { ...performed, replacement: { ref: "a-2" } } as Performed,
   ],
   [
+    { faults: [{ status: 503, retry_after: "5s" } as const].map((then) => ({ then })) },
+    "Requests can now hit faults: status 503.",
+    "faults: status 503",
+  ],
+  [
+    { create_key: { ...key, ref: "bank" } } as never,
+    'An administrator creates the test key bank for bank ("CI").',
+    'create_key organization bank, environment test, name CI, scopes ["a"] → bank',
+  ],
+  [
+    { create_key: { ...key, ref: "CI" } } as never,
+    'An administrator creates the test key CI for bank ("CI").',
+    'create_key organization bank, environment test, name CI, scopes ["a"] → CI',
+  ],
+  [
     { create_key: key } as never,
     'An administrator creates the test key for bank ("CI").',
     'create_key organization bank, environment test, name CI, scopes ["a"]',
@@ -88,4 +106,17 @@ test.each<[StepAction, string, string, Performed?]>([
   ],
 ])("%j is told in sentences and in a line", (action, sentences, line, how = performed) => {
   expect([actionSentences(action, how), actionIntent(action, how)]).toEqual([sentences, line]);
+});
+
+test("a step during which a listener starts the scenario again keeps its number, and is no step of the new story", () => {
+  const sandbox = startFrozen({
+    version: 1,
+    organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
+    story: [{ revoke: { key: "main" } }, { say: "The end." }],
+  });
+  sandbox.journal.subscribe(({ type }) => {
+    if (type === "key.revoked") restartSandbox(sandbox);
+  });
+  expect(tryNextStep(sandbox)).toMatchObject({ number: 1, of: 2 });
+  expect([sandbox.story.next, [...sandbox.story.results]]).toEqual([0, []]);
 });

@@ -32,18 +32,22 @@ export function ownVariedNames(
   return names;
 }
 
-/** The row with the variants that agree with the sandbox's own assumption: the forms of what is there. `undefined` if it does not vary. */
+/**
+ * What a row leaves open in a sandbox: all of it, unless the sandbox itself sets the row's assumption. Then only the variants
+ * with that value are left, which are forms of it: of `www_authenticate: true`, for example, `api_key` and `bare`. `undefined`
+ * if nothing is left open.
+ */
 export function openRow(sandbox: SandboxState, row: VariationRow): VariationRow | undefined {
   const { assumption } = row;
   if (assumption === undefined) return row;
   const ownValue = sandbox.ownAssumptions[assumption];
   if (ownValue === undefined) return row;
 
-  const variants = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  const plain = variants.find((variant) => variant.change === undefined);
-  if (plain === undefined || variants.length === 1) return undefined;
+  const forms = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
+  const plainForm = forms.find((variant) => variant.change === undefined);
+  if (plainForm === undefined || forms.length === 1) return undefined;
 
-  // The first one does not count as a variation.
-  const others = variants.filter((variant) => variant !== plain);
-  return { ...row, variants: [plain, ...others] };
+  // The plain one is what `minimal` does with this assumption, so it is the first: that does not count as a variation.
+  const otherForms = forms.filter((variant) => variant !== plainForm);
+  return { ...row, variants: [plainForm, ...otherForms] };
 }

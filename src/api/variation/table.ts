@@ -9,64 +9,99 @@ export interface RowVariant {
   readonly id: string;
   /** The statuses of its responses. Default: its row's. */
   readonly statuses?: readonly number[];
+  /** The assumptions with which the response is made. */
   readonly assume?: Partial<Assumptions>;
   /** The request id, made from its 24 hex digits; different digits must result in different ids. */
   readonly requestId?: (digits: string) => string;
-  readonly change?: Edit;
+  /** How it changes a response that is made. */
+  readonly change?: Change;
 }
 
 /** A gap in the specification; `docs/specification.md` lists its variants. */
 export interface VariationRow extends RowOfVariants<RowVariant> {
   /** The statuses of the responses that have it. */
   readonly statuses: readonly number[];
+  /** The assumption that its variants set, if it is about one. */
   readonly assumption: keyof Assumptions | undefined;
 }
 
-type Effects = Readonly<Record<string, Omit<RowVariant, "id"> | Edit>>;
+/** A response while its variants change it, one after the other. */
+export interface Draft {
+  readonly status: number;
+  /** The body as a value, until a row has serialized it. */
+  body: Body;
+  /** The serialized body; empty until a row has serialized it. */
+  text: string;
+  /** If there is a `Content-Length`, its value is corrected at the end. */
+  headers: readonly Header[];
+}
 
-/** Creates a row; its variant `ofMinimal` is what `minimal` does, and changes nothing unless `effects` has it. */
+interface Body {
+  readonly data?: {
+    readonly [name: string]: unknown;
+    readonly organization: { name: string };
+    readonly scopes: string[];
+    readonly limits: object;
+    readonly usage: object;
+  };
+  readonly error?: object;
+}
+
+type Header = readonly [name: string, value: string];
+
+type Change = (draft: Draft, random: RandomStream) => void;
+
+/** The variants of a row by their ids: each with its members, or only its change. */
+type Variants = Readonly<Record<string, Omit<RowVariant, "id"> | Change>>;
+
+/** The variants of an assumption's row by their ids: each with the value that it assumes. */
+type AssumptionVariants<Value> = Readonly<
+  Record<string, { readonly is: Value } & Pick<RowVariant, "statuses" | "change">>
+>;
+
+/** Creates a row. Its variant `ofMinimal` is what `minimal` does: the first one, which changes nothing unless `variants` has it. */
 export function row(
   id: string,
   statuses: readonly number[],
   ofMinimal: string,
-  effects: Effects,
+  variants: Variants,
   assumption?: keyof Assumptions,
 ): VariationRow {
-  const variants = Object.entries({ [ofMinimal]: {}, ...effects }).map(([name, effect]): RowVariant => {
-    const members = typeof effect === "function" ? { change: effect } : effect;
-    return { id: name, ...members };
-  });
-  return { id, statuses, assumption, variants: variants as [RowVariant, ...RowVariant[]] }; // it has `ofMinimal`
+  const rowVariants: RowVariant[] = [];
+  for (const [name, variant] of Object.entries({ [ofMinimal]: {}, ...variants })) {
+    const members = typeof variant === "function" ? { change: variant } : variant;
+    rowVariants.push({ id: name, ...members });
+  }
+  return { id, statuses, assumption, variants: rowVariants as [RowVariant, ...RowVariant[]] }; // it has `ofMinimal`
 }
 
-type Choices<Value> = Readonly<
-  Record<string, { readonly is: Value } & Pick<RowVariant, "statuses" | "change">>
->;
-
+/** Creates the row of an assumption. Its first variant is what `minimal` does. */
 function assumptionRow<Name extends keyof Assumptions>(
   name: Name,
   statuses: readonly number[],
-  choices: Choices<Assumptions[Name]>,
+  assumptionVariants: AssumptionVariants<Assumptions[Name]>,
 ): VariationRow {
-  const effects: Record<string, Omit<RowVariant, "id">> = {};
-  for (const [id, { is, ...more }] of Object.entries(choices)) {
-    effects[id] = { assume: { [name]: is }, ...more };
+  const variants: Record<string, Omit<RowVariant, "id">> = {};
+  for (const [id, { is, ...more }] of Object.entries(assumptionVariants)) {
+    variants[id] = { assume: { [name]: is }, ...more };
   }
-  const [ofMinimal] = Object.keys(choices);
-  return row(name, statuses, ofMinimal as string, effects, name);
+  const [ofMinimal] = Object.keys(assumptionVariants);
+  return row(name, statuses, ofMinimal as string, variants, name);
 }
 
-function each<const Value extends string>(...values: readonly Value[]): Choices<Value> {
+/** A variant for each of these values, with its name. */
+function valuesAsIds<const Value extends string>(...values: readonly Value[]): AssumptionVariants<Value> {
   return Object.fromEntries(values.map((is) => [is, { is }]));
 }
 
+/** The statuses of responses that show the limits of a key. */
 export const withLimits: readonly number[] = [...successStatuses, 429];
 export const errors: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
 export const anyStatus: readonly number[] = [...successStatuses, ...errors];
 
 // Each form contains the digits that distinguish ids, and no two forms have the same length.
 const requestIdForm = row("request_id_form", anyStatus, "prefixed", {
-  uuid: { requestId: uuidOf },
+  uuid: { requestId: uuidWith },
   trace: { requestId: (digits) => digits + digits.slice(0, 8) },
   dated: { requestId: (digits) => `1-${digits.slice(16)}-${digits}` },
   number: { requestId: (digits) => String(Number.parseInt(digits.slice(16), 16)) },
@@ -82,12 +117,12 @@ const requestIdOnErrors = assumptionRow("request_id_on_errors", errors, {
 /** The rows that only a response with a request id shows. */
 export const idRows: readonly VariationRow[] = [requestIdOnErrors, requestIdForm];
 
-/** The rows of what a response has without a body of its own: what assumptions choose, and its request id. */
-const choiceRows: readonly VariationRow[] = [
+/** The rows of what also a response without a body has: what assumptions choose, and its request id. */
+const bodilessRows: readonly VariationRow[] = [
   assumptionRow(
     "rate_limit_code",
     [429],
-    each(
+    valuesAsIds(
       "rate_limited",
       "rate_limit_exceeded",
       "too_many_requests",
@@ -98,8 +133,8 @@ const choiceRows: readonly VariationRow[] = [
     ),
   ),
   requestIdOnErrors,
-  assumptionRow("retry_after", [429], each("none", "seconds", "date")),
-  assumptionRow("rate_limit_headers", withLimits, each("none", "draft", "legacy")),
+  assumptionRow("retry_after", [429], valuesAsIds("none", "seconds", "date")),
+  assumptionRow("rate_limit_headers", withLimits, valuesAsIds("none", "draft", "legacy")),
   assumptionRow("www_authenticate", [401], {
     absent: { is: false },
     api_key: { is: true },
@@ -134,7 +169,7 @@ const meRows: readonly VariationRow[] = [
   }),
 ];
 
-/** The errors that have a reason to explain. */
+/** The statuses of errors that have a reason to explain. */
 const explained: readonly number[] = [403, 429];
 
 /** The rows of an error's content. The top level has only `error` (R27). */
@@ -206,6 +241,7 @@ export const lengtheningRows: readonly VariationRow[] = [
   ...textRows.filter(({ id }) => id !== "body_length" && id !== "member_order"),
 ];
 
+/** The rows of headers, whose order and spelling come last. */
 const headerRows: readonly VariationRow[] = [
   row("content_type", anyStatus, "bare", {
     charset: rewriteHeader("Content-Type", () => "application/json; charset=utf-8"),
@@ -268,7 +304,7 @@ const headerRows: readonly VariationRow[] = [
 
 /** One row for each gap in the specification. They apply in this order: content, serialization, headers. */
 export const variationTable: readonly VariationRow[] = [
-  ...choiceRows,
+  ...bodilessRows,
   ...meRows,
   ...errorRows,
   ...textRows,
@@ -280,7 +316,7 @@ export const rowsByContent = {
   me: variationTable,
   other: variationTable.filter((row) => !meRows.includes(row)),
   /** No body. */
-  empty: choiceRows,
+  empty: bodilessRows,
   /** What a fault sends: the service that varies has not made it. */
   faulty: idRows,
 };
@@ -289,36 +325,11 @@ function digestOf(text: string): string {
   return base62From(randomStream(0, "etag", text), 22);
 }
 
-// Of the digits of a request id, which it keeps.
-function uuidOf(digits: string): string {
+/** A UUID that contains the digits of a request id. */
+function uuidWith(digits: string): string {
   const padded = digits + digits.slice(0, 6);
   return `${padded.slice(0, 8)}-${padded.slice(8, 12)}-4${padded.slice(12, 15)}-a${padded.slice(15, 18)}-${padded.slice(18, 30)}`;
 }
-
-export interface Draft {
-  readonly status: number;
-  /** The body as a value, until a row has serialized it. */
-  body: Body;
-  /** The serialized body; empty until a row has serialized it. */
-  text: string;
-  /** If there is a `Content-Length`, its value is corrected at the end. */
-  headers: readonly Header[];
-}
-
-interface Body {
-  readonly data?: {
-    readonly [name: string]: unknown;
-    readonly organization: { name: string };
-    readonly scopes: string[];
-    readonly limits: object;
-    readonly usage: object;
-  };
-  readonly error?: object;
-}
-
-type Header = readonly [name: string, value: string];
-
-type Edit = (draft: Draft, random: RandomStream) => void;
 
 function manyFeatures(count: number): Record<string, boolean> {
   const features: Record<string, boolean> = {};
@@ -326,18 +337,20 @@ function manyFeatures(count: number): Record<string, boolean> {
   return features;
 }
 
-function dataMembers(added: object, member?: "limits" | "usage"): Edit {
+/** Adds members to `data` of a success, or to a member of it. */
+function dataMembers(added: object, member?: "limits" | "usage"): Change {
   return ({ body: { data } }) => {
     if (data !== undefined) Object.assign(member === undefined ? data : data[member], added);
   };
 }
 
-function errorMembers(added: object): Edit {
+/** Sets members of `error`. */
+function errorMembers(added: object): Change {
   return ({ body }) => void Object.assign(body.error ?? {}, added);
 }
 
 /** Adds headers, except those that the endpoint sets. */
-function headers(...added: readonly Header[]): Edit {
+function headers(...added: readonly Header[]): Change {
   return (draft) => {
     const ofEndpoint = new Set(draft.headers.map(([name]) => name.toLowerCase()));
     const missing = added.filter(([name]) => !ofEndpoint.has(name.toLowerCase()));
@@ -345,37 +358,38 @@ function headers(...added: readonly Header[]): Edit {
   };
 }
 
-function rewriteHeader(wanted: string, rewrite: (value: string) => string): Edit {
+function rewriteHeader(wanted: string, rewrite: (value: string) => string): Change {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [name, name === wanted ? rewrite(value) : value]);
   };
 }
 
-function withoutHeader(unwanted: string): Edit {
+function withoutHeader(unwanted: string): Change {
   return (draft) => {
     draft.headers = draft.headers.filter(([name]) => name !== unwanted);
   };
 }
 
-function headerNames(spell: (name: string) => string): Edit {
+function headerNames(spell: (name: string) => string): Change {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [spell(name), value]);
   };
 }
 
+/** Puts named items into another order. */
 type Arrange = <Item extends readonly [name: string, value: unknown]>(
   items: readonly Item[],
   random: RandomStream,
 ) => Item[];
 
-function headerOrder(arrange: Arrange): Edit {
+function headerOrder(arrange: Arrange): Change {
   return (draft, random) => {
     draft.headers = arrange(draft.headers, random);
   };
 }
 
 /** Changes the order of members in all objects of the body, but not of lists. */
-function memberOrder(arrange: Arrange): Edit {
+function memberOrder(arrange: Arrange): Change {
   const inOrder = <Value>(value: Value, random: RandomStream): Value => {
     if (Array.isArray(value)) return value.map((item) => inOrder(item, random)) as Value;
     if (value === null || typeof value !== "object") return value;
@@ -409,27 +423,27 @@ function shuffled<Item extends readonly [name: string, value: unknown]>(
   return placed.map(({ item }) => item);
 }
 
-function serializedBy(write: (body: Body) => string): Edit {
+function serializedBy(write: (body: Body) => string): Change {
   return (draft) => {
     draft.text = write(draft.body);
   };
 }
 
-// Strings are matched first, so that a colon or comma inside a string is not treated as a token.
+/** JSON with a space after each colon and comma. Strings are matched first, so that those inside a string stay. */
 function spaced(body: Body): string {
   const text = JSON.stringify(body);
   return text.replace(/("(?:[^"\\]|\\.)*")|[:,]/g, (found, string) => string ?? `${found} `);
 }
 
-/** In JSON, only characters in strings have two spellings, so the whole text can change. */
-function respell(which: RegExp, spell: (characters: string) => string): Edit {
+/** Spells some characters of strings differently. In JSON, only these have two spellings, so that the whole text can be searched. */
+function respell(which: RegExp, spell: (characters: string) => string): Change {
   return (draft) => {
     draft.text = draft.text.replace(which, spell);
   };
 }
 
 /** White space before the last brace, which changes neither the start nor the end of the body. */
-function padded(length: number): Edit {
+function padded(length: number): Change {
   return (draft) => {
     draft.text = draft.text.replace(/\}(?=\s*$)/, `${" ".repeat(length)}}`);
   };

@@ -20,13 +20,17 @@ export interface ResponseKind {
 interface ChosenVariant {
   readonly row: VariationRow;
   readonly variant: RowVariant;
+  /** For what the variant leaves to chance, such as an order. */
   readonly random: RandomStream;
 }
 
-/** A call; if its response varies, with its variants, and the id and assumptions that they choose. */
+/** A call; if its response varies, with its variants, and with the id and the assumptions that these choose. */
 export type VariedCall = ApiCall & { readonly variants?: readonly ChosenVariant[] };
 
-/** Makes the response to a call: in the profile `varied` with the variants of its kind, which a run then shows. */
+/**
+ * Makes the response to a call. In the profile `varied`, `respond` gets the call with the variants of its kind, and the result
+ * has what varies in it, which a run shows. `respond` itself calls `vary` if the body is one of the API.
+ */
 export function withVariants<Result extends { readonly response: ApiResponse }>(
   sandbox: SandboxState,
   call: ApiCall,
@@ -34,7 +38,7 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
   respond: (call: VariedCall) => Result,
 ): Result & Pick<CallResult, "requestId" | "points"> {
   if (profileOf(sandbox) !== "varied") return respond(call);
-  const variants = chosenVariants(sandbox, call, kind);
+  const variants = chooseVariants(sandbox, call, kind);
 
   // What the variants choose before there is a response.
   const assumptions = { ...sandbox.assumptions };
@@ -47,14 +51,15 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
   const result = respond({ ...call, id, assumptions, variants });
   if (sandbox.run === undefined) return { ...result, requestId: id };
 
+  // What varies in it, for the run.
   const points: VariedPoint[] = [];
   if (kind.content === "me") points.push(...variedRecords(sandbox));
-  points.push(...pointsIn(result.response, variants));
+  points.push(...variedPoints(result.response, variants));
   return { ...result, requestId: id, points };
 }
 
-/** The variants of the rows that responses of this kind have. */
-function chosenVariants(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): ChosenVariant[] {
+/** The variants of a response, in the order of the table: one of each row that responses of its kind have, and that is open. */
+function chooseVariants(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): ChosenVariant[] {
   const { status, content } = kind;
   const { seed, run } = sandbox;
   const rules = { seed, rows: run?.rows, shift: run?.shiftOf(call, status) };
@@ -67,15 +72,16 @@ function chosenVariants(sandbox: SandboxState, call: ApiCall, kind: ResponseKind
     if (row === undefined) continue;
 
     const variant = variantOn(status, row, rules);
+    // Some variants are not for all statuses of their row.
     const { statuses } = variant;
     if (statuses !== undefined && !statuses.includes(status)) continue;
-    chosen.push({ row, variant, random: randomOf(start ^ saltOf(row)) });
+    chosen.push({ row, variant, random: rowNumbers(start ^ saltOf(row)) });
   }
   return chosen;
 }
 
-/** The numbers of a row, the same for each response. */
-function randomOf(start: number): RandomStream {
+/** The random numbers of a row: the same for each response. */
+function rowNumbers(start: number): RandomStream {
   let value = mix32(start);
   return () => {
     value = mix32(value + 0x9e3779b9);
@@ -83,8 +89,8 @@ function randomOf(start: number): RandomStream {
   };
 }
 
-/** What varies in a response. */
-function pointsIn(response: ApiResponse, variants: readonly ChosenVariant[]): VariedPoint[] {
+/** What varies in a response, as far as a client can see it. */
+function variedPoints(response: ApiResponse, variants: readonly ChosenVariant[]): VariedPoint[] {
   const hasId = headerPairs(response.headers).some(([name]) => name.toLowerCase() === "x-request-id");
 
   const points: VariedPoint[] = [];
@@ -98,7 +104,7 @@ function pointsIn(response: ApiResponse, variants: readonly ChosenVariant[]): Va
   return points;
 }
 
-/** Varies everything that the status leaves open of a response that was made with the assumptions of these variants. */
+/** Applies the changes of these variants to a response, which was made with their assumptions. */
 export function vary(response: ApiResponse, variants: readonly ChosenVariant[]): ApiResponse {
   const { status, body } = response;
   const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(response.headers) };

@@ -4,15 +4,22 @@ import { instantOf } from "../../rules/time-input.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { Farmer } from "./farmer-shape.js";
 
+/** How many farmers a list has at most, unless it is told. */
 export const defaultFarmerPage = 20;
 
-/** The start of a farmer's dates, and which locale or language; default: all locales. */
+/** How many farmers a sandbox has, unless its scenario tells. */
+const defaultCount = 1000;
+
+/** What decides all farmers. */
 interface FarmerSettings {
   readonly seed: number;
+  /** When their dates count from (epoch milliseconds). */
   readonly start: number;
+  /** Their locale or language. Default: all locales. */
   readonly locale: string | undefined;
 }
 
+/** Farmers without an end, by index. */
 interface MadeFarmers {
   readonly at: (index: number) => Farmer;
   readonly idOf: (index: number) => string;
@@ -34,14 +41,14 @@ export interface Farmers extends MadeFarmers {
 /** Each farmer is created on demand, so that a million cost nothing before. */
 export function farmersOf(
   { population = {} }: Scenario,
-  sandbox: { seed: number; start: number; make: FarmerMaker | undefined },
+  settings: { seed: number; start: number; make: FarmerMaker | undefined },
 ): Farmers {
-  const { seed, make } = sandbox;
-  const count = population.farmers ?? 1000;
-  const start = population.as_of === undefined ? sandbox.start : instantOf(population.as_of);
+  const { seed, make } = settings;
+  const count = population.farmers ?? defaultCount;
+  const start = population.as_of === undefined ? settings.start : instantOf(population.as_of);
 
   let made: MadeFarmers | undefined;
-  const farmers = () => {
+  const allFarmers = () => {
     if (make === undefined) {
       throw new SandboxError("usage", "This sandbox has no farmers.", { part: "farmers" });
     }
@@ -50,13 +57,13 @@ export function farmersOf(
   };
 
   const at = (index: number): Farmer => {
-    if (Number.isInteger(index) && index >= 0 && index < count) return farmers().at(index);
+    if (Number.isInteger(index) && index >= 0 && index < count) return allFarmers().at(index);
     throw unknownFarmer(index, `there are ${count}, counted from 0`, count);
   };
 
   const indexOf = (id: string): number | undefined => {
     // HTTP and JavaScript may pass anything.
-    const index = farmers().indexOf(String(id));
+    const index = allFarmers().indexOf(String(id));
     return index !== undefined && index < count ? index : undefined;
   };
 
@@ -65,7 +72,7 @@ export function farmersOf(
     start,
     at,
     indexOf,
-    idOf: (index: number): string => farmers().idOf(index),
+    idOf: (index: number): string => allFarmers().idOf(index),
     get(id): Farmer {
       const index = indexOf(id);
       if (index !== undefined) return at(index);

@@ -7,47 +7,69 @@ import type { ApiCall } from "../api-call.js";
 import type { KeyEntry } from "../registry.js";
 import type { Exchange } from "./exchange.js";
 
+/** What earlier requests have shown of the client; with `hasWorked` of its keys, all that advice depends on besides the request. */
 export interface ClientBehavior {
   /** The outcome of each key's last rejection, by the key's fingerprint; the latest thousand keys, oldest first. */
   readonly rejected: Map<string, OutcomeId>;
   /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
   readonly pages: Set<string>;
+  /** The SHA-256 of the key that stories send as `unknown`. */
   readonly unknownKey: string;
 }
 
+const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
 const rejectedCapacity = 1000;
 const pagesCapacity = 100;
 
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
-/** Adds what the request shows about its client. Depends only on the order of requests, never on elapsed time or connections. */
-export function advise(
-  { behavior }: { readonly behavior: ClientBehavior },
-  call: ApiCall,
-  exchange: Exchange,
-): void {
+/**
+ * Adds the advice that a request causes to its exchange, and remembers what advice on later requests depends on: the order of
+ * requests, never elapsed time or connections.
+ */
+export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchange): void {
+  if (isUnremarkable(behavior, exchange)) return;
   const { entry } = call;
-  const { apiKey = "" } = call.request;
   const { outcome } = exchange;
+
+  // What the request shows.
+  rememberPage(behavior, call, exchange);
   const advice = adviceOnTraits(call, exchange, behavior.pages);
-  const isStray = entry === undefined && exchange.presented === "well_formed";
-  const isMaybeReal = isStray && !isMarked(apiKey);
-  if (isMaybeReal || exchange.leaksRealKey) advice.push("real-key-suspected");
+  if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
   if (entry !== undefined) advice.push(...adviceOnKey(entry, exchange));
-  else if (call.sha256 !== behavior.unknownKey) advice.push(...adviceOnStray(apiKey, exchange));
+  else if (call.sha256 !== behavior.unknownKey) advice.push(...adviceOnMarkedKey(call, exchange));
 
-  // A delayed response may not have arrived yet.
-  if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) entry.hasWorked = true;
-
-  const lastRejection = behavior.rejected.get(exchange.fingerprint ?? "");
-  rememberRejection(behavior, exchange);
-  if (lastRejection === outcome) {
+  // What it shows after the requests before it.
+  if (behavior.rejected.get(exchange.fingerprint ?? "") === outcome) {
     advice.push("sent-again-after-rejection");
     exchange.isResent = true;
   }
   if (advice.length > 0) exchange.advice = Object.freeze(advice);
+
+  // What later requests depend on. A delayed response may not have arrived yet.
+  rememberRejection(behavior, exchange);
+  if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) entry.hasWorked = true;
 }
 
+/**
+ * Whether there is nothing to add or to remember, as with nearly every request: a success without anything unusual, with a key
+ * of which no rejection is remembered. A key with these outcomes is neither legacy, nor replaced, nor a replacement, whose
+ * `hasWorked` matters.
+ */
+function isUnremarkable(
+  { rejected }: ClientBehavior,
+  { traits, outcome, leaksRealKey, fingerprint }: Exchange,
+): boolean {
+  const isPlainSuccess = outcome === "200.test" || outcome === "200.live";
+  return isPlainSuccess && traits.length === 0 && !leaksRealKey && !rejected.has(fingerprint ?? "");
+}
+
+/** Whether the key in `x-api-key` may be one of the real service: well-formed, without a sandbox's mark, and unknown here. */
+function isSentKeyMaybeReal({ entry, presented, request }: ApiCall): boolean {
+  return entry === undefined && presented === "well_formed" && !isMarked(request.apiKey ?? "");
+}
+
+/** The advice on a key that will stop working, or should no longer be used. */
 function adviceOnKey(entry: KeyEntry, exchange: Exchange): AdviceId[] {
   const advice: AdviceId[] = [];
   const admitted = isSuccess(exchange.outcome) ? successOutcome(entry) : undefined;
@@ -57,23 +79,28 @@ function adviceOnKey(entry: KeyEntry, exchange: Exchange): AdviceId[] {
   return advice;
 }
 
-/** On a key with the mark of a sandbox that this one does not have. */
-function adviceOnStray(apiKey: string, { presented, outcome }: Exchange): readonly AdviceId[] {
+/** The advice on a rejected key that has the mark of a sandbox, but is none of this one. */
+function adviceOnMarkedKey({ request, presented }: ApiCall, { outcome }: Exchange): readonly AdviceId[] {
+  const { apiKey = "" } = request;
   if (presented !== "well_formed" || !isMarked(apiKey) || !outcome.startsWith("401")) return noAdvice;
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
-function adviceOnTraits(call: ApiCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
+/** The advice on what is unusual about the request itself: where its key is, who sends it, its method and path, what else it contains. */
+function adviceOnTraits(call: ApiCall, exchange: Exchange, pages: ReadonlySet<string>): AdviceId[] {
   const { traits, isMisdirected } = exchange;
   const advice: AdviceId[] = [];
   if (traits.length === 0 && !isMisdirected) return advice;
+
   if (traits.includes("key in query")) advice.push("key-in-query");
   if (traits.includes("key in url")) advice.push("key-in-url");
   if (traits.includes("key in other header")) advice.push("key-in-authorization");
+
   const hasKey = hasKeyAnywhere(call, exchange);
   const isBrowser = traits.includes("browser header");
   if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
   else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
+
   if (isMisdirected) {
     // Browsers send preflights on their own. A person who opens the server in a browser is not a client.
     if (!traits.includes("preflight") && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
@@ -87,27 +114,29 @@ function hasKeyAnywhere({ request }: ApiCall, { traits }: Exchange): boolean {
   return request.apiKey !== undefined || hasKeyElsewhere(traits);
 }
 
-// A proxy forwards browser headers and adds the key itself, but sends no preflight for it.
-function isPageWithKey(call: ApiCall, exchange: Exchange, pages: Set<string>): boolean {
+/** Whether a page in a browser sends a key, or asks to send one. A proxy also forwards browser headers, but sends no preflight. */
+function isPageWithKey(call: ApiCall, exchange: Exchange, pages: ReadonlySet<string>): boolean {
   const { traits } = exchange;
+  if (traits.includes("preflight for key")) return true;
+  if (!hasKeyAnywhere(call, exchange)) return false;
   const page = call.request.evidence?.page;
-  if (traits.includes("preflight for key")) {
-    if (page !== undefined && pages.size < pagesCapacity) pages.add(page);
-    return true;
-  }
-  return (
-    hasKeyAnywhere(call, exchange) &&
-    (traits.includes("from page") || (page !== undefined && pages.has(page)))
-  );
+  return traits.includes("from page") || (page !== undefined && pages.has(page));
 }
 
-const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
+/** Remembers the page whose browser asks to send a key. */
+function rememberPage({ pages }: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
+  const page = call.request.evidence?.page;
+  if (page === undefined || !traits.includes("preflight for key")) return;
+  if (pages.size < pagesCapacity) pages.add(page);
+}
 
-/** Stores which rejection a client has got. After a response of another kind, such as a fault, repeating a request may be right. */
+/** Remembers which rejection a client has got. After a fault, it may be right to send a request again. */
 function rememberRejection({ rejected }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
   if (fingerprint === null || isFault(outcome)) return;
   rejected.delete(fingerprint);
   if (!rejectedStatuses.includes(outcomeOf(outcome).status)) return;
+
+  // The key that was rejected longest ago is forgotten.
   if (rejected.size === rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
   rejected.set(fingerprint, outcome);
 }

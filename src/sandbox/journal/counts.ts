@@ -6,17 +6,19 @@ import type { Exchange } from "./exchange.js";
 /** A key for display: its ref if it is known, and its fingerprint (R46). */
 export type ShownKey = Pick<Exchange, "key" | "fingerprint">;
 
-/** Contains no key (R46). Identifies the key that the advice is about, such as one in the query. */
+/** A request that caused an advice, and the key that it is about, such as one in the query (R46). */
 type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & ShownKey;
 
+/** How often requests have caused an advice, and the first of them. */
 interface AdviceCount {
   count: number;
   readonly examples: AdviceExample[];
 }
 
+/** How often requests have ended on an outcome. */
 interface OutcomeCount {
   count: number;
-  /** Whether a request ended here other than by a misplaced key. */
+  /** Whether one did on purpose, not because of a misplaced key. */
   isCovered: boolean;
 }
 
@@ -28,15 +30,17 @@ interface ResendCount {
   count: number;
 }
 
-/** What requests were counted; what never happened is not listed. */
+/** What the report counts; what never happened is not listed. */
 export interface Counts {
   requests: number;
+  /** The responses that the client did not read whole. */
   unread: number;
   /** The counts by outcome, also of the successes of other endpoints. */
   readonly outcomes: Partial<Record<OutcomeId, OutcomeCount>>;
+  /** The number of requests by operation id. */
   readonly endpoints: Record<string, number>;
   readonly advice: Partial<Record<AdviceId, AdviceCount>>;
-  /** The first hundred, by outcome and key. */
+  /** One for each outcome and key: the first hundred. */
   readonly resends: ResendCount[];
 }
 
@@ -44,24 +48,24 @@ export interface Counts {
 const maxExamples = 5;
 const maxResends = 100;
 
-function noCounts(): Counts {
-  return { requests: 0, unread: 0, outcomes: {}, endpoints: {}, advice: {}, resends: [] };
-}
+const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
 
+/** The keys that an exchange's advice is about, unless it is about the presented key. */
 export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
+/** What is told of each request that a client sent. */
 export interface Counting {
   count: (exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace) => void;
-  /** `id`: of the request whose response the client did not read whole. */
+  /** A client did not read the whole response to the request with this id. */
   countUnread: (id: string) => void;
 }
 
-/** Counts requests by outcome and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
-export class Counters {
-  #counts = noCounts();
+/** Counts requests for the report. Unlike the journal, it discards none; a reset keeps the counts. */
+export class Counters implements Counting {
+  #counts = zeroCounts();
+  /** Counts the same requests. */
   #next: Counting | undefined;
 
-  /** A delayed request counts for its outcome and the fault. `keys`: of advice on other keys than the presented one. */
   count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
     countExchange(this.#counts, exchange, keys);
     this.#next?.count(exchange, keys, trace);
@@ -91,12 +95,16 @@ export class Counters {
 
   /** Starts again from zero; what was passed on remains there. */
   clear(): void {
-    this.#counts = noCounts();
+    this.#counts = zeroCounts();
   }
 
   restore(counts: Counts): void {
     this.#counts = structuredClone(counts);
   }
+}
+
+function zeroCounts(): Counts {
+  return { requests: 0, unread: 0, outcomes: {}, endpoints: {}, advice: {}, resends: [] };
 }
 
 /** The number of requests to an endpoint, whose name may be that of a member of objects: `valueOf`. */
@@ -109,6 +117,7 @@ function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice):
   counts.requests += 1;
   if (operation !== null) counts.endpoints[operation] = requestsTo(counts, operation) + 1;
   countOutcome(counts, outcome, !isByMistake(exchange));
+  // A delayed request counts for its outcome and for the fault.
   if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
   if (exchange.isResent) countResend(counts, exchange);
   for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
@@ -140,10 +149,8 @@ function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange,
   row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }
 
-const misplaced: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
-
-// A client that sends its key in the URL, in the wrong header, or with other text, gets 401 by mistake.
+/** Whether a request ended here because its key was in the URL, in the wrong header, or with other text: the client tried no outcome. */
 function isByMistake({ outcome, advice }: Exchange): boolean {
   const hasNoKey = outcome === "401.missing" || outcome === "401.malformed";
-  return hasNoKey && misplaced.some((id) => advice.includes(id));
+  return hasNoKey && misplacedKeyAdvice.some((id) => advice.includes(id));
 }

@@ -27,11 +27,15 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
+/** What a call gets: its outcome, and the response with everything that differs from the usual. */
 export interface CallResult<Outcome = OutcomeId> {
   readonly outcome: Outcome;
   readonly response: ApiResponse;
+  /** The error code in the response; `null` if it has none. */
   readonly code: string | null;
+  /** The fault that affected the call. Default: none. */
   readonly fault?: FaultOutcomeId;
+  /** How a fault has the response delivered. Default: at once, and whole. */
   readonly delivery?: Delivery;
   /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */
   readonly date?: number | undefined;
@@ -43,7 +47,7 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly mark?: RunMark | undefined;
 }
 
-/** A completed request, without a key (R46). `appendExchange` sets the members that are not readonly. */
+/** A completed request, without a key (R46). `appendExchange` sets its advice, and an HTTP server whether it is unread. */
 export interface Exchange {
   /** The number of the request in its series of ids. Faults and variations depend on it. */
   readonly number: number;
@@ -54,6 +58,7 @@ export interface Exchange {
   readonly method: string;
   /** The path without its query; everything that looks like a key is shortened. */
   readonly path: string;
+  /** Whether a story sent it, or `POST /send` of the control plane: no client. */
   readonly fromStory: boolean;
   /** The operation id of its endpoint; `null` if the API has none. */
   readonly operation: string | null;
@@ -70,6 +75,7 @@ export interface Exchange {
   readonly keptHeaders: readonly string[];
   /** The form of a presented key that the sandbox does not have; `undefined` for a key of it, or none. */
   readonly keyForm: string | undefined;
+  /** The ref of the presented key, if the sandbox has it. */
   readonly key: string | null;
   /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
@@ -79,6 +85,7 @@ export interface Exchange {
   readonly fault: FaultOutcomeId | null;
   /** 0 if a fault prevented the response. */
   readonly status: number;
+  /** The error code of the API; `null` without one. */
   readonly code: string | null;
   /** The response before a fault cut it. */
   readonly response: ApiResponse;
@@ -86,20 +93,22 @@ export interface Exchange {
   readonly delivery: Delivery | undefined;
   /** Epoch milliseconds of its header `Date`, which adapters add. Default: `at`. */
   readonly date?: number | undefined;
-  /** Whether the client did not wait for the delayed response; set later. */
-  isUnread?: true;
   /** Milliseconds until the response, to the microsecond, including a fault's latency. */
   readonly durationMs: number;
+  /** The advice that the request causes. */
   advice: readonly AdviceId[];
   /** Whether its key's response before this one was the same rejection; `undefined` for not. */
   isResent: true | undefined;
+  /** Whether the client did not wait for the delayed response; set when it is known. */
+  isUnread?: true;
 }
 
-const wordsFor = { missing: "none", malformed: "malformed", well_formed: "unknown" } as const;
+/** What stands for the ref of a key that the sandbox does not have. */
+const reservedRefs = { missing: "none", malformed: "malformed", well_formed: "unknown" } as const;
 
-/** The ref of the key that sent it, or the word for a request without a key of the sandbox. */
-export function senderOf({ key, presented }: Exchange): string {
-  return key ?? wordsFor[presented];
+/** The ref of the key that an exchange was sent with, also `none`, `malformed` or `unknown`. */
+export function sentKeyRef({ key, presented }: Exchange): string {
+  return key ?? reservedRefs[presented];
 }
 
 export function sourceOf({ fromStory }: Exchange): (typeof requestSources)[number] {

@@ -1,7 +1,7 @@
 import type { ValueOf } from "../../rules/schema/shape.js";
 import type { requestQuery } from "../../scenario/format/inputs.js";
 import type { ChangeEvent, SandboxEvent } from "./events.js";
-import { type Exchange, senderOf, sourceOf } from "./exchange.js";
+import { type Exchange, sentKeyRef, sourceOf } from "./exchange.js";
 
 /** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
 type Listener = (event: SandboxEvent) => void;
@@ -11,14 +11,18 @@ type JournalQuery = ValueOf<typeof requestQuery>;
 
 export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 
+/** How many of the latest requests a journal has. */
 const maxKept = 1000;
 
 /** The latest requests, and the number of everything that has happened. */
 export class Journal {
   readonly #capacity: number;
   readonly #listeners = new Set<Listener>();
+  /** At least the latest requests, oldest first; `#list` has exactly those. */
   #kept: Exchange[] = [];
+  /** The number of the latest request or event. */
   #latest = 0;
+  /** How many requests there were, without probes. */
   #total = 0;
 
   constructor(capacity = maxKept) {
@@ -28,10 +32,12 @@ export class Journal {
   record(exchange: Exchange): void {
     this.#latest += 1;
     if (!exchange.isProbe) this.#total += 1;
+
     // Old requests go in groups: to drop one moves all others, which would cost more than the rest of a request.
     const spare = Math.ceil(this.#capacity / 8);
     if (this.#kept.length === this.#capacity + spare) this.#kept.splice(0, spare);
     this.#kept.push(exchange);
+
     if (this.#listeners.size > 0) notifyAll(this.#listeners, { type: "request", exchange });
   }
 
@@ -88,38 +94,40 @@ function notifyAll(listeners: Iterable<Listener>, event: SandboxEvent): void {
 
 function matchingRequests(all: readonly Exchange[], query: JournalQuery): Exchange[] {
   const { limit, source, probes = false, faults = true } = query;
-  const candidates = faults ? all : withoutFaults(all);
+  const candidates = faults ? all : withoutRetried(all);
   const matching: Exchange[] = [];
   for (const exchange of candidates) {
     if (exchange.isProbe && !probes) continue;
     if (source !== undefined && sourceOf(exchange) !== source) continue;
-    if (isMatch(exchange, query)) matching.push(exchange);
+    if (hasOutcome(exchange, query.outcome) && hasKey(exchange, query.key)) matching.push(exchange);
   }
   if (limit === undefined) return matching;
   return matching.slice(Math.max(0, matching.length - limit));
 }
 
-function isMatch(exchange: Exchange, filter: RequestFilter): boolean {
-  return closeness(exchange, filter) === 2;
+/** How many parts of a filter a request matches, from 0 to 2: the higher, the nearer it is to what was expected. */
+export function matchedParts(exchange: Exchange, { outcome, key }: RequestFilter): number {
+  return Number(hasOutcome(exchange, outcome)) + Number(hasKey(exchange, key));
 }
 
-/** How many parts of a filter match a request, from 0 to 2; a part that is left out matches each. */
-export function closeness(exchange: Exchange, { outcome, key }: RequestFilter): number {
-  const hasOutcome = outcome === undefined || exchange.outcome === outcome || exchange.fault === outcome;
-  const hasKey = key === undefined || senderOf(exchange) === key;
-  return Number(hasOutcome) + Number(hasKey);
+function hasOutcome(exchange: Exchange, outcome: string | undefined): boolean {
+  return outcome === undefined || exchange.outcome === outcome || exchange.fault === outcome;
 }
 
-/** Leaves out requests that a fault hit and that their client sent again. */
-function withoutFaults(all: readonly Exchange[]): Exchange[] {
+function hasKey(exchange: Exchange, key: string | undefined): boolean {
+  return key === undefined || sentKeyRef(exchange) === key;
+}
+
+/** Leaves out the requests that a fault hit and that their client then sent again. */
+function withoutRetried(all: readonly Exchange[]): Exchange[] {
   const kept: Exchange[] = [];
   const sentLater = new Set<string>();
   // The latest first, so that what was sent after a request is known.
   for (const exchange of [...all].reverse()) {
     const { method, path, fingerprint, fault } = exchange;
-    const name = `${method} ${path} ${fingerprint}`;
-    const isSentAgain = sentLater.has(name);
-    sentLater.add(name);
+    const sameRequest = `${method} ${path} ${fingerprint}`;
+    const isSentAgain = sentLater.has(sameRequest);
+    sentLater.add(sameRequest);
 
     const isRetried = fault !== null && isSentAgain && wasInVain(exchange);
     if (!isRetried) kept.push(exchange);
@@ -127,7 +135,7 @@ function withoutFaults(all: readonly Exchange[]): Exchange[] {
   return kept.reverse();
 }
 
-/** Whether a client may have got nothing from a request that a fault hit. */
+/** Whether a client may have got nothing from a request that a fault hit, so that it had to send it again. */
 function wasInVain({ fault, outcome, isUnread, status }: Exchange): boolean {
   if (fault === outcome || isUnread === true) return true;
   // A timeout may come just after the end of a delayed 401 or 403.

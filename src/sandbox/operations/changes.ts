@@ -1,5 +1,4 @@
 import type { ActionName } from "../../rules/actions.js";
-import { forEachEnd, type KeyRecord } from "../../rules/api-key.js";
 import { canonicalJson } from "../../rules/schema/json.js";
 import { writtenFaults } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
@@ -8,10 +7,10 @@ import { viewAssumptions } from "../views.js";
 /** Values of a sandbox by their names, such as `key main name`. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** The values that an operation on the things with these refs can change. Requests and time change none of them. */
 type ReadValues = (sandbox: SandboxState, refs: readonly string[]) => Values;
 
-const changeable: Readonly<Record<ActionName | "clock", ReadValues>> = {
+/** By operation: how to read all values that it can change, on the things with these refs. Requests and time change none of them. */
+const valuesChangedBy: Readonly<Record<ActionName | "clock", ReadValues>> = {
   create_key: keyValues,
   rotate: keyValues,
   revoke: keyValues,
@@ -22,24 +21,52 @@ const changeable: Readonly<Record<ActionName | "clock", ReadValues>> = {
   clock: ({ clock }) => ({ frozen: clock.isFrozen() }),
 };
 
-/** What a key is from its creation on. Of a created key, its ref stands for them. */
-type FixedMember = "organization" | "environment" | "legacy" | "sha256" | "replaces";
-type ChangeableMembers = Readonly<Record<Exclude<keyof KeyRecord, FixedMember>, unknown>>;
+/** The members of a key that no operation changes. Of a created key, its ref stands for them. */
+const fixedMembers: readonly string[] = ["organization", "environment", "legacy", "sha256", "replaces"];
+
+/**
+ * Runs an operation, and keeps `sandbox.changes` up to date: the values that users have changed since the start, each with
+ * the value that it would have without them.
+ *
+ * - A user's first change of a value notes what the value was before.
+ * - A user's later change keeps that note, or removes it if the value is what the note says again.
+ * - A step of the scenario would set its value without users as well, so it removes the note.
+ */
+export function recordChanges<Result>(
+  sandbox: SandboxState,
+  operation: keyof typeof valuesChangedBy,
+  refs: readonly string[],
+  isScripted: boolean,
+  run: () => Result,
+): Result {
+  // Read before, because a listener of the operation's event may start another scenario, with its own changes.
+  const { changes } = sandbox;
+  const readValues = valuesChangedBy[operation];
+
+  const valuesBefore = readValues(sandbox, refs);
+  const result = run();
+  const valuesAfter = readValues(sandbox, [...refs, ...keysChangedBy(result)]);
+
+  for (const [name, value] of Object.entries(valuesAfter)) {
+    const before = comparableText(valuesBefore[name]);
+    const after = comparableText(value);
+    if (before === after) continue;
+
+    const withoutUsers = isScripted ? after : (changes.get(name) ?? before);
+    if (after === withoutUsers) changes.delete(name);
+    else changes.set(name, withoutUsers);
+  }
+  return result;
+}
 
 function keyValues({ registry }: SandboxState, refs: readonly string[]): Values {
   const values: Record<string, unknown> = {};
   for (const ref of refs) {
     const key = registry.keys.get(ref)?.key;
     if (key === undefined) continue;
-    const members: ChangeableMembers = {
-      ref,
-      name: key.name,
-      scopes: key.scopes,
-      limits: key.limits,
-      replacedBy: key.replacedBy,
-      ...forEachEnd((end) => key[end]),
-    };
-    for (const [name, value] of Object.entries(members)) values[`key ${ref} ${name}`] = value;
+    for (const [member, value] of Object.entries(key)) {
+      if (!fixedMembers.includes(member)) values[`key ${ref} ${member}`] = value;
+    }
   }
   return values;
 }
@@ -47,8 +74,11 @@ function keyValues({ registry }: SandboxState, refs: readonly string[]): Values 
 function organizationValues({ registry }: SandboxState, refs: readonly string[]): Values {
   const values: Record<string, unknown> = {};
   for (const ref of refs) {
-    const members = registry.organizations.get(ref)?.organization ?? {};
-    for (const [name, value] of Object.entries(members)) values[`organization ${ref} ${name}`] = value;
+    const organization = registry.organizations.get(ref)?.organization;
+    if (organization === undefined) continue;
+    for (const [member, value] of Object.entries(organization)) {
+      values[`organization ${ref} ${member}`] = value;
+    }
   }
   return values;
 }
@@ -66,39 +96,7 @@ function assumptionValues(sandbox: SandboxState): Values {
   return { ...viewAssumptions(sandbox), fixed };
 }
 
-/**
- * Runs an operation, and records in `sandbox.changes` the values that users have changed with it: each with what it
- * would be without users, which is its value before their first change of it. One that is so again is not changed, nor
- * is one that a step of the scenario has set since.
- */
-export function recordChanges<Result>(
-  sandbox: SandboxState,
-  name: keyof typeof changeable,
-  refs: readonly string[],
-  isScripted: boolean,
-  run: () => Result,
-): Result {
-  // Read before, because a listener may start another scenario.
-  const { changes } = sandbox;
-  const readValues = changeable[name];
-  const valuesBefore = readValues(sandbox, refs);
-  const result = run();
-  const valuesAfter = readValues(sandbox, [...refs, ...keysChangedBy(result)]);
-
-  for (const [valueName, value] of Object.entries(valuesAfter)) {
-    const before = textOf(valuesBefore[valueName]);
-    const after = textOf(value);
-    if (before === after) continue;
-
-    // A step of the scenario sets the same value without users.
-    const withoutUsers = isScripted ? after : (changes.get(valueName) ?? before);
-    if (after === withoutUsers) changes.delete(valueName);
-    else changes.set(valueName, withoutUsers);
-  }
-  return result;
-}
-
-/** The refs of the keys that an operation has changed or created. */
+/** The refs of the keys that an operation has changed or created, from its result. */
 function keysChangedBy(result: unknown): string[] {
   const { key, replacement } = (result ?? {}) as Partial<Record<"key" | "replacement", { ref: string }>>;
   const refs: string[] = [];
@@ -107,7 +105,7 @@ function keysChangedBy(result: unknown): string[] {
   return refs;
 }
 
-/** The text by which two values are compared; empty for none. */
-function textOf(value: unknown): string {
+/** The text by which two values are compared; empty for no value. */
+function comparableText(value: unknown): string {
   return value === undefined ? "" : canonicalJson(value);
 }

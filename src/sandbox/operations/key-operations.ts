@@ -22,7 +22,7 @@ import { deriveSecret } from "../../scenario/described-keys.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
-import { type KeyEntry, type OrganizationEntry, withoutOver } from "../registry.js";
+import { type KeyEntry, type OrganizationEntry, pruneEnded } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
@@ -46,6 +46,8 @@ export function createKey(
   const { environment, expires } = input;
   const settings = readSettings(input, () => input.name);
   const { name, scopes } = settings;
+
+  // What may reject it.
   const isTwice = new Set(scopes).size < scopes.length;
   requireFields("create a key", { scopes: isTwice ? "must not contain a scope twice" : undefined });
   const expiresAt = expires === undefined ? undefined : expiryOf(expires, now);
@@ -55,7 +57,7 @@ export function createKey(
   requireRoomForKey(sandbox, input, now);
 
   const ref = input.ref ?? freeRef(sandbox, refOfName(name));
-  const described = {
+  const record = {
     ref,
     organization: input.organization,
     name,
@@ -64,7 +66,7 @@ export function createKey(
     environment,
     ...(expiresAt !== undefined && { expiresAt }),
   };
-  const { key, secret } = issueKey(sandbox, described, now, by);
+  const { key, secret } = issueKey(sandbox, record, now, by);
   sandbox.journal.emit({ type: "key.created", key });
   return { key, secret };
 }
@@ -92,8 +94,9 @@ export function rotateKey(
     requireRoomForKey(sandbox, entry.key, now);
   }
 
+  // The replacement has the settings of the old key.
   const replacedBy = input.as ?? freeRef(sandbox, ref);
-  const described = {
+  const record = {
     ref: replacedBy,
     organization,
     name: entry.key.name,
@@ -104,8 +107,9 @@ export function rotateKey(
   };
   const isInherited = sandbox.assumptions.replacement_usage === "inherited";
   const usage = isInherited ? structuredClone(usageAt(entry.usage, sandbox.windows, now)) : undefined;
-  const { key: replacement, secret } = issueKey(sandbox, described, now, by, usage);
+  const { key: replacement, secret } = issueKey(sandbox, record, now, by, usage);
 
+  // The old key retires.
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy });
   entry.replacement = sandbox.registry.key(replacedBy);
   const key = viewKey(entry, sandbox, now);
@@ -139,6 +143,7 @@ export function expireKey(
   return { key };
 }
 
+/** The end of a key as an instant. */
 function expiryOf(expires: string, now: number): number {
   const expiresAt = timeFrom(now, expires);
   const problem = isInstant(expiresAt) ? undefined : "must be a time before the year 10000";
@@ -146,22 +151,23 @@ function expiryOf(expires: string, now: number): number {
   return expiresAt;
 }
 
-/** Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17). */
+/** Adds a new key, with this record. The sandbox stores only its hash (R35). New keys always have the current prefix (R17). */
 function issueKey(
   sandbox: SandboxState,
-  described: Omit<KeyRecord, "sha256" | "legacy">,
+  record: Omit<KeyRecord, "sha256" | "legacy">,
   now: number,
   by: Initiator,
   usage: Usage = startUsage(sandbox.windows, now),
 ): { readonly key: KeyView; readonly secret: string } {
   const { registry, platform, seed } = sandbox;
-  const { ref, environment, replaces } = described;
+  const { ref, environment, replaces } = record;
   requireFields("create a key", { [replaces === undefined ? "ref" : "as"]: refProblem(ref) });
   if (registry.keys.has(ref)) {
     const message = `A key with the ref ${quote(ref)} already exists.`;
     throw new SandboxError("name_taken", message, { ref });
   }
 
+  // A key of the scenario has the same secret each time.
   const kind = { ref, environment, legacy: false };
   const secret = by.isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
   const sha256 = platform.sha256(secret);
@@ -171,9 +177,9 @@ function issueKey(
     throw new SandboxError("name_taken", message, { ref });
   }
 
-  const key: Writable<KeyRecord> = { ...described, legacy: false, sha256 };
+  const key: Writable<KeyRecord> = { ...record, legacy: false, sha256 };
   // A replacement has the scopes of the old key, including granted ones (R37).
-  if (replaces === undefined) key.scopes = withGrantedScopes(sandbox, described.scopes);
+  if (replaces === undefined) key.scopes = withGrantedScopes(sandbox, record.scopes);
   // None by default: the specification does not define that keys expire on their own.
   const lifetime = parseDuration(sandbox.assumptions.default_expiry);
   if (key.expiresAt === undefined && lifetime !== undefined) key.expiresAt = now + lifetime;
@@ -182,7 +188,7 @@ function issueKey(
   return { key: viewKey(entry, sandbox, now), secret };
 }
 
-/** A key that no longer works cannot change, and a replaced key cannot be replaced again (R42). */
+/** Returns a key that is in one of these states. A key that no longer works cannot change, and a replaced key cannot be replaced again (R42). */
 function requireKeyIn(
   sandbox: SandboxState,
   ref: string,
@@ -193,6 +199,7 @@ function requireKeyIn(
   const entry = sandbox.registry.key(ref);
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
+
   const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${actions[verb].done}`;
   const message = `Failed to ${verb} the key ${quote(ref)}: ${why}.`;
   throw new SandboxError("key_not_active", message, { ref, state });
@@ -226,9 +233,10 @@ export function activeKeysIn(
   assumptions: Assumptions,
   now: number,
 ): number {
+  // Made at the first look, because most organizations never get another key.
   owner.unended ??= new Set(owner.keys);
   let active = 0;
-  for (const { key } of withoutOver(owner.unended, now)) {
+  for (const { key } of pruneEnded(owner.unended, now)) {
     if (key.environment !== environment) continue;
     if (countsAsActive(keyStateAt(key, now), assumptions)) active += 1;
   }
@@ -247,6 +255,7 @@ function requireRoomForKey(
   throw new SandboxError("key_limit_reached", message, details);
 }
 
+/** The ref itself, or with the next number that is free. */
 function freeRef({ registry }: SandboxState, ref: string): string {
   const { keys, nextSuffixes } = registry;
   // The keys of one rotation are `main`, `main-2`, `main-3`.
@@ -256,6 +265,7 @@ function freeRef({ registry }: SandboxState, ref: string): string {
   return freeRefIn((taken) => keys.has(taken), start, nextSuffixes);
 }
 
+/** What is wrong with the ref of a new key. */
 function refProblem(ref: string): string | undefined {
   if (isReserved(ref)) {
     return `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
@@ -263,6 +273,7 @@ function refProblem(ref: string): string | undefined {
   return isRef(ref) ? undefined : "must not be a name with a special meaning in JavaScript";
 }
 
+/** The overlap in milliseconds. Throws `overlap_out_of_range` (R39). */
 function overlapOf(input: Overlap | undefined): number {
   const overlap = input === undefined ? defaultOverlap : durationOf(input);
   if (overlap >= 0 && overlap <= maximumOverlap) return overlap;

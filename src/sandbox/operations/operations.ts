@@ -10,7 +10,7 @@ import { durationOf, instantOf } from "../../rules/time-input.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { activateFaults, type Fault } from "../active-faults.js";
-import { assumptionsIn, profileOf } from "../profile.js";
+import { assumptionsInEffect, type ProfileSettings, profileOf } from "../profile.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";
 import {
   actionDifferences,
@@ -38,54 +38,6 @@ import {
   rotateKey,
 } from "./key-operations.js";
 
-/** Every change that users make, by name. A rejected one throws a `SandboxError` and changes nothing. */
-export const operations = {
-  create_key: /* @__PURE__ */ actionOf("create_key", createKey),
-  rotate: /* @__PURE__ */ actionOf("rotate", rotateKey),
-  revoke: /* @__PURE__ */ actionOf("revoke", revokeKey),
-  expire: /* @__PURE__ */ actionOf("expire", expireKey),
-  organization: /* @__PURE__ */ actionOf("organization", updateOrganization),
-  faults: /* @__PURE__ */ actionOf("faults", changeFaults),
-  assumptions: /* @__PURE__ */ actionOf("assumptions", changeAssumptions),
-  clock: /* @__PURE__ */ clockChange(changeClock, isLater),
-  advance: /* @__PURE__ */ clockChange(
-    (sandbox, { by }: { readonly by: string | number }) => advanceClock(sandbox, by),
-    (_sandbox, { by }) => durationOf(by) > 0,
-  ),
-  clear_requests: clearRequests,
-};
-
-/** Runs an action now, or when its step of the timeline is due. The caller has run what is due before it. */
-function actionOf<Input, Result>(
-  name: ActionName,
-  run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result,
-): (sandbox: SandboxState, input: Input, by?: Initiator) => Result {
-  return (sandbox, input, by = {}) => {
-    if (actionRow(name).isForAdministrators) requireAdministrator(by);
-    const { key, ref } = input as { readonly key?: string; readonly ref?: string };
-    const refs = [key, ref].filter((one) => one !== undefined);
-    return recordChanges(sandbox, name, refs, by.isScripted === true, () => {
-      const now = by.dueAt ?? sandbox.clock.now();
-      return run(sandbox, input, now, by);
-    });
-  };
-}
-
-/** A change of the clock by a user; steps of the story use `advanceClock`. */
-function clockChange<Input>(
-  run: (sandbox: SandboxState, input: Input) => ClockView,
-  movesClock: (sandbox: SandboxState, input: Input) => boolean,
-) {
-  return (sandbox: SandboxState, input: Input): ClockView => {
-    const { changes } = sandbox;
-    const isMoved = movesClock(sandbox, input);
-    const clock = recordChanges(sandbox, "clock", [], false, () => run(sandbox, input));
-    // The clock never runs backwards, so that nothing takes this back.
-    if (isMoved) changes.set("moved", "false");
-    return clock;
-  };
-}
-
 const nothingPerformed: Performed = {
   error: null,
   key: null,
@@ -94,10 +46,50 @@ const nothingPerformed: Performed = {
   organization: null,
 };
 
-/** The error of an action is a result. Secrets of new keys derive from the seed and their refs: a scenario always plays the same way. */
+/**
+ * Every change that users make, by name. A rejected one throws a `SandboxError` and changes nothing.
+ *
+ * Those of `recordedAction` are also actions of steps. `@__PURE__` lets a bundle for browsers leave them out.
+ */
+export const operations = {
+  create_key: /* @__PURE__ */ recordedAction("create_key", createKey),
+  rotate: /* @__PURE__ */ recordedAction("rotate", rotateKey),
+  revoke: /* @__PURE__ */ recordedAction("revoke", revokeKey),
+  expire: /* @__PURE__ */ recordedAction("expire", expireKey),
+  organization: /* @__PURE__ */ recordedAction("organization", updateOrganization),
+  faults: /* @__PURE__ */ recordedAction("faults", changeFaults),
+  assumptions: /* @__PURE__ */ recordedAction("assumptions", changeAssumptions),
+  clock: changeClock,
+  advance: advanceByUser,
+  clear_requests: clearRequests,
+};
+
+/** An action that checks who runs it, and records what it changes. The caller has run what was due in the timeline before. */
+function recordedAction<Input, Result>(
+  name: ActionName,
+  run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result,
+): (sandbox: SandboxState, input: Input, by?: Initiator) => Result {
+  return (sandbox, input, by = {}) => {
+    if (actionRow(name).isForAdministrators) requireAdministrator(by);
+
+    const { key, ref } = input as { readonly key?: string; readonly ref?: string };
+    const refs = [key, ref].filter((one) => one !== undefined);
+    return recordChanges(sandbox, name, refs, by.isScripted === true, () => {
+      // A step of the timeline runs as if at the instant when it is due.
+      const now = by.dueAt ?? sandbox.clock.now();
+      return run(sandbox, input, now, by);
+    });
+  };
+}
+
+/**
+ * Runs the action of a step; its error is a result. Secrets of new keys derive from the seed and their refs: a scenario always
+ * plays the same way. `dueAt` is when a step of the timeline is due.
+ */
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothingPerformed;
+
   const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
   const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
   const by: Initiator = { actor, isScripted: true, dueAt };
@@ -118,17 +110,31 @@ interface ClockInput {
   readonly frozen?: boolean | undefined;
 }
 
-/** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
+/** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 function changeClock(sandbox: SandboxState, input: ClockInput): ClockView {
   const { clock } = sandbox;
-  if (input.now !== undefined) clock.set(instantOf(input.now));
-  if (input.frozen === true) clock.freeze();
-  if (input.frozen === false) clock.resume();
-  return announceClock(sandbox);
+  const newTime = input.now === undefined ? undefined : instantOf(input.now);
+  const isMoved = newTime !== undefined && newTime > clock.now();
+  return recordClockChange(sandbox, isMoved, () => {
+    if (newTime !== undefined) clock.set(newTime);
+    if (input.frozen === true) clock.freeze();
+    if (input.frozen === false) clock.resume();
+    return announceClock(sandbox);
+  });
 }
 
-function isLater(sandbox: SandboxState, input: ClockInput): boolean {
-  return input.now !== undefined && instantOf(input.now) > sandbox.clock.now();
+/** A user advances the clock; a step of a story calls `advanceClock`. */
+function advanceByUser(sandbox: SandboxState, { by }: { readonly by: string | number }): ClockView {
+  const isMoved = durationOf(by) > 0;
+  return recordClockChange(sandbox, isMoved, () => advanceClock(sandbox, by));
+}
+
+function recordClockChange(sandbox: SandboxState, isMoved: boolean, run: () => ClockView): ClockView {
+  const { changes } = sandbox;
+  const clock = recordChanges(sandbox, "clock", [], false, run);
+  // Without users, `moved` would be false. The clock never runs backwards, so nothing takes this change back.
+  if (isMoved) changes.set("moved", "false");
+  return clock;
 }
 
 export function advanceClock(sandbox: SandboxState, by: string | number): ClockView {
@@ -142,7 +148,7 @@ function announceClock(sandbox: SandboxState): ClockView {
   return viewClock(sandbox.clock);
 }
 
-/** Runs the due steps of the timeline. Nothing runs in the background: every read of a sandbox calls this first. */
+/** Runs the steps of the timeline that are due. Nothing runs in the background: every read of a sandbox calls this first. */
 export function runDue(sandbox: SandboxState): void {
   const { timeline, journal } = sandbox;
   if (timeline.dueAt === Number.POSITIVE_INFINITY) return;
@@ -150,10 +156,11 @@ export function runDue(sandbox: SandboxState): void {
   // A listener may start another scenario.
   while (timeline === sandbox.timeline && timeline.dueAt <= now) {
     const index = timeline.next;
-    const { at, step } = timeline.steps[index] as Timeline["steps"][number];
+    const { at, step } = timeline.steps[index] as Timeline["steps"][number]; // there is one, since it is due
     // Before the step runs, because a listener of its events may read the sandbox.
     timeline.next = index + 1;
     timeline.dueAt = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
+
     const performed = performAction(sandbox, step, at);
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
     journal.emit({
@@ -184,6 +191,7 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
   for (const { key } of registry.keys.values()) {
     if (key.legacy) legacyOwners.add(key.organization);
   }
+
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
     scenario: sandbox.scenario,
@@ -191,6 +199,7 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
     keys: { at: (ref) => registry.keys.get(ref)?.key, legacyOwners },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
+
   sandbox.faults = activateFaults(faults, seed, now);
   journal.emit({ type: "faults.changed" });
 }
@@ -218,31 +227,36 @@ function changeAssumptions(
   const { profile, ...chosen } = input;
   const kept = profile === undefined ? sandbox.ownAssumptions : {};
   const settings = { profile: profile ?? sandbox.profile, ownAssumptions: { ...kept, ...chosen } };
-  const next = assumptionsIn({ ...settings, run: sandbox.run, endpoints: sandbox.endpoints });
+  const next = assumptionsInEffect({ ...settings, run: sandbox.run, endpoints: sandbox.endpoints });
+
+  // What the sandbox has must fit the new assumptions.
   requireFields("change the assumptions", {
     me_scope: missingScopeProblem(next),
     scopes: heldScopeProblem(sandbox, next),
     retiring_counts_as_active: tooManyActiveProblem(sandbox, next, now),
   });
 
+  // Its keys and organizations change with them.
   const windows = windowsOf(next);
   for (const entry of sandbox.registry.keys.values()) {
     entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
   }
-  const changes = { ...settings, assumptions: next, windows };
-  varyRecords(sandbox, { ...sandbox, ...changes });
-  replaceState(sandbox, changes);
+  const members = { ...settings, assumptions: next, windows };
+  varyRecords(sandbox, { ...sandbox, ...members });
+
+  replaceState(sandbox, members);
   sandbox.journal.emit({ type: "assumptions.changed" });
   return next;
 }
 
-/** Exchanges the parts that the profile `varied` adds to records. They appear and disappear with the profile. */
-function varyRecords(sandbox: SandboxState, next: SandboxState): void {
+/** Removes from the records what the profile `varied` has added with the settings before, and adds that of the next settings. */
+function varyRecords(sandbox: SandboxState, next: ProfileSettings): void {
   const { organizations, keys } = sandbox.registry;
   for (const entry of organizations.values()) {
     const plain = withoutNameSuffix(sandbox, entry.organization);
     entry.organization = withNameSuffix(next, plain);
   }
+
   if (profileOf(sandbox) !== "varied" && profileOf(next) !== "varied") return;
   for (const entry of keys.values()) {
     const plain = withoutGrantedScopes(sandbox, entry.key.scopes);
@@ -250,12 +264,14 @@ function varyRecords(sandbox: SandboxState, next: SandboxState): void {
   }
 }
 
+/** The assumed scope of `/me` must be one of the assumed scopes. */
 function missingScopeProblem(next: Assumptions): string | undefined {
   const needed = next.me_scope;
   if (needed === null || next.scopes.includes(needed)) return undefined;
   return `is ${quote(needed)}, which is not one of scopes`;
 }
 
+/** Each scope that a key has must be one of them. */
 function heldScopeProblem(sandbox: SandboxState, next: Assumptions): string | undefined {
   for (const { key } of sandbox.registry.keys.values()) {
     const own = withoutGrantedScopes(sandbox, key.scopes);
@@ -265,6 +281,7 @@ function heldScopeProblem(sandbox: SandboxState, next: Assumptions): string | un
   return undefined;
 }
 
+/** No organization may have too many active keys (R32), even if retiring ones then count. */
 function tooManyActiveProblem(sandbox: SandboxState, next: Assumptions, now: number): string | undefined {
   for (const owner of sandbox.registry.organizations.values()) {
     for (const environment of environments) {
@@ -275,7 +292,7 @@ function tooManyActiveProblem(sandbox: SandboxState, next: Assumptions, now: num
   return undefined;
 }
 
-/** Counts have no times: with other windows, the requests so far count as if they were sent now. */
+/** The usage of a key after a change of the windows. Counts have no times: the requests so far count as if they were sent now. */
 function carriedOver(usage: Usage, from: Windows, to: Windows, now: number): Usage {
   if (from.sliding === to.sliding && from.dayResetsAt === to.dayResetsAt) return usage;
   const current = usageAt(usage, from, now);
