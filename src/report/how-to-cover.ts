@@ -14,6 +14,9 @@ import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario
 import { shellWord } from "./plain-text.js";
 import type { HowToCover } from "./report-shape.js";
 
+/** The bundled scenarios to try for outcomes that no request to the running sandbox covers. */
+const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
+
 /** A request that ends on an outcome. */
 interface Reproduction {
   /** Default: GET. */
@@ -23,47 +26,30 @@ interface Reproduction {
   readonly ref: string;
 }
 
-/** A request that ends on an outcome once its key has these scopes. */
-interface ScopedReproduction extends Reproduction {
-  readonly scopes: readonly string[];
-}
-
+/** For each outcome that can be covered, the first request that always covers it. */
 type Reproductions = ReadonlyMap<OutcomeId, Reproduction>;
 
-/** The bundled scenarios to try for outcomes that no request to the running sandbox covers. */
-const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
+/** A request, and the outcome that it has without faults. */
+interface ExpectedRequest {
+  readonly sent: Reproduction;
+  readonly outcome: ApiOutcomeId;
+  readonly entry?: KeyEntry;
+  readonly endpoint?: Endpoint;
+}
+
+/** The requests without a key of the sandbox. */
+const keylessRequests: readonly ExpectedRequest[] = [
+  { sent: { ref: "none", path: mePath }, outcome: "401.missing" },
+  { sent: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
+  { sent: { ref: "unknown", path: mePath }, outcome: "401.unknown" },
+  { sent: { ref: "none", path: "/v1/relying-party/nothing" }, outcome: "404.unknown_path" },
+  { sent: { ref: "none", method: "DELETE", path: mePath }, outcome: "405.method" },
+];
 
 interface HintOptions {
   readonly curlOptions: string;
   /** Under `exec`, the sandbox has already stopped. */
   readonly underExec: boolean;
-}
-
-/** Shows how to cover an outcome: now, after a reset, or with a bundled scenario. */
-export function howToCover(
-  sandbox: SandboxState,
-  options: HintOptions,
-): (outcome: OutcomeId) => HowToCover | null {
-  const { curlOptions } = options;
-  let running: Reproductions | undefined;
-
-  return (outcome) => {
-    running ??= reproductionsIn(sandbox);
-    const now = running.get(outcome);
-    if (now !== undefined) return instruction(now, outcome, curlOptions, {});
-
-    for (const name of fallbackScenarios) {
-      const later = reproductionsOf(name, sandbox.platform).get(outcome);
-      if (later !== undefined) {
-        return instruction(later, outcome, curlOptions, beforeScenario(name, sandbox, options));
-      }
-    }
-
-    const scoped = withItsScope(sandbox, outcome);
-    if (scoped === undefined) return null;
-    const text = givingScopes(sandbox, scoped.ref, scoped.scopes);
-    return instruction(scoped, outcome, curlOptions, { scopes: scoped.scopes, text });
-  };
 }
 
 /** What to do before a request is sent. */
@@ -74,30 +60,106 @@ interface Preparation {
   readonly reset?: boolean;
   /** The scopes to give the key. Default: none. */
   readonly scopes?: readonly string[];
-  /** The same as the start of a sentence. Default: nothing is to do. */
+  /** All of this as the start of a sentence. Default: nothing is to do. */
   readonly text?: string;
 }
 
-function instruction(
-  reproduction: Reproduction,
-  outcome: OutcomeId,
-  curlOptions: string,
-  before: Preparation,
-): HowToCover {
-  const { ref, method = "GET", path } = reproduction;
-  const send = ref === "none" ? "send no key" : `send ${variableOf(ref)}`;
-  return {
-    ref,
-    request: { method, path },
-    scenario: before.scenario ?? null,
-    reset: before.reset ?? false,
-    ...(before.scopes && { scopes: [...before.scopes] }),
-    text: before.text === undefined ? send : `${before.text} ${send}`,
-    curl: curlLine(reproduction, curlOptions, outcome),
+/** Shows how to cover an outcome: now, after a reset, with a bundled scenario, or with a scope. */
+export function howToCover(
+  sandbox: SandboxState,
+  options: HintOptions,
+): (outcome: OutcomeId) => HowToCover | null {
+  const { curlOptions } = options;
+  // Found for the first outcome that is not covered.
+  let running: Reproductions | undefined;
+
+  return (outcome) => {
+    running ??= findReproductions(sandbox);
+    const now = running.get(outcome);
+    if (now !== undefined) return instruction(now, outcome, curlOptions, {});
+
+    for (const name of fallbackScenarios) {
+      const later = bundledReproductions(name, sandbox.platform).get(outcome);
+      if (later !== undefined) {
+        return instruction(later, outcome, curlOptions, startOrReset(name, sandbox, options));
+      }
+    }
+
+    const scopedKey = keyToGiveScope(sandbox, outcome);
+    if (scopedKey === undefined) return null;
+    const { sent, scopes } = scopedKey;
+    const text = scopesText(sandbox, sent.ref, scopes);
+    return instruction(sent, outcome, curlOptions, { scopes, text });
   };
 }
 
-function beforeScenario(name: ScenarioName, sandbox: SandboxState, options: HintOptions): Preparation {
+function findReproductions(sandbox: SandboxState): Reproductions {
+  const byOutcome = new Map<OutcomeId, Reproduction>();
+  for (const expected of [...requestsWithKeys(sandbox), ...keylessRequests]) {
+    for (const outcome of certainOutcomes(sandbox, expected)) {
+      if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.sent);
+    }
+  }
+  return byOutcome;
+}
+
+/** Those of a sandbox of a bundled scenario. They never change, and to start one takes longer than the rest of a report. */
+const bundledReproductions = /* @__PURE__ */ cachedByName(
+  (name: ScenarioName, platform: SandboxState["platform"]): Reproductions =>
+    findReproductions(startSandbox(bundledScenarios[name], { platform, name })),
+);
+
+/** A request to each endpoint with each key that is in the environment of clients. */
+function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
+  const { keys } = announcedKeys(sandbox);
+  const requests: ExpectedRequest[] = [];
+  for (const endpoint of sandbox.endpoints) {
+    const target = requestTo(endpoint);
+    for (const { ref } of keys) {
+      const entry = sandbox.registry.key(ref);
+      const next = nextRequest(sandbox, ref, endpoint);
+      const outcome = isSuccess(next.outcome) ? successOutcomeOf(endpoint, next.outcome) : next.outcome;
+      requests.push({ sent: { ref, ...target }, outcome, entry, endpoint });
+    }
+  }
+  return requests;
+}
+
+/** A request to an endpoint, with 1 for each parameter of its path. */
+function requestTo({ method, path }: Endpoint): Pick<Reproduction, "method" | "path"> {
+  return { ...(method !== "GET" && { method }), path: path.replace(/\{[^{}]*\}/g, "1") };
+}
+
+/** The outcomes that a request covers for certain with the active faults; none if a fault may replace its response. */
+function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
+  const { outcome, entry, endpoint } = expected;
+  const facts = faultFacts({ entry, endpoint, now: sandbox.clock.now() }, () => outcome);
+  /** Whether an earlier fault fires sometimes, and then only delays the response. */
+  let mayBeDelayed = false;
+  for (const fault of sandbox.faults) {
+    const effect = effectOn(fault, facts);
+    if (effect === undefined || firesNoMore(fault)) continue;
+    const faultOutcome = faultOutcomeOf(effect);
+    const { onlyDelays } = effectAt(faultOutcome);
+
+    const { every, requests, probability } = fault.when;
+    const firesAlways = every === undefined && requests === undefined && probability === undefined;
+    if (!firesAlways) {
+      if (!onlyDelays) return [];
+      mayBeDelayed = true;
+      continue;
+    }
+
+    // A request has only the first fault that fires. It is not certain to be this one if an earlier one may fire.
+    const outcomes: OutcomeId[] = onlyDelays ? [outcome] : [];
+    if (!mayBeDelayed) outcomes.push(faultOutcome);
+    return outcomes;
+  }
+  return [outcome];
+}
+
+/** What to do before a request to a sandbox of this bundled scenario. */
+function startOrReset(name: ScenarioName, sandbox: SandboxState, options: HintOptions): Preparation {
   if (name !== sandbox.name) {
     const start = options.underExec ? "run exec with" : "start";
     return { scenario: name, text: `${start} the scenario ${name}, then` };
@@ -109,8 +171,14 @@ function beforeScenario(name: ScenarioName, sandbox: SandboxState, options: Hint
   return { reset: true, text: `reset the sandbox (${words.join(" ")}), then` };
 }
 
-/** A success that only a missing scope prevents, with the first key of the scenario that could have it. */
-function withItsScope(sandbox: SandboxState, outcome: OutcomeId): ScopedReproduction | undefined {
+/** A request that succeeds once its key has these scopes. */
+interface ScopedRequest {
+  readonly sent: Reproduction;
+  readonly scopes: readonly string[];
+}
+
+/** The first key of the scenario for which only the scope of an endpoint is missing, if the outcome is its success. */
+function keyToGiveScope(sandbox: SandboxState, outcome: OutcomeId): ScopedRequest | undefined {
   const endpoint = sandbox.endpoints.find((served) => successOutcomeOf(served, undefined) === outcome);
   if (endpoint === undefined) return undefined;
   const scope = scopeOf(endpoint, sandbox);
@@ -121,31 +189,39 @@ function withItsScope(sandbox: SandboxState, outcome: OutcomeId): ScopedReproduc
     // The keys of a rotation have the same scopes.
     if (key.replaces !== undefined || key.replacedBy !== undefined) continue;
     if (nextRequest(sandbox, ref, endpoint).outcome !== "403.insufficient_scope") continue;
-    return { ...requestTo(endpoint), ref, scopes: [...key.scopes, scope] };
+    return { sent: { ...requestTo(endpoint), ref }, scopes: [...key.scopes, scope] };
   }
   return undefined;
 }
 
-/** A request to an endpoint, with 1 for each parameter of its path. */
-function requestTo({ method, path }: Endpoint): Pick<Reproduction, "method" | "path"> {
-  return { ...(method !== "GET" && { method }), path: path.replace(/\{[^{}]*\}/g, "1") };
-}
-
-function givingScopes({ name, registry }: SandboxState, ref: string, scopes: readonly string[]): string {
+function scopesText({ name, registry }: SandboxState, ref: string, scopes: readonly string[]): string {
   const { organization } = registry.key(ref).key;
   const where = isScenarioName(name) ? `in a scenario with extends: ${name}` : "in the scenario";
   return `${where}, write scopes: [${scopes.join(", ")}] for organizations.${organization}.keys.${ref}, then`;
 }
 
-// They never change, and creating a sandbox takes longer than the rest of a report.
-const reproductionsOf = /* @__PURE__ */ cachedByName(
-  (name: ScenarioName, platform: SandboxState["platform"]): Reproductions =>
-    reproductionsIn(startSandbox(bundledScenarios[name], { platform, name })),
-);
+function instruction(
+  sent: Reproduction,
+  outcome: OutcomeId,
+  curlOptions: string,
+  before: Preparation,
+): HowToCover {
+  const { ref, method = "GET", path } = sent;
+  const send = ref === "none" ? "send no key" : `send ${variableOf(ref)}`;
+  return {
+    ref,
+    request: { method, path },
+    scenario: before.scenario ?? null,
+    reset: before.reset ?? false,
+    ...(before.scopes && { scopes: [...before.scopes] }),
+    text: before.text === undefined ? send : `${before.text} ${send}`,
+    curl: curlLine(sent, curlOptions, outcome),
+  };
+}
 
-/** Returns a request that ends on an outcome as a command for a shell with the environment of clients. */
-export function curlLine(reproduction: Reproduction, curlOptions: string, outcome: OutcomeId): string {
-  const { ref, method, path } = reproduction;
+/** A request that ends on an outcome, as a command for a shell with the environment of clients. */
+export function curlLine(sent: Reproduction, curlOptions: string, outcome: string): string {
+  const { ref, method, path } = sent;
   const words = ["curl"];
   if (curlOptions !== "") words.push(curlOptions);
   // Without a timeout, curl would wait forever.
@@ -157,68 +233,7 @@ export function curlLine(reproduction: Reproduction, curlOptions: string, outcom
   return words.join(" ");
 }
 
-/** Returns a request for each outcome that can be covered now: the first one that always covers it. */
-function reproductionsIn(sandbox: SandboxState): Reproductions {
-  const byOutcome = new Map<OutcomeId, Reproduction>();
-  const add = (sent: Reproduction, apiOutcome: ApiOutcomeId, entry?: KeyEntry, endpoint?: Endpoint) => {
-    for (const outcome of outcomesWithFaults(sandbox, apiOutcome, entry, endpoint)) {
-      if (!byOutcome.has(outcome)) byOutcome.set(outcome, sent);
-    }
-  };
-
-  // Only keys in the environment of clients.
-  const { keys } = announcedKeys(sandbox);
-  for (const endpoint of sandbox.endpoints) {
-    const request = requestTo(endpoint);
-    for (const { ref } of keys) {
-      const entry = sandbox.registry.key(ref);
-      const { outcome } = nextRequest(sandbox, ref, endpoint);
-      const apiOutcome = isSuccess(outcome) ? successOutcomeOf(endpoint, outcome) : outcome;
-      add({ ref, ...request }, apiOutcome, entry, endpoint);
-    }
-  }
-
-  add({ ref: "none", path: mePath }, "401.missing");
-  add({ ref: "malformed", path: mePath }, "401.malformed");
-  add({ ref: "unknown", path: mePath }, "401.unknown");
-  add({ ref: "none", path: "/v1/relying-party/nothing" }, "404.unknown_path");
-  add({ ref: "none", method: "DELETE", path: mePath }, "405.method");
-  return byOutcome;
-}
-
-/** Returns the outcomes that a request always covers with the active faults, if it would cover this one without faults. */
-function outcomesWithFaults(
-  sandbox: SandboxState,
-  apiOutcome: ApiOutcomeId,
-  entry: KeyEntry | undefined,
-  endpoint: Endpoint | undefined,
-): OutcomeId[] {
-  const facts = faultFacts({ entry, endpoint, now: sandbox.clock.now() }, () => apiOutcome);
-  let mayBeDelayed = false;
-  for (const fault of sandbox.faults) {
-    const effect = effectOn(fault, facts);
-    if (effect === undefined || firesNoMore(fault)) continue;
-    const faultOutcome = faultOutcomeOf(effect);
-    const { onlyDelays } = effectAt(faultOutcome);
-
-    const { every, requests, probability } = fault.when;
-    const isCertain = every === undefined && requests === undefined && probability === undefined;
-    if (!isCertain) {
-      // It may take the place of the response.
-      if (!onlyDelays) return [];
-      mayBeDelayed = true;
-      continue;
-    }
-
-    // A request has one fault, the first that fires: this one, if no other comes before it.
-    const outcomes: OutcomeId[] = onlyDelays ? [apiOutcome] : [];
-    if (!mayBeDelayed) outcomes.push(faultOutcome);
-    return outcomes;
-  }
-  return [apiOutcome];
-}
-
-/** Returns the URL of a path for a shell with the environment of clients. */
+/** The URL of a path, for a shell with the environment of clients. */
 function shellUrl(path: string): string {
   // Only these are plain in double quotes.
   const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(path);

@@ -29,14 +29,16 @@ export function pluralize(count: number, noun: string): string {
 
 /** Returns a word for a shell, on one line: with control characters in the `$'…'` of bash and zsh. */
 export function shellWord(word: string): string {
+  // No shell gives these a meaning.
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
   if (escapeControls(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
   return `$'${word.replace(/[^\x20-\x7E]|['\\:#]/gu, octalBytes)}'`;
 }
 
-function octalBytes(sign: string): string {
+/** A character as the bytes of its UTF-8: `\303\244`. */
+function octalBytes(character: string): string {
   let bytes = "";
-  for (const byte of new TextEncoder().encode(sign)) bytes += `\\${byte.toString(8).padStart(3, "0")}`;
+  for (const byte of new TextEncoder().encode(character)) bytes += `\\${byte.toString(8).padStart(3, "0")}`;
   return bytes;
 }
 
@@ -47,12 +49,12 @@ export function commandLine(command: readonly string[], longest = 200): string {
   return `${line.slice(0, longest)}…`;
 }
 
-/** Returns the command that runs a client again; `words` are a scenario and flags. */
+/** The command that runs a client again: with `exec` or `certify`, a scenario and flags. */
 export function runAgainWith(
-  by: string,
+  subcommand: string,
   words: readonly string[],
-  command: readonly string[],
+  clientCommand: readonly string[],
   program = "svc-sandbox",
 ): string {
-  return commandLine([...program.split(" "), by, ...words, "--", ...command], 2_000);
+  return commandLine([...program.split(" "), subcommand, ...words, "--", ...clientCommand], 2_000);
 }

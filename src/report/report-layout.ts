@@ -17,7 +17,10 @@ import type {
   ReportedRequest,
 } from "./report-shape.js";
 
+const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };
+
 interface RenderOptions extends TextStyle {
+  /** The thresholds that the report does not reach. Default: none. */
   readonly failures?: readonly UnmetThreshold[];
   /** Why no request may have come, as a sentence. */
   readonly hint?: string | undefined;
@@ -29,6 +32,7 @@ export function renderReport(report: Report, format: ReportFormat, options: Rend
   return render(reportLayout(report, options), format, options);
 }
 
+/** The result in one line: the coverage, and how much advice there is. */
 export function conclusion(report: Report): string {
   const { coverage, announced, faults } = report;
   const { percent, covered, promised } = coverage;
@@ -43,6 +47,7 @@ export function conclusion(report: Report): string {
   const hasAdvice = counts.length > 0;
   const advised = hasAdvice ? `Advice: ${counts.join(", ")}` : "No advice";
 
+  // A client that never called may still have printed a key.
   if (report.requests === 0) {
     const sentences = ["The client never called the API", share];
     if (hasAdvice) sentences.push(advised);
@@ -67,7 +72,6 @@ function countOfLevel(report: Report, level: AdviceLevel): number {
 function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   const { requests, unread, coverage } = report;
   const { failures: unmet = [], hint, next } = options;
-  const isWhole = coverage.covered === coverage.promised;
 
   const notes: string[] = [];
   if (unread > 0) {
@@ -75,55 +79,63 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
       `The client closed the connection before ${pluralize(unread, "delayed response")} arrived. The outcomes count as covered, but the client has not seen these responses. Is its timeout shorter than the fault's latency on purpose?`,
     );
   }
-  if (isWhole) {
+  if (coverage.percent === 100) {
     const whole = "Every promised outcome is covered.";
     notes.push(next ? `${whole} Next: ${next}` : whole);
   }
 
   const text = conclusion(report);
   const failures = unmet.map(({ sentence }) => sentence);
+  // Other formats get the hint from their command, on stderr.
   const jsonNotes = requests === 0 && hint !== undefined ? [...notes, hint] : notes;
   return {
     kind: "report",
     subject: report.scenario,
-    title: titleOf(report),
-    sections: sectionsOf(report),
+    title: reportTitle(report),
+    sections: reportSections(report),
     notes,
-    conclusion: { text, tone: toneOf(report) },
+    conclusion: { text, tone: conclusionTone(report) },
     failures,
     json: { ...(snakeCase(report) as object), conclusion: text, notes: jsonNotes, failures },
   };
 }
 
-function toneOf({ requests, coverage, advice }: Report): Tone | undefined {
+function conclusionTone({ requests, coverage, advice }: Report): Tone | undefined {
   if (requests === 0) return "warning";
-  if (coverage.covered !== coverage.promised) return undefined;
-  return advice.some(isAdvice) ? undefined : "good";
+  if (coverage.percent < 100) return undefined;
+  return advice.some(requiresChange) ? undefined : "good";
 }
 
-function sectionsOf(report: Report): Section[] {
+function reportSections(report: Report): Section[] {
   const sections: Section[] = [];
   // A client that never called needs no table, but may have printed a key.
   if (report.requests > 0) {
     sections.push(outcomesSection(report), endpointsSection(report), resendsSection(report));
   }
 
-  const notes = report.advice.filter((row) => !isAdvice(row));
-  sections.push(adviceSection("Advice", report.advice.filter(isAdvice)));
+  const notes = report.advice.filter((row) => !requiresChange(row));
+  sections.push(adviceSection("Advice", report.advice.filter(requiresChange)));
   sections.push(adviceSection("Notes", notes));
   return sections;
 }
 
+/** Whether advice is more than a note, which only informs. */
+function requiresChange({ level }: ReportedAdvice): boolean {
+  return level !== "note";
+}
+
+/** The outcomes that the client should cover, and others that it has covered. */
 function outcomesSection(report: Report): Section {
   const announced = report.endpoints.filter((endpoint) => endpoint.release === "announced");
   const shown = report.outcomes.filter((row) => {
     return row.promised || row.covered || isAnnounced(row, announced);
   });
-  const shared = sharedRequest(shown);
+  const shared = sharedInstruction(shown);
   return {
     title: "Outcomes",
     columns: ["outcome", "requests", "when, and how to cover it"],
-    rows: shown.map((row) => outcomeRow(row, announced, shared)),
+    rows: shown.map((row) => outcomeTableRow(row, announced, shared)),
+    // Once for all rows that leave it out.
     note: shared && { text: `With its variable instead of ${variableOf(shared.ref)}:`, code: shared.curl },
   };
 }
@@ -133,7 +145,7 @@ function isAnnounced({ outcome }: ReportedOutcome, announced: readonly ReportedE
   return isSuccess(outcome) && announced.some(({ operationId }) => outcome.endsWith(`.${operationId}`));
 }
 
-function outcomeRow(
+function outcomeTableRow(
   row: ReportedOutcome,
   announced: readonly ReportedEndpoint[],
   shared: HowToCover | undefined,
@@ -151,22 +163,22 @@ function outcomeRow(
 
   const text = `${when}: ${howToCover.text}`;
   // The note below the table shows the command that many rows share.
-  if (shared !== undefined && isLike(row, shared)) return { cells: [outcome, requests, text] };
+  if (shared !== undefined && hasSameRequest(row, shared)) return { cells: [outcome, requests, text] };
   return { cells: [outcome, requests, { text: `${text}:`, code: howToCover.curl }] };
 }
 
-/** How to cover the first outcome whose request also covers others with another key; `undefined` if each has its own. */
-function sharedRequest(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
+/** How to cover the first outcome whose request, with other keys, covers others, too; `undefined` if each has its own. */
+function sharedInstruction(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
   for (const { howToCover } of outcomes) {
     if (howToCover === null || howToCover.ref === "none") continue;
-    const alike = outcomes.filter((row) => isLike(row, howToCover));
+    const alike = outcomes.filter((row) => hasSameRequest(row, howToCover));
     if (alike.length > 1) return howToCover;
   }
   return undefined;
 }
 
-/** Whether an outcome's command differs from this one only in its key. */
-function isLike({ outcome, howToCover }: ReportedOutcome, { request }: HowToCover): boolean {
+/** Whether the command for an outcome differs from this one only in its key. */
+function hasSameRequest({ outcome, howToCover }: ReportedOutcome, { request }: HowToCover): boolean {
   // The command of an outcome without a response has a timeout.
   if (effectAt(outcome)?.ends === "hang") return false;
   return JSON.stringify(howToCover?.request) === JSON.stringify(request);
@@ -196,27 +208,21 @@ function resendsSection({ resends }: Report): Section {
   return { title: "Resent after a rejection", columns: ["outcome", "key", "requests"], rows };
 }
 
-function titleOf(report: Report): string {
+/** How many requests came, and to which sandboxes. */
+function reportTitle(report: Report): string {
   const total = pluralize(report.requests, "request");
   const { runs } = report;
-  if (runs === undefined) return `${total} to ${sandboxOf(report)}`;
+  if (runs === undefined) return `${total} to ${sandboxText(report)}`;
 
-  const sandboxes = new Set(runs.map(sandboxOf));
+  const sandboxes = new Set(runs.map(sandboxText));
   return `${total} in ${pluralize(runs.length, "run")}, to ${[...sandboxes].join(", ")}`;
 }
 
 type SandboxOfRun = Pick<Report, "scenario" | "seed" | "profile" | "pinned">;
 
-function sandboxOf({ scenario, seed, profile, pinned }: SandboxOfRun): string {
-  const butFor = pinned.length === 0 ? "" : ` except ${listed(pinned, "and")}`;
-  return `${scenario} (seed ${seed}, profile ${profile}${butFor})`;
-}
-
-const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };
-
-// Notes are information and require no change.
-function isAdvice({ level }: ReportedAdvice): boolean {
-  return level !== "note";
+function sandboxText({ scenario, seed, profile, pinned }: SandboxOfRun): string {
+  const exceptions = pinned.length === 0 ? "" : ` except ${listed(pinned, "and")}`;
+  return `${scenario} (seed ${seed}, profile ${profile}${exceptions})`;
 }
 
 function adviceSection(title: string, advice: readonly ReportedAdvice[]): Section {
@@ -233,11 +239,12 @@ function adviceRow(advice: ReportedAdvice): TableRow {
   if (examples.length > 0 && more > 0) lines.push(`and ${more} more`);
 
   return {
-    cells: [{ text: level, tone: toneOfLevel[level] }, id, timesOf(advice), rule],
+    cells: [{ text: level, tone: toneOfLevel[level] }, id, adviceCount(advice), rule],
     details: [[advice.meaning], [advice.whatToDo], lines],
   };
 }
 
+/** A request that caused advice, on one line. */
 function requestLine(request: ReportedRequest): string {
   const { id, at, method, path, didYouMean } = request;
   const key = request.key ?? request.fingerprint ?? "none";
@@ -250,7 +257,7 @@ export function githubAnnotations(report: Report, failures: readonly UnmetThresh
   let lines = "";
   for (const advice of report.advice) {
     const level = advice.level === "note" ? "notice" : advice.level;
-    const text = annotationText(`${timesOf(advice)}: ${advice.meaning} ${advice.whatToDo}`);
+    const text = annotationText(`${adviceCount(advice)}: ${advice.meaning} ${advice.whatToDo}`);
     lines += `::${level} title=svc-sandbox ${advice.id}::${text}\n`;
   }
   for (const { threshold, sentence } of failures) {
@@ -259,13 +266,13 @@ export function githubAnnotations(report: Report, failures: readonly UnmetThresh
   return lines;
 }
 
-// A line break ends a command, and a percent sign starts an escape.
+/** A text for a workflow command: a line break would end the command, and a percent sign starts an escape. */
 function annotationText(plain: string): string {
   return escapeControls(plain).replaceAll("%", "%25");
 }
 
-/** Returns the number of requests that caused an advice, or of lines of output. */
-export function timesOf({ id, count }: { readonly id: string; readonly count: number }): string {
+/** How often something led to an advice: `2 requests`, or `1 line` of output. */
+export function adviceCount({ id, count }: { readonly id: string; readonly count: number }): string {
   return pluralize(count, id === "key-in-output" ? "line" : "request");
 }
 
@@ -281,6 +288,7 @@ interface Thresholds {
 }
 
 export interface UnmetThreshold {
+  /** What is too little, or too much. */
   readonly gate: "requests" | "coverage" | "advice";
   /** The flag, for people: `--min-coverage 80`. */
   readonly threshold: string;
@@ -288,21 +296,13 @@ export interface UnmetThreshold {
   readonly sentence: string;
 }
 
-/** Whether requests came, and none reached an endpoint. */
-function missedEndpoints({ requests, outcomes }: Pick<Report, "requests" | "outcomes">): boolean {
-  let missed = 0;
-  for (const { outcome, count } of outcomes) {
-    if (outcome === "404.unknown_path" || outcome === "405.method") missed += count;
-  }
-  return requests > 0 && missed === requests;
-}
-
+/** The thresholds that a report does not reach. */
 export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetThreshold[] {
   const { minCoverage = 0, failOn, needsRequests } = thresholds;
   const { percent, covered, promised } = report.coverage;
   const unmet: UnmetThreshold[] = [];
 
-  // Without a request, the coverage says nothing more.
+  // Without a request to an endpoint, its coverage is low anyway: one threshold says enough.
   if (needsRequests && (report.requests === 0 || missedEndpoints(report))) {
     unmet.push(noRequests(report, thresholds));
   } else if (percent < minCoverage) {
@@ -327,6 +327,16 @@ export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetTh
   return unmet;
 }
 
+/** Whether requests came, and each missed all endpoints. */
+function missedEndpoints({ requests, outcomes }: Pick<Report, "requests" | "outcomes">): boolean {
+  let missed = 0;
+  for (const { outcome, count } of outcomes) {
+    if (outcome === "404.unknown_path" || outcome === "405.method") missed += count;
+  }
+  return requests > 0 && missed === requests;
+}
+
+/** The threshold that no request reached an endpoint. It has the name of the flag that asks for requests. */
 function noRequests(report: Report, thresholds: Thresholds): UnmetThreshold {
   const { minCoverage = 0, failOn, tried = [] } = thresholds;
 

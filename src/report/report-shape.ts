@@ -1,13 +1,13 @@
 import { adviceIds, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
-import { redactValue } from "../rules/redact.js";
+import { mapTexts } from "../rules/redact.js";
 import { mistakesIn } from "../rules/schema/check.js";
 import { camelCase, inJsonOfAnyVersion } from "../rules/schema/json.js";
 import * as s from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 
-// Apart from the making of a report: pages leave these out.
+// The shape of a report as JSON, and its type. Apart from `report.ts`, which pages need without the shape.
 
 const sandboxFields = {
   scenario: s.described(s.text(), "The name of the scenario."),
@@ -25,11 +25,13 @@ const coverage = s.mapping({
 /** The covered share of the promised outcomes. */
 export interface Coverage extends s.ValueOf<typeof coverage> {}
 
+/** How many of a kind are covered. */
 const share = s.mapping({
   covered: s.described(s.count(), "The number of covered ones."),
   total: s.described(s.count(), "The total number."),
 });
 
+/** A request to send, for `coverInstruction`. */
 const sending = s.mapping({
   method: s.described(s.text(), "Its method."),
   path: s.described(s.text(), "Its path with its query."),
@@ -55,6 +57,7 @@ const coverInstruction = s.mapping({
 /** How to cover an outcome. */
 export interface HowToCover extends s.ValueOf<typeof coverInstruction> {}
 
+/** The id of an outcome, of which another version may have more. */
 const outcome = () => ({ ...outcomeShape(), isGrowing: true }) as s.Shape<OutcomeId>;
 
 const reportedOutcome = s.mapping({
@@ -151,5 +154,5 @@ export interface Report extends s.ValueOf<typeof reportShape> {}
 export function parseReport(json: unknown): Report | undefined {
   const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), json);
   if (mistakes.some(({ kind }) => kind !== "unknown")) return undefined;
-  return redactValue(camelCase(json) as Report, escapeControls);
+  return mapTexts(camelCase(json) as Report, escapeControls);
 }

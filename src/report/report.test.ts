@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { endpointsIn } from "../api/endpoints.js";
-import { suggestEndpoint as suggested } from "./report.js";
+import { mergeReports, suggestEndpoint as suggested } from "./report.js";
+import { renderReport, unmetThresholds } from "./report-layout.js";
+import type { Report } from "./report-shape.js";
 
 const suggestEndpoint = (method: string, path: string) => suggested(method, path, endpointsIn({}));
 
@@ -39,4 +41,34 @@ test.each([
   `/${"x".repeat(200)}`,
 ])("%s gets no suggestion", (path) => {
   expect(suggestEndpoint("GET", path)).toBeUndefined();
+});
+
+test.each(["/other/consents", "/v1/Consents.json", "/V1/CONSENTS/"])(
+  "%s is suggested an endpoint with capital letters",
+  (path) => {
+    const endpoints = endpointsIn({ endpoints: { createConsent: { path: "/v1/Consents" } } });
+    expect(suggested("GET", path, endpoints)).toBe("GET /v1/Consents");
+  },
+);
+
+test("a report without outcomes covers nothing, and reaches no threshold", () => {
+  const empty: Report = {
+    scenario: "damaged",
+    seed: 1,
+    profile: "minimal",
+    pinned: [],
+    requests: 1,
+    unread: 0,
+    coverage: { percent: 100, covered: 20, promised: 20 },
+    announced: { covered: 0, total: 0 },
+    faults: { covered: 0, total: 0 },
+    endpoints: [],
+    outcomes: [],
+    advice: [],
+    resends: [],
+  };
+  const merged = mergeReports([empty]);
+  expect(merged.coverage).toEqual({ percent: 0, covered: 0, promised: 0 });
+  expect(unmetThresholds(merged, { minCoverage: 80 }).map(({ gate }) => gate)).toEqual(["coverage"]);
+  expect(renderReport(merged, "text")).not.toContain("Every promised outcome is covered");
 });

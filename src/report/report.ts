@@ -21,13 +21,23 @@ import type {
   ReportedResend,
 } from "./report-shape.js";
 
+/** The most places of keys in an output that advice names. */
+const maxPlaces = 5;
+
+/** The most requests that advice has as examples. */
+const maxExamples = 5;
+
 interface ReportOptions {
+  /** Whether `exec` has run the client: its sandbox has then stopped. Default: false. */
   readonly underExec?: boolean;
   /** The places of keys in a command's output. */
   readonly keysInOutput?: readonly string[];
 }
 
-/** `counters` are those of a client that may clear the sandbox's own. */
+/**
+ * The report of what clients have sent to a sandbox. `counters` are those of its requests; `exec` passes its own, since the
+ * client may clear the sandbox's.
+ */
 export function clientReport(
   sandbox: SandboxState,
   options: ReportOptions = {},
@@ -55,6 +65,7 @@ export function clientReport(
   };
 }
 
+/** All outcomes, with the requests that ended on each. */
 function reportedOutcomes(
   counted: Counts,
   served: readonly Endpoint[],
@@ -76,6 +87,7 @@ function reportedOutcomes(
   return outcomes;
 }
 
+/** The endpoints of the sandbox, with the requests to each. */
 function reportedEndpoints(
   counted: Counts,
   served: readonly Endpoint[],
@@ -102,8 +114,6 @@ function reportedEndpoints(
   return endpoints;
 }
 
-const maxPlaces = 5;
-
 /** The advice that requests or the command's output caused. */
 function reportedAdvice(
   counted: Counts,
@@ -117,6 +127,7 @@ function reportedAdvice(
     const ofRequests = counted.advice[id] ?? { count: 0, examples: [] };
     let { count } = ofRequests;
     let meaning: string = row.meaning;
+    // This advice is about the output, not about requests.
     if (id === "key-in-output" && keysInOutput.length > 0) {
       const places = listed(keysInOutput.slice(0, maxPlaces), "and");
       count = keysInOutput.length;
@@ -138,7 +149,7 @@ function reportedAdvice(
   return reported;
 }
 
-/** Returns the covered shares of the promised outcomes, of the announced endpoints and of the faults. */
+/** The covered shares of the promised outcomes, of the announced endpoints and of the faults. */
 function sharesOf(
   outcomes: readonly ReportedOutcome[],
   endpoints: readonly ReportedEndpoint[],
@@ -147,7 +158,8 @@ function sharesOf(
   const announced = shareOf(endpoints.filter((endpoint) => endpoint.release === "announced"));
   const faults = shareOf(outcomes.filter(({ outcome }) => isFault(outcome)));
 
-  const percent = Math.floor((promised.covered * 100) / promised.total);
+  // Nothing is covered if nothing is promised, as in a damaged report: no threshold is reached with it.
+  const percent = promised.total === 0 ? 0 : Math.floor((promised.covered * 100) / promised.total);
   const coverage = { percent, covered: promised.covered, promised: promised.total };
   return { coverage, announced, faults };
 }
@@ -179,27 +191,28 @@ export function suggestEndpoint(
   return suggestion;
 }
 
+/** The path of an endpoint that is like this one, in whatever case. */
 function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
-  const normalized = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const sent = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
   const paths = endpoints.map((endpoint) => endpoint.path);
 
-  for (const known of paths) {
+  for (const endpointPath of paths) {
+    const known = endpointPath.toLowerCase();
     // The same endpoint under another parent, or with a suffix.
-    if (lastSegmentOf(normalized) === lastSegmentOf(known)) return known;
-    if (normalized.startsWith(`${known}/`) || normalized.startsWith(`${known}.`)) return known;
+    if (lastSegmentOf(sent) === lastSegmentOf(known)) return endpointPath;
+    if (sent.startsWith(`${known}/`) || sent.startsWith(`${known}.`)) return endpointPath;
   }
-  return nearest(normalized, paths);
+  return nearest(sent, paths);
 }
 
 function lastSegmentOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-const maxExamples = 5;
-
 /** Merges the reports of one or more runs: an outcome is covered if any run has covered it. */
 export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const [first] = reports;
+  // A merged report has runs already.
   const runs: NonNullable<Report["runs"]>[number][] = [];
   for (const report of reports) {
     const { scenario, seed, profile, pinned } = report;
@@ -244,7 +257,7 @@ function mergeEndpoints(endpoints: readonly ReportedEndpoint[]): ReportedEndpoin
   });
 }
 
-// In the order of the table: the most serious first.
+/** In the order of the table: the most serious first. */
 function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
   const merged: ReportedAdvice[] = [];
   for (const id of adviceIds) {
@@ -260,17 +273,17 @@ function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
   return merged;
 }
 
-// Merged by ref, because each seed has other keys for a ref.
+/** By the ref of the key if it has one: with each seed, a ref has another key. */
 function mergeResends(resends: readonly ReportedResend[]): ReportedResend[] {
-  const idOf = ({ outcome, key, fingerprint }: ReportedResend) => `${outcome} ${key ?? fingerprint}`;
-  return groupsOf(resends, idOf).map((rows) => {
+  const groups = groupsOf(resends, ({ outcome, key, fingerprint }) => `${outcome} ${key ?? fingerprint}`);
+  return groups.map((rows) => {
     const { outcome, key, fingerprint } = rows[0];
     const count = sum(rows, (row) => row.count);
     return { outcome, key, fingerprint, count };
   });
 }
 
-/** The rows with the same id, in the order of their first ones. */
+/** The rows by their ids: a group for each id, in the order of its first row. */
 function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string): [Row, ...Row[]][] {
   const groups = new Map<string, [Row, ...Row[]]>();
   for (const row of rows) {

@@ -4,7 +4,12 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { curlLine } from "./how-to-cover.js";
 import { alignColumns } from "./plain-text.js";
 
+/** A line of facts: what it is about, and what is known of it. */
 type FactRow = readonly [name: string, value: string];
+
+type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
+
+const checkResultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 
 /** Everything about a request of the journal, also as text and as a command. Contains no secret. */
 export function explainRequest(sandbox: SandboxState, id: string): RequestDetails {
@@ -18,6 +23,7 @@ export function explainRequest(sandbox: SandboxState, id: string): RequestDetail
 function requestText(details: ReturnType<typeof requestDetails>): string {
   const { fault, sent, around } = details;
 
+  // What was sent, and what came of it.
   let key = "none";
   if (details.key !== null) key = details.key;
   else if (details.fingerprint !== null) key = `unknown, fingerprint ${details.fingerprint}`;
@@ -38,10 +44,6 @@ function requestText(details: ReturnType<typeof requestDetails>): string {
   }
   return lines.join("\n");
 }
-
-type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
-
-const checkResultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 
 /** The results of checks in order, one a line. */
 export function checkLines(checks: readonly RequestCheckResult[]): string[] {
@@ -64,6 +66,7 @@ export function responseFacts(explained: Explained): FactRow[] {
   return facts;
 }
 
+/** A request with the same key, with its time from the explained one. */
 function neighborLine(
   neighbor: RequestDetails["around"][number],
   explained: Pick<RequestDetails, "id" | "at">,

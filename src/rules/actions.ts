@@ -1,11 +1,12 @@
-/** An operation as the action of a step: who may run it, and the refs in its input. */
+/** An operation as the action of a step: who may run it, and the fields of its input that have refs. */
 interface ActionRow {
   /** Whether only administrators may run it (R33). */
   readonly isForAdministrators?: true;
-  /** What it does to its key: `an active key can be revoked`. */
+  /** What it does to its key, after "can be": `revoked`. */
   readonly done?: string;
-  /** The fields with the refs of a key and an organization that must exist. */
+  /** The field with the ref of a key, which must exist. */
   readonly key?: string;
+  /** The field with the ref of an organization, which must exist. */
   readonly organization?: string;
   /** The field with the ref of a key that it creates. */
   readonly newKey?: string;
@@ -45,30 +46,46 @@ export const actions = {
 export type ActionName = keyof typeof actions;
 export const actionNames = Object.keys(actions) as ActionName[];
 
+/** The row of an action, with the members that other actions have. */
 export const actionRow = (name: ActionName): ActionRow => actions[name];
 
+/** The action of a step; `undefined` for a step that is none. */
 export function actionIn(step: Partial<Record<ActionName, unknown>>): ActionName | undefined {
   return actionNames.find((name) => step[name] !== undefined);
 }
 
-export function refsIn(action: Partial<Record<ActionName, unknown>>) {
+/** The refs in the input of an action. Each is `undefined` if the action has no such field, or its input leaves it out. */
+interface ActionRefs {
+  /** The action; `undefined` for a step that is none. */
+  readonly name?: ActionName;
+  readonly key?: string | undefined;
+  readonly organization?: string | undefined;
+  /** The ref for a key that it creates. */
+  readonly newKey?: string | undefined;
+  /** Whether it creates a key, even without a ref for it. */
+  readonly createsKey?: boolean;
+}
+
+export function refsIn(action: Partial<Record<ActionName, unknown>>): ActionRefs {
   const name = actionIn(action);
   if (name === undefined) return {};
-  const row = actionRow(name);
-  const fields = action[name] as Readonly<Record<string, string | undefined>>;
-  const refIn = (field: string | undefined) => (field === undefined ? undefined : fields[field]);
+
+  const { key, organization, newKey } = actionRow(name);
+  const input = action[name] as Readonly<Record<string, string | undefined>>;
   return {
     name,
-    key: refIn(row.key),
-    organization: refIn(row.organization),
-    newKey: refIn(row.newKey),
-    createsKey: row.newKey !== undefined,
+    key: key && input[key],
+    organization: organization && input[organization],
+    newKey: newKey && input[newKey],
+    createsKey: newKey !== undefined,
   };
 }
 
+/** What a step of a story can be. */
 export const stepKinds = ["say", "request", "advance", ...actionNames] as const;
 export type StepKind = (typeof stepKinds)[number];
 
+/** What a step is; one that only narrates is `say`. */
 export function kindOf(step: Partial<Record<StepKind, unknown>>): StepKind {
   return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
 }

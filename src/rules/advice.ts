@@ -2,10 +2,14 @@
 export const adviceLevels = ["note", "warning", "error"] as const;
 export type AdviceLevel = (typeof adviceLevels)[number];
 
+/** What a client should do better. */
 export interface Advice {
+  /** Its stable name: `key-in-query`. */
   readonly id: string;
   readonly level: AdviceLevel;
+  /** The rules and sections that it is based on. */
   readonly rule: string;
+  /** What has happened. */
   readonly meaning: string;
   readonly whatToDo: string;
 }

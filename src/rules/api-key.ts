@@ -28,8 +28,16 @@ export const keyPrefixes: readonly KeyPrefix[] = [
 /** The mark between the prefix and the random part of every key that a sandbox creates. */
 export const sandboxMark = "sbx";
 
+/** The number of random characters at the end of every key that a sandbox creates. */
+export const randomLength = 29;
+
 /** The maximum length of a key in characters, including its prefix. Longer keys are malformed. */
 const maximumKeyLength = 256;
+
+/** By character code: 1 for the letters, digits, `_` and `-`. */
+const keyCharacters = new Uint8Array(128).map((_zero, code) =>
+  /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
 
 /** `undefined` if the string is not a well-formed key (R10). `marked`: whether it has the mark of a sandbox. */
 export function parseApiKey(presented: string): (KeyPrefix & { readonly marked: boolean }) | undefined {
@@ -38,15 +46,15 @@ export function parseApiKey(presented: string): (KeyPrefix & { readonly marked: 
   return { ...row, marked: isMarked(presented) };
 }
 
+/** Whether a key has the mark of a sandbox behind its prefix. */
 export function isMarked(key: string): boolean {
   return key.startsWith(sandboxMark, prefixLength(key));
 }
 
+/** 0 without a prefix. */
 function prefixLength(key: string): number {
   return prefixIn(key)?.prefix.length ?? 0;
 }
-
-export const randomLength = 29;
 
 /** Whether the string is a prefix, the mark and a random part of the right length. */
 export function isSandboxKey(key: string): boolean {
@@ -58,15 +66,17 @@ export function isSandboxKey(key: string): boolean {
 export function formOfKey(presented: string): string {
   if (presented === "") return "empty";
   const length = presented.length === 1 ? "1 character" : `${presented.length} characters`;
+
+  // Not a key.
   if (prefixIn(presented) === undefined) {
     if (presented.startsWith('"') || presented.startsWith("'")) return `${length}, a quotation mark first`;
-    const problem = `${length}, no prefix of a key`;
-    return presented.includes(" ") ? `${problem}, a space in it` : problem;
+    if (presented.includes(" ")) return `${length}, no prefix of a key, a space in it`;
+    return `${length}, no prefix of a key`;
   }
   if (!isWellFormedKey(presented)) return `${length}, some of which no key has`;
   if (!isMarked(presented)) return `${length}, without the mark of a sandbox`;
 
-  // Cut or extended.
+  // A sandbox's key, perhaps cut or extended.
   const excess = presented.length - prefixLength(presented) - sandboxMark.length - randomLength;
   if (excess === 0) return length;
   const comparison = excess > 0 ? `${excess} more` : `${-excess} less`;
@@ -85,10 +95,12 @@ export function isWellFormedKey(presented: string): boolean {
   return true;
 }
 
+/** Whether a key can have this character, by its code, behind its prefix. */
 export function isKeyCharacter(code: number): boolean {
   return keyCharacters[code] === 1;
 }
 
+/** The row of the prefix that a text starts with. */
 export function prefixIn(presented: string): KeyPrefix | undefined {
   for (const row of keyPrefixes) {
     if (presented.startsWith(row.prefix)) return row;
@@ -96,11 +108,7 @@ export function prefixIn(presented: string): KeyPrefix | undefined {
   return undefined;
 }
 
-// By character code: 1 for the letters, digits, `_` and `-`.
-const keyCharacters = new Uint8Array(128).map((_zero, code) =>
-  /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
-);
-
+/** The prefix of keys of this environment and kind. */
 export function prefixOf(environment: Environment, legacy: boolean): string {
   const isWanted = (row: KeyPrefix) => row.environment === environment && row.legacy === legacy;
   const row = keyPrefixes.find(isWanted) as KeyPrefix; // there is one for each pair
@@ -113,6 +121,7 @@ export function secretFrom(random: RandomStream, key: Pick<KeyRecord, "environme
   return prefix + sandboxMark + base62From(random, randomLength);
 }
 
+/** The part of a key's hash that names a key in logs and reports. */
 export function fingerprintOf(sha256: string): string {
   return sha256.slice(0, 12);
 }
@@ -124,49 +133,54 @@ export interface KeySettings {
   readonly limits: KeyLimits;
 }
 
-/** Contains the SHA-256 of the key, never the key (R35). Times are epoch milliseconds. Never changed in place. */
+/** A key as a sandbox has it: its hash, never the key itself (R35). A change makes a new record. */
 export interface KeyRecord extends KeySettings, KeyEnds {
   readonly ref: string;
+  /** The ref of its organization. */
   readonly organization: string;
   readonly environment: Environment;
   readonly legacy: boolean;
   /** SHA-256 of the full key, 64 lower-case hex digits. */
   readonly sha256: string;
+  /** The ref of its replacement, if it was rotated. */
   readonly replacedBy?: string;
+  /** The ref of the key that it replaced. */
   readonly replaces?: string;
 }
 
-/** The times that end a key, by their names in records and views: each has its name in scenarios. */
+/** The times that end a key, in epoch milliseconds; a key can have several. */
+export interface KeyEnds {
+  readonly revokedAt?: number;
+  readonly expiresAt?: number;
+  /** Only of a replaced key. */
+  readonly overlapEndsAt?: number;
+}
+type KeyEnd = keyof KeyEnds;
+
+/** The fields of scenarios for these times. */
 export const keyEnds = {
   revokedAt: "revoked_at",
   expiresAt: "expires",
   overlapEndsAt: "overlap_ends",
-} as const;
-type KeyEnd = keyof typeof keyEnds;
+} as const satisfies Readonly<Record<KeyEnd, string>>;
 
-/** Epoch milliseconds. `overlapEndsAt` is set only if the key was replaced. */
-export type KeyEnds = Readonly<Partial<Record<KeyEnd, number>>>;
-
-const endNames = Object.keys(keyEnds) as KeyEnd[]; // its own names
-
-/** A value for each time that ends a key. */
+/** A value for each of the times that end a key, by its name. */
 export function forEachEnd<Value>(read: (end: KeyEnd) => Value): Readonly<Record<KeyEnd, Value>> {
-  const values: Partial<Record<KeyEnd, Value>> = {};
-  for (const end of endNames) values[end] = read(end);
-  return values as Record<KeyEnd, Value>; // one for each
+  return {
+    revokedAt: read("revokedAt"),
+    expiresAt: read("expiresAt"),
+    overlapEndsAt: read("overlapEndsAt"),
+  };
 }
 
-/** The earliest of the times that end a key, at a tie the first of `keyEnds`; `undefined` if none is known. */
+/** The name of the earliest time that ends a key, of equal ones the first; `undefined` if none is known. */
 export function firstEndOf(key: KeyEnds): KeyEnd | undefined {
-  let first: KeyEnd | undefined;
-  let earliest = Number.POSITIVE_INFINITY;
-  for (const end of endNames) {
-    const at = key[end];
-    if (at === undefined || at >= earliest) continue;
-    first = end;
-    earliest = at;
-  }
-  return first;
+  const never = Number.POSITIVE_INFINITY;
+  const { revokedAt = never, expiresAt = never, overlapEndsAt = never } = key;
+  const earliest = Math.min(revokedAt, expiresAt, overlapEndsAt);
+  if (earliest === never) return undefined;
+  if (revokedAt === earliest) return "revokedAt";
+  return expiresAt === earliest ? "expiresAt" : "overlapEndsAt";
 }
 
 /**
@@ -183,13 +197,15 @@ export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
   if (key.revokedAt !== undefined) return "revoked";
   const expiresAt = key.expiresAt ?? Number.POSITIVE_INFINITY;
   const overlapEndsAt = key.overlapEndsAt ?? Number.POSITIVE_INFINITY;
+  // At a tie, the key is expired.
   if (now >= expiresAt && expiresAt <= overlapEndsAt) return "expired";
   if (now >= overlapEndsAt) return "rotated";
   return key.overlapEndsAt === undefined ? "active" : "retiring";
 }
 
+/** Everything that differs between the states of keys. */
 interface KeyStateRow {
-  /** Whether the key is over for good: no action changes it again (R42). */
+  /** Whether the key has ended for good: no action changes it again (R42). */
   readonly isOver: boolean;
   /** The outcome of each request with the key; `null` if the other checks decide. */
   readonly rejection: `401.${string}` | null;
@@ -210,8 +226,10 @@ export const keyStateTable = {
 export type KeyStateName = keyof typeof keyStateTable;
 export const keyStates = Object.keys(keyStateTable) as KeyStateName[];
 
+/** The most active keys of an organization in each environment (R32). */
 export const maximumActiveKeys = 5;
 
+/** Whether a key in this state counts toward that maximum. */
 export function countsAsActive(
   state: KeyStateName,
   assumptions: { readonly retiring_counts_as_active: boolean },
@@ -221,14 +239,17 @@ export function countsAsActive(
   return counts;
 }
 
-/** The default and the maximum overlap of a rotation, in milliseconds (R39). */
+/** The overlap of a rotation without one of its own, in milliseconds (R39). */
 export const defaultOverlap = hour;
+/** The longest overlap of a rotation, in milliseconds (R39). */
 export const maximumOverlap = 7 * day;
 /** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
 export const lastClockInstant = lastInstant - maximumOverlap;
 
+/** The scopes of a key without its own. */
 export const defaultScopes: readonly string[] = ["attestations:read"];
 
+/** The environment variable with the key of this ref, for clients: `SVC_KEY_REVOKED`. */
 export function variableOf(ref: string): string {
   return `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`;
 }

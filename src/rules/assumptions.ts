@@ -17,6 +17,7 @@ export interface Assumptions {
 }
 
 export interface AssumptionDefinition<Value> {
+  /** The shape of its value. */
   readonly kind:
     | "boolean"
     | "choice"
@@ -25,6 +26,7 @@ export interface AssumptionDefinition<Value> {
     | "scope_or_null"
     | "scopes"
     | "duration_or_none";
+  /** The values of a `choice`. */
   readonly choices?: readonly string[];
   /** The value in the profile `minimal`: only what the specification promises. */
   readonly minimal: Value;
@@ -32,6 +34,7 @@ export interface AssumptionDefinition<Value> {
   readonly typical?: Value;
 }
 
+/** One row for each assumption: its kind, and its value in each profile. */
 export const assumptionTable: {
   // Mapped, because each row's values have the type of its assumption.
   readonly [Name in keyof Assumptions]: AssumptionDefinition<Assumptions[Name]>;
@@ -73,30 +76,31 @@ export const profileWords = {
 } as const;
 export const profiles = Object.keys(profileWords) as readonly Profile[]; // its keys are the profiles
 
+/** The assumptions of each profile without others, once they are made: sandboxes share them. */
+const profileAssumptions: Partial<Record<Profile, Assumptions>> = {};
+
 /** The assumptions of a profile with the given ones. The scopes that these endpoints need are always among `scopes`. */
 export function assumptionsFor(
   profile: Profile,
   ownAssumptions: Partial<Assumptions> = {},
   endpoints: readonly { readonly scope?: string | null }[] = [],
 ): Assumptions {
-  base[profile] ??= Object.freeze(assumptionsOf(profile));
-  let chosen = base[profile];
-  // JavaScript can pass members that are `undefined`.
-  const members = Object.entries(ownAssumptions).filter(([, value]) => value !== undefined);
-  if (members.length > 0) chosen = { ...chosen, ...Object.fromEntries(members) };
+  profileAssumptions[profile] ??= Object.freeze(makeProfileAssumptions(profile));
+  let chosen = profileAssumptions[profile];
 
-  const missing = new Set<string>();
+  // JavaScript can pass members that are `undefined`.
+  const ownMembers = Object.entries(ownAssumptions).filter(([, value]) => value !== undefined);
+  if (ownMembers.length > 0) chosen = { ...chosen, ...Object.fromEntries(ownMembers) };
+
+  const missingScopes = new Set<string>();
   for (const { scope } of endpoints) {
-    if (typeof scope === "string" && !chosen.scopes.includes(scope)) missing.add(scope);
+    if (typeof scope === "string" && !chosen.scopes.includes(scope)) missingScopes.add(scope);
   }
-  if (missing.size === 0) return chosen;
-  return { ...chosen, scopes: [...new Set([...chosen.scopes, ...missing])] };
+  if (missingScopes.size === 0) return chosen;
+  return { ...chosen, scopes: [...new Set([...chosen.scopes, ...missingScopes])] };
 }
 
-/** Shared by sandboxes that set no assumptions. */
-const base: Partial<Record<Profile, Assumptions>> = {};
-
-function assumptionsOf(profile: Profile): Assumptions {
+function makeProfileAssumptions(profile: Profile): Assumptions {
   const values: Partial<Record<string, unknown>> = {};
   for (const [name, { minimal, typical = minimal }] of Object.entries(assumptionTable)) {
     values[name] = profile === "typical" ? typical : minimal;

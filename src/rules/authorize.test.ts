@@ -105,6 +105,17 @@ test("R19 a check rejects with each of its own outcomes", () => {
   }
 });
 
+test("R14 a check that rejects with 403 tells its cause, and no other one does", () => {
+  for (const { name, exits, explain: tell } of authorizationChecks) {
+    const statuses = new Set(exits.map((outcome) => outcome.slice(0, 3)));
+    expect([name, ...statuses, tell !== undefined]).toEqual([
+      name,
+      exits[0]?.slice(0, 3),
+      statuses.has("403"),
+    ]);
+  }
+});
+
 test.each<[OutcomeId, Partial<KeyRecord>]>([
   ["200.live", {}],
   ["200.test", { environment: "test" }],

@@ -2,12 +2,10 @@ import { type KeyRecord, keyStateAt, keyStateTable } from "./api-key.js";
 import { accessInWords, type Organization } from "./organization.js";
 import type { ApiOutcomeId } from "./outcomes.js";
 
-const stateRejections = Object.values(keyStateTable)
-  .map(({ rejection }) => rejection)
-  .filter((rejection) => rejection !== null);
-
+/** What a request has as its key: no header, a text that is no key, or a key, known or not. */
 export type Presented = "missing" | "malformed" | "well_formed";
 
+/** What the checks know of a request. */
 export interface AuthorizationFacts {
   readonly presented: Presented;
   /** The presented key, if the sandbox has it. */
@@ -15,6 +13,7 @@ export interface AuthorizationFacts {
   readonly organization: Organization | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** The scope that the endpoint needs; null for none. */
   readonly scope: string | null;
   /** The limits of the key, without this request; `undefined` without a key of the sandbox. */
   readonly limits: LimitUses | undefined;
@@ -33,7 +32,10 @@ export interface LimitUses {
   readonly day: LimitUse;
 }
 
-/** The reached limit that a client must wait for: one of 0 before one that resets, else the one that resets last, the minute's at a tie. */
+/**
+ * The reached limit that a client must wait for; `undefined` if none is reached. Of two, a limit of 0 comes before one that
+ * resets; otherwise the one that resets last counts, at a tie that of the minute.
+ */
 export function reachedLimit({ minute, day }: LimitUses): keyof LimitUses | undefined {
   const isMinuteReached = minute.used >= minute.quota;
   const isDayReached = day.used >= day.quota;
@@ -41,32 +43,39 @@ export function reachedLimit({ minute, day }: LimitUses): keyof LimitUses | unde
   if (!isDayReached) return "minute";
   if (!isMinuteReached) return "day";
 
-  // Both are reached. A limit of 0 stays so.
+  // Both are reached. A limit of 0 stays reached.
   if (minute.quota === 0 && day.quota > 0) return "minute";
   if (day.quota === 0 && minute.quota > 0) return "day";
   return day.resetsAt > minute.resetsAt ? "day" : "minute";
 }
 
+/** A check of a request, for people. */
 export interface RequestCheck {
   readonly name: string;
   readonly question: string;
+  /** The rules of the specification: `R18`. */
   readonly rules: string;
+  /** The outcomes of requests that it rejects. */
   readonly exits: readonly ApiOutcomeId[];
 }
 
 interface CheckRow extends RequestCheck {
+  /** The outcome of a request that it rejects; `undefined` if it passes. */
   readonly reject: (facts: AuthorizationFacts) => ApiOutcomeId | undefined;
-  /** The facts of a key that it rejects: for `error.details`, and in words. */
-  readonly tell?: (facts: AuthorizationFacts) => {
-    readonly details: Readonly<Record<string, unknown>>;
-    readonly why: string;
-  };
+  /** Why it rejects. Each 403 tells its cause; a 401 never does (R14), and the cause of a 429 is its limit. */
+  readonly explain?: (facts: AuthorizationFacts) => RejectionCause;
 }
 
-/** Each 403 tells its cause. A 401 never does (R14), and the cause of a 429 is a limit. */
-type CheckWithCause =
-  | (Required<CheckRow> & { readonly exits: readonly `403.${string}`[] })
-  | (CheckRow & { readonly exits: readonly (`401.${string}` | `429.${string}`)[]; readonly tell?: never });
+interface RejectionCause {
+  /** For `error.details`. */
+  readonly details: Readonly<Record<string, unknown>>;
+  /** In words. */
+  readonly why: string;
+}
+
+const stateRejections = Object.values(keyStateTable)
+  .map(({ rejection }) => rejection)
+  .filter((rejection) => rejection !== null);
 
 /** The checks of an endpoint, in order; the first one that rejects ends the request. */
 export const authorizationChecks: readonly CheckRow[] = [
@@ -88,7 +97,7 @@ export const authorizationChecks: readonly CheckRow[] = [
     rules: "R18",
     exits: ["403.access_denied"],
     reject: ({ organization }) => (organization?.status === "active" ? undefined : "403.access_denied"),
-    tell: ({ organization }) => ({
+    explain: ({ organization }) => ({
       details: { organization_status: organization?.status },
       why: `organization is ${organization?.status}`,
     }),
@@ -103,7 +112,7 @@ export const authorizationChecks: readonly CheckRow[] = [
       if (organization?.liveAccess === "approved") return undefined;
       return organization?.liveAccess === "suspended" ? "403.live_suspended" : "403.live_not_approved";
     },
-    tell({ organization }) {
+    explain({ organization }) {
       const liveAccess = organization?.liveAccess ?? "not_approved";
       const why = `live access is ${accessInWords(liveAccess)}`;
       return { details: { live_access: liveAccess }, why };
@@ -118,7 +127,7 @@ export const authorizationChecks: readonly CheckRow[] = [
       if (scope === null) return undefined;
       return key?.scopes.includes(scope) ? undefined : "403.insufficient_scope";
     },
-    tell({ key, scope }) {
+    explain({ key, scope }) {
       const scopes = key?.scopes.join(" ") || "none";
       return { details: { required_scope: scope }, why: `needs ${scope}, has ${scopes}` };
     },
@@ -135,7 +144,7 @@ export const authorizationChecks: readonly CheckRow[] = [
       return reached === "day" ? "429.per_day" : "429.per_minute";
     },
   },
-] satisfies readonly CheckWithCause[];
+];
 
 /** Decides the outcome of a request to an endpoint. Pure: the same facts always have the same outcome. */
 export function authorize(facts: AuthorizationFacts): ApiOutcomeId {
@@ -146,25 +155,22 @@ export function authorize(facts: AuthorizationFacts): ApiOutcomeId {
   return successOutcome(facts);
 }
 
-/** Returns what a rejection tells about its cause; `undefined` for an outcome of another status than 403. */
-export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts) {
-  return authorizationChecks.find(({ exits }) => exits.includes(outcome))?.tell?.(facts);
+/** What a rejection tells about its cause; `undefined` for an outcome of another status than 403. */
+export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts): RejectionCause | undefined {
+  const rejecting = authorizationChecks.find(({ exits }) => exits.includes(outcome));
+  return rejecting?.explain?.(facts);
 }
 
-/** The outcome of a success of `/me`. A key can be several of these: the one that requires action from the client comes first. */
+/** The outcome of a success of `/me`. A key can be several of these: one that requires action from the client comes first. */
 export function successOutcome({ key }: Pick<AuthorizationFacts, "key">): ApiOutcomeId {
   if (key === undefined) throw new Error("a request was authorized without a key");
   // It was accepted, so its overlap has not ended.
   return key.overlapEndsAt === undefined ? lastingSuccess(key) : "200.retiring";
 }
 
-/** The outcome of a success until the key is replaced. */
-export function lastingSuccess({
-  environment,
-  legacy,
-  replaces,
-}: Pick<KeyRecord, "environment" | "legacy" | "replaces">): ApiOutcomeId {
-  if (replaces !== undefined) return "200.replacement";
-  if (legacy) return "200.legacy";
-  return environment === "live" ? "200.live" : "200.test";
+/** The outcome of a success with a key that has no replacement. */
+export function lastingSuccess(key: Pick<KeyRecord, "environment" | "legacy" | "replaces">): ApiOutcomeId {
+  if (key.replaces !== undefined) return "200.replacement";
+  if (key.legacy) return "200.legacy";
+  return key.environment === "live" ? "200.live" : "200.test";
 }

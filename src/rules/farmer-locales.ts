@@ -13,6 +13,7 @@ export const farmerLocales = [
 ] as const;
 export type FarmerLocale = (typeof farmerLocales)[number];
 
+/** What a caller can choose: each language and each locale, at least one. */
 export const farmerLocaleChoices: readonly [string, ...string[]] = [
   ...new Set(farmerLocales.flatMap((name) => [name.split("_")[0] as string, name])),
 ] as [string, ...string[]];

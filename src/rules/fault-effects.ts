@@ -1,14 +1,19 @@
-/** One kind of effect: everything that differs between effects, except how the API makes the response. */
-interface EffectRow {
+/**
+ * One kind of fault: everything that differs between the kinds, except how the API makes the response. A fault can have
+ * the effects of several kinds, such as `status` and `latency`.
+ */
+interface FaultKindRow {
   /** The value in a scenario: `true`, or one of these. */
   readonly value: "flag" | "delay" | "status" | "rate";
   /** What the page shows of it; `{}` is its value. */
   readonly label: string;
-  /** The effect with the highest rank names the outcome of a fault, and makes the response. */
+  /** Of a fault's kinds, the one with the highest rank names the outcome, and makes the response. */
   readonly rank: number;
   /** Whether the request still gets its complete response and is counted, only later. */
   readonly onlyDelays: boolean;
+  /** How the response ends: it is sent to its end or cut, the connection is reset, or nothing ever comes. */
   readonly ends: "sent" | "cut" | "reset" | "hang";
+  /** The other kinds that the same fault can have. */
   readonly fits: readonly string[];
   /** The sentence "a fault that …". */
   readonly does: string;
@@ -16,20 +21,21 @@ interface EffectRow {
   readonly whatToDo: string;
   /** What it does after any other request. Default: the same. */
   readonly whatToDoOnce?: string;
-  /** The description of its field, if `does` is not enough. */
+  /** The description of its field in scenarios. Default: `does`, as a sentence. */
   readonly field?: string;
-  /** The effect as `certify`, the docs and the page's buttons have it, and what then happens to a client's request. */
+  /** A fault of this kind, for `certify`, the docs and the page's buttons. */
   readonly example: Readonly<Record<string, unknown>>;
+  /** What then happens to a client's request: "the first request …". */
   readonly happens: string;
   /** What the client then gets, in a list. */
   readonly gets: string;
-  /** What a person sees who has no response to look at. */
+  /** What a person is told who waits for a response in vain. */
   readonly silence?: string;
 }
 
 const readFirst = "It may have taken effect, so read its result before you send it again.";
 
-/** The effects of faults. `latency` and `slow` only delay the response; each other one has its response in `api/fault-responses.ts`. */
+/** One row for each kind of fault. `latency` and `slow` only delay the response; the others have theirs in `api/fault-responses.ts`. */
 export const faultEffects = {
   latency: {
     value: "delay",
@@ -136,16 +142,18 @@ export const faultEffects = {
     happens: "gets its response in many parts",
     gets: "a response in many parts",
   },
-} as const satisfies Readonly<Record<string, EffectRow>>;
+} as const satisfies Readonly<Record<string, FaultKindRow>>;
 
+/** A kind of fault: the name of its row. */
 export type FaultKind = keyof typeof faultEffects;
+/** The id of the outcome of a request with a fault: it names the fault's main kind. */
 export type FaultOutcomeId = `fault.${FaultKind}`;
 
 export const faultKinds = Object.keys(faultEffects) as FaultKind[];
 
-/** The effect of a fault: a member for each kind, and two that belong to `status`. */
+/** What one fault does: a member for each of its kinds, and two that belong to `status`. */
 export interface FaultEffect {
-  /** Milliseconds of real time: a range with equal chances, or a lognormal distribution. */
+  /** The delay in milliseconds of real time: a range with equal chances, or a lognormal distribution. */
   readonly latency?:
     | { readonly min: number; readonly max: number }
     | { readonly median: number; readonly p99: number };
@@ -156,12 +164,13 @@ export interface FaultEffect {
   readonly malformed?: boolean;
   /** Bytes per second. */
   readonly slow?: number;
-  /** Whether the body is a gateway's page. */
+  /** With a status: whether the body is a gateway's page. */
   readonly html?: boolean;
-  /** The seconds of a header, as a number or as a date. */
+  /** With a status: the seconds in its header `Retry-After`, as a number or as a date. */
   readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean };
 }
 
+/** The statuses of a service that fails, each with its error body. */
 export const failures = {
   500: { reason: "Internal Server Error", code: "internal_error", message: "The service failed to respond." },
   501: { reason: "Not Implemented", code: "not_implemented", message: "The service cannot do this." },
@@ -182,58 +191,59 @@ export const failures = {
   },
 } as const;
 
-/** The status of a service that fails. */
 export type FailureStatus = keyof typeof failures;
 
-const effectsByRank = [...faultKinds].sort((one, other) => faultEffects[other].rank - faultEffects[one].rank);
+const kindsByRank = [...faultKinds].sort((one, other) => faultEffects[other].rank - faultEffects[one].rank);
 
-/** The effects of a fault, the most drastic first. */
-export function faultKindsOf(fault: Partial<Record<FaultKind, unknown>>): FaultKind[] {
-  return effectsByRank.filter((kind) => fault[kind] !== undefined && fault[kind] !== false);
+/** The kinds of one fault, the most drastic first. */
+export function faultKindsOf(effects: Partial<Record<FaultKind, unknown>>): FaultKind[] {
+  return kindsByRank.filter((kind) => effects[kind] !== undefined && effects[kind] !== false);
 }
 
-/** The most drastic effect of a fault, which makes the response. */
-export function mainEffectOf(effect: FaultEffect): FaultKind {
-  return faultKindsOf(effect)[0] ?? "latency";
+/** The most drastic kind of a fault, which makes the response. */
+export function mainEffectOf(effects: FaultEffect): FaultKind {
+  return faultKindsOf(effects)[0] ?? "latency";
 }
 
-/** The outcome of a fault: its most drastic effect. */
-export function faultOutcomeOf(effect: FaultEffect): FaultOutcomeId {
-  return `fault.${mainEffectOf(effect)}`;
+/** The outcome of a request with a fault: it names the fault's most drastic kind. */
+export function faultOutcomeOf(effects: FaultEffect): FaultOutcomeId {
+  return `fault.${mainEffectOf(effects)}`;
 }
 
-/** Describes an effect in a sentence: `Resets the connection.` */
+/** Describes a kind of fault in a sentence: `Resets the connection.` */
 export function effectWords(kind: FaultKind): string {
-  const { does, field }: EffectRow = faultEffects[kind];
-  return field ?? `${does[0]?.toUpperCase()}${does.slice(1)}.`;
+  const { does, field }: FaultKindRow = faultEffects[kind];
+  if (field !== undefined) return field;
+  return `${does[0]?.toUpperCase()}${does.slice(1)}.`;
 }
 
-/** The row of the effect that an outcome of a fault names; `undefined` for the outcome of a response. */
-export function effectAt(outcome: FaultOutcomeId): EffectRow;
-export function effectAt(outcome: string): EffectRow | undefined;
-export function effectAt(outcome: string): EffectRow | undefined {
+/** The row of the kind that the outcome of a fault names; `undefined` for the outcome of a response. */
+export function effectAt(outcome: FaultOutcomeId): FaultKindRow;
+export function effectAt(outcome: string): FaultKindRow | undefined;
+export function effectAt(outcome: string): FaultKindRow | undefined {
   if (!outcome.startsWith("fault.")) return undefined;
-  const kind = outcome.slice("fault.".length) as FaultKind;
+  const kind = outcome.slice("fault.".length) as FaultKind; // an id of a fault names one
   return faultEffects[kind];
 }
 
 const idempotentMethods = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
 
-/** Whether two requests have the effect of one (RFC 9110, 9.2.2). */
+/** Whether two requests of this method do the same as one (RFC 9110, 9.2.2). */
 export function isIdempotent(method: string): boolean {
   return idempotentMethods.includes(method);
 }
 
-interface FaultyResponse {
+/** What matters of a request with a fault for what a client should do. */
+interface FaultyRequest {
   readonly isIdempotent: boolean;
-  /** The value of the header `Retry-After`. */
+  /** The header `Retry-After` of its response. */
   readonly retryAfter?: string | undefined;
 }
 
-/** What a client should do after a fault: by the fault's effect, and by whether the request can be repeated. */
-export function whatToDoAfter(fault: FaultOutcomeId, response: FaultyResponse): string {
-  const { whatToDo, whatToDoOnce = whatToDo } = effectAt(fault);
-  const advice = response.isIdempotent ? whatToDo : whatToDoOnce;
-  if (fault !== "fault.status" || response.retryAfter === undefined) return advice;
-  return `Wait as its Retry-After says (${response.retryAfter}). ${advice}`;
+/** What a client should do after a fault: by the fault's kind, and by whether the request can be repeated. */
+export function whatToDoAfter(outcome: FaultOutcomeId, request: FaultyRequest): string {
+  const { whatToDo, whatToDoOnce = whatToDo } = effectAt(outcome);
+  const advice = request.isIdempotent ? whatToDo : whatToDoOnce;
+  if (outcome !== "fault.status" || request.retryAfter === undefined) return advice;
+  return `Wait as its Retry-After says (${request.retryAfter}). ${advice}`;
 }

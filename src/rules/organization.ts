@@ -1,5 +1,6 @@
 import * as s from "./schema/shape.js";
 
+/** The fields of `Access`. */
 const accessFields = {
   /** Whether the organization as a whole may use the API (R18). */
   status: s.choice(["active", "inactive"]),
@@ -9,7 +10,7 @@ const accessFields = {
   liveAccess: s.choice(["not_approved", "approved", "suspended"]),
 };
 const accessShape = s.mapping(accessFields);
-/** What an administrator may change of an organization. */
+/** What an organization may do: an administrator can change it. */
 type Access = s.ValueOf<typeof accessShape>;
 
 /** The members in a view, besides its ref, id and name. */
@@ -42,13 +43,15 @@ const accessWords: Readonly<Record<string, string>> = {
   not_approved: "not approved",
 };
 
+/** A member or a value of `Access` in words. */
 export function accessInWords(name: string): string {
   return accessWords[name] ?? name;
 }
 
+/** The access of an organization whose scenario says nothing of it. */
 const usualAccess: Access = { status: "active", sandboxAccess: true, liveAccess: "not_approved" };
 
-/** Reads what a scenario or a change has; the rest is as before. Default: as if a scenario leaves it out. */
+/** The access that a scenario or a change sets; what it leaves out is as before, and as usual without a before. */
 export function readAccess(fields: WrittenAccess, before: Access = usualAccess): Access {
   return {
     status: fields.status ?? before.status,

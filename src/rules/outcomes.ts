@@ -1,7 +1,7 @@
 import { type FaultKind, type FaultOutcomeId, faultEffects, faultKinds } from "./fault-effects.js";
 import * as s from "./schema/shape.js";
 
-/** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
+/** One way a request can end. */
 export interface Outcome {
   /** Its stable name: `401.revoked`. */
   readonly id: string;
@@ -18,6 +18,8 @@ export interface Outcome {
   /** Whether the specification promises this outcome; coverage counts the promised ones. */
   readonly promised: boolean;
 }
+
+// What several rows have in common.
 
 const unauthorized = {
   status: 401,
@@ -40,6 +42,7 @@ const tooManyRequests = {
 const success = { status: 200, code: null, message: null, promised: true } as const;
 const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
 
+/** The outcomes of responses. */
 const apiRows = [
   {
     id: "200.test",
@@ -171,6 +174,7 @@ const apiRows = [
   },
 ] as const satisfies readonly Outcome[];
 
+/** The outcomes of faults, one for each kind. */
 const faultRows = faultKinds.map(faultRow);
 
 function faultRow(kind: FaultKind) {
@@ -180,15 +184,17 @@ function faultRow(kind: FaultKind) {
   return { id, status: 0, code: null, message: null, when, whatToDo, promised: false } as const;
 }
 
+/** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
 export const outcomes = [...apiRows, ...faultRows];
 
-/** The status of an endpoint's success. */
+/** The statuses that a success of an endpoint can have. */
 export const successStatuses = [200, 201, 202, 204] as const;
 export type SuccessStatus = (typeof successStatuses)[number];
 
 /** The id of a success of an endpoint other than `/me`: its status and operation id (`201.createConsentRequest`). */
 export type SuccessOutcomeId = `${SuccessStatus}.${string}` & Record<never, never>; // or editors would not suggest `200.test`
 
+/** The stable id of an outcome of a response. */
 export type ApiOutcomeId = (typeof apiRows)[number]["id"] | SuccessOutcomeId;
 
 /** The stable id of an outcome of a request. */
@@ -196,12 +202,15 @@ export type OutcomeId = ApiOutcomeId | FaultOutcomeId;
 
 export type PromisedOutcomeId = Extract<(typeof apiRows)[number], { readonly promised: true }>["id"];
 
+/** The ids of the outcomes of responses, without the successes of other endpoints than `/me`. */
 export const apiOutcomes: readonly ApiOutcomeId[] = apiRows.map(({ id }) => id);
 
-/** The id of an outcome: of these, or of the success of another endpoint than `/me`. */
-export const outcomeShape = (ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): s.Shape<OutcomeId> =>
-  ({ ...s.choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ }) as s.Shape<OutcomeId>;
+/** The shape of an outcome's id: one of these, or that of a success of another endpoint than `/me`. */
+export function outcomeShape(ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): s.Shape<OutcomeId> {
+  return { ...s.choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ } as s.Shape<OutcomeId>;
+}
 
+/** The ids of the outcomes of faults. */
 export const faultOutcomes = faultRows.map(({ id }) => id);
 
 /** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
@@ -211,20 +220,22 @@ type OutcomeRow = Outcome & { readonly id: OutcomeId };
 
 const rowById: ReadonlyMap<string, OutcomeRow> = new Map(outcomes.map((row) => [row.id, row]));
 
+/** Whether the outcome is one of a fault. */
 export function isFault(outcome: OutcomeId): outcome is FaultOutcomeId {
   return outcome.startsWith("fault.");
 }
 
-/** The row of this outcome; for the success of another endpoint, which the list does not have, it is made from the id. */
+/** The row of an outcome. The list has none for the success of another endpoint than `/me`: it is made from the id. */
 export function outcomeOf(outcome: OutcomeId): OutcomeRow {
   return rowById.get(outcome) ?? successRow(outcome);
 }
 
 function successRow(outcome: OutcomeId): OutcomeRow {
-  const [status = "", operationId = ""] = outcome.split(/\.(.*)/s);
+  const point = outcome.indexOf(".");
+  const operationId = outcome.slice(point + 1);
   return {
     id: outcome,
-    status: Number(status),
+    status: Number(outcome.slice(0, point)),
     code: null,
     message: null,
     promised: false,

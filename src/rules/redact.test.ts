@@ -1,5 +1,15 @@
 import { expect, test } from "vitest";
-import { decodePrintable, redactValue } from "./redact.js";
+import { formOfKey, isSandboxKey, parseApiKey } from "./api-key.js";
+import {
+  containsKey,
+  decodePrintable,
+  findBase64Keys,
+  findKeys,
+  redactEncoded,
+  redactKeys,
+  redactValue,
+} from "./redact.js";
+import { isMeantAsKey, readHeaders } from "./request.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 
@@ -18,4 +28,34 @@ test("R46 a value has no key in a text or a name, except in a member that is kep
   expect(redactValue(value, undefined, (name) => name === "kept")).toEqual({
     "SVC_live_…": ["SVC_live_…", { name: "of SVC_live_…", kept: { secret: key }, none: null, count: 1 }],
   });
+});
+
+test.each([
+  [`a ${key}.x~%b-c_d e`, "a SVC_live_… e"],
+  ["svc%5FTEST_a legacySVC_live%5fb", "svc%5FTEST_… legacySVC_live%5f…"],
+  ["SVC_test_SVC_test_a,SVC_test_b", "SVC_test_…,SVC_test_…"],
+  ["İ svc_test_İ svc_test_a", "İ svc_test_İ svc_test_…"],
+  ["SVC_test_ SVC_prod_a SVC-test_a svc_test", "SVC_test_ SVC_prod_a SVC-test_a svc_test"],
+])("R46 %j is redacted as %j", (text, redacted) => {
+  expect(redactKeys(text)).toBe(redacted);
+});
+
+test.each<[name: string, read: (text: string) => unknown]>([
+  ["findKeys", findKeys],
+  ["findBase64Keys", findBase64Keys],
+  ["containsKey", containsKey],
+  ["redactKeys", redactKeys],
+  ["redactEncoded", redactEncoded],
+  ["formOfKey", formOfKey],
+  ["isSandboxKey", isSandboxKey],
+  ["parseApiKey", parseApiKey],
+  ["isMeantAsKey", (text) => isMeantAsKey(text, [key])],
+  ["readHeaders", (text) => readHeaders(["User-Agent", text], { beforeQuery: text, query: text })],
+])("R35 R46 %s leaves no text with a key where a regular expression keeps its last one", (_name, read) => {
+  const encoded = [...key].map((character) => `%${character.charCodeAt(0).toString(16)}`).join("");
+  for (const text of [key, `agent ${key}`, `"${key}"`, encoded, btoa(key)]) {
+    /plain/.test("plain");
+    read(text);
+    expect([RegExp.input, text]).toEqual(["plain", text]);
+  }
 });

@@ -1,57 +1,116 @@
-import { isKeyCharacter, keyPrefixes } from "./api-key.js";
+import { environments, isKeyCharacter, keyPrefixes } from "./api-key.js";
+
+// Finds and removes keys in texts (R46). No regular expression runs on a text that may have a key: V8 keeps the last text
+// that one has matched, as `RegExp.input`.
+
+/** The most keys of one text in the record of a request, which must not grow with repeated keys. */
+export const maxKeysKept = 20;
+
+/** How often a text is decoded: each proxy on its way may have encoded it once. */
+const maxDecodings = 10;
+
+/** What each prefix has in lower case before its environment, with or without `legacy`. */
+const product = "svc";
 
 /** Everything that looks like a key, also percent-encoded: a prefix and at least one character. */
 export function findKeys(text: string): string[] {
-  // Not a regular expression: V8 keeps the last string it was run on, and this one may contain a key (R46).
   const plain = decodePrintable(text);
   const keys: string[] = [];
-  for (const { prefix } of keyPrefixes) addPrefixed(keys, plain, prefix);
+  for (const { prefix } of keyPrefixes) {
+    let at = plain.indexOf(prefix);
+    while (at !== -1) {
+      const start = at + prefix.length;
+      const end = endOfRun(plain, start, isKeyCharacter);
+      if (end > start) keys.push(plain.slice(at, end));
+      at = plain.indexOf(prefix, end);
+    }
+  }
   return keys;
 }
 
-export const maxFirst = 20;
-
-/** The first keys that `findKeys` finds: the record of a request must not grow with repeated keys. */
+/** The first keys that `findKeys` finds. */
 export function findFirstKeys(text: string): string[] {
-  return findKeys(text).slice(0, maxFirst);
+  return findKeys(text).slice(0, maxKeysKept);
 }
 
-/** Whether `redactEncoded` would remove something (R46): the only decision whether a text may be stored or shown. */
-export function containsKey(text: string): boolean {
-  // Not a regular expression, as in `findKeys`.
-  const plain = decodePrintable(text);
-  const lower = plain.toLowerCase();
-  return (
-    plainPrefixes.some((prefix) => isFollowed(lower, prefix, isRedacted)) ||
-    encodedPrefixes.some((prefix) => isFollowed(plain, prefix, () => true))
-  );
-}
+/** Shortens each key in a text to its prefix, in any case and with encoded underscores. */
+export function redactKeys(text: string): string {
+  // A key has two underscores; most texts have none.
+  if (!text.includes("_") && !text.includes("%")) return text;
 
-function isFollowed(text: string, prefix: string, isWanted: (code: number) => boolean): boolean {
-  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + 1)) {
-    const end = at + prefix.length;
-    if (end < text.length && isWanted(text.charCodeAt(end))) return true;
+  // In lower case, with each character in its place: only İ would become two.
+  const lower = text.replaceAll("İ", "?").toLowerCase();
+  let redacted = "";
+  /** The end of what `redacted` stands for. */
+  let done = 0;
+  for (let at = lower.indexOf(product); at !== -1; at = lower.indexOf(product, Math.max(at + 1, done))) {
+    const prefixEnd = endOfPrefix(lower, at);
+    if (prefixEnd === undefined) continue;
+    const keyEnd = endOfRun(text, prefixEnd, isRedacted);
+    if (keyEnd === prefixEnd) continue;
+    redacted += `${text.slice(done, prefixEnd)}…`;
+    done = keyEnd;
   }
-  return false;
+  return redacted + text.slice(done);
 }
 
-/** Whether a character belongs to a key behind its prefix, as in `anyKey`. */
+/** The end of a prefix whose product starts here; `undefined` if no prefix does. */
+function endOfPrefix(lower: string, at: number): number | undefined {
+  const start = endOfUnderscore(lower, at + product.length);
+  if (start === undefined) return undefined;
+  for (const environment of environments) {
+    if (lower.startsWith(environment, start)) return endOfUnderscore(lower, start + environment.length);
+  }
+  return undefined;
+}
+
+function endOfUnderscore(lower: string, at: number): number | undefined {
+  if (lower.startsWith("_", at)) return at + "_".length;
+  if (lower.startsWith("%5f", at)) return at + "%5f".length;
+  return undefined;
+}
+
+/** Whether a character behind a prefix is redacted with it: of a key, or of an encoded one. */
 function isRedacted(code: number): boolean {
   return isKeyCharacter(code) || "%~.".includes(String.fromCharCode(code));
 }
 
-function addPrefixed(keys: string[], text: string, prefix: string): void {
-  let at = text.indexOf(prefix);
-  while (at !== -1) {
-    const start = at + prefix.length;
-    let end = start;
-    while (isKeyCharacter(text.charCodeAt(end))) end += 1;
-    if (end > start) keys.push(text.slice(at, end));
-    at = text.indexOf(prefix, end);
-  }
+/** The end of the characters of one kind that start at a position; the position itself if there are none. */
+function endOfRun(text: string, start: number, isOfKind: (code: number) => boolean): number {
+  let end = start;
+  while (isOfKind(text.charCodeAt(end))) end += 1;
+  return end;
 }
 
-const maxDecodings = 10;
+/** Plain data without keys in its texts and member names, except in the values of kept members. */
+export function redactValue<Value>(
+  value: Value,
+  redact: (text: string) => string = redactKeys,
+  isKept?: IsKept,
+): Value {
+  return mapTexts(value, redact, isKept);
+}
+
+/** Whether the value of a member stays as it is. */
+type IsKept = (name: string, member: unknown) => boolean;
+
+/** Plain data with each text and each member name changed, except in the values of kept members. */
+export function mapTexts<Value>(
+  value: Value,
+  change: (text: string) => string,
+  isKept: IsKept = () => false,
+): Value {
+  if (typeof value === "string") return change(value) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, isKept)) as Value;
+
+  const members: [name: string, member: unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const changed = isKept(name, member) ? member : mapTexts(member, change, isKept);
+    members.push([change(name), changed]);
+  }
+  return Object.fromEntries(members) as Value;
+}
 
 /** Decodes printable ASCII repeatedly: a key that three proxies encoded is still a key. A line break would forge a line of a log. */
 export function decodePrintable(text: string): string {
@@ -70,15 +129,15 @@ const letterU = "u".charCodeAt(0);
 
 /** Decodes `%53`, `%u0053` and `\u0053`. */
 function decodeOnce(encoded: string): string {
-  // JSON in JSON has two backslashes.
+  // JSON in JSON has two backslashes. From here on, there are only percent signs.
   const text = encoded.replaceAll("\\\\u00", "\\u00").replaceAll("\\u00", "%u00");
   let decoded = "";
-  /** The end of what is decoded. */
+  /** The end of what `decoded` stands for. */
   let done = 0;
   let at = text.indexOf("%");
   while (at !== -1) {
     const isUnicode = (text.charCodeAt(at + 1) | 32) === letterU && text.startsWith("00", at + 2);
-    const digits = isUnicode ? at + 4 : at + 1;
+    const digits = isUnicode ? at + "%u00".length : at + "%".length;
     const code = hexDigit(text.charCodeAt(digits)) * 16 + hexDigit(text.charCodeAt(digits + 1));
     const isPrintable = code >= 0x20 && code < 0x7f;
     if (isPrintable) {
@@ -97,68 +156,38 @@ function hexDigit(code: number): number {
   return letter >= 97 && letter < 103 ? letter - 87 : Number.NaN;
 }
 
-const anyKey = /(legacysvc|svc)(_|%5f)(test|live)(_|%5f)[\w%~.-]+/gi;
+// Keys in hex and Base64. They are found by their prefixes, which are always encoded alike.
 
-/** Shortens each key in a text to its prefix, in any case and with encoded underscores (R46). */
-export function redactKeys(text: string): string {
-  return text.replace(anyKey, (_key, product, a, environment, b) => `${product}${a}${environment}${b}…`);
-}
-
-/** Plain data with every text and member name redacted, except for the values of kept members. */
-export function redactValue<Value>(
-  value: Value,
-  redact: (text: string) => string = redactKeys,
-  isKept: (name: string, member: unknown) => boolean = () => false,
-): Value {
-  if (typeof value === "string") return redact(value) as Value;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact, isKept)) as Value;
-
-  const members: [name: string, member: unknown][] = [];
-  for (const [name, member] of Object.entries(value)) {
-    const redacted = isKept(name, member) ? member : redactValue(member, redact, isKept);
-    members.push([redact(name), redacted]);
-  }
-  return Object.fromEntries(members) as Value;
-}
-
-/** A text without keys, even if they are encoded repeatedly, and truncated after the prefix of a key in hex or Base64 (R46). */
-export function redactEncoded(text: string): string {
-  // Only a text with a hidden key is shown decoded; any other is unchanged.
-  if (!containsKey(text)) return text;
-  let redacted = redactKeys(decodePrintable(text));
-  for (const prefix of encodedPrefixes) redacted = cutBehind(redacted, prefix);
-  return redacted;
-}
-
-/** A prefix as it is in Base64. */
+/** The letters that a prefix has in Base64, whatever is before and after it. */
 interface Base64Prefix {
-  /** The letters that are the same whatever is before and after the prefix. */
   readonly letters: string;
-  /** How many letters of its group are before them. */
-  readonly before: number;
+  /** How many letters are before them in the group of four in which the prefix starts. */
+  readonly lettersBefore: number;
 }
 
 /**
- * Base64 writes groups of three bytes as four letters of six bits. A prefix starts at the first, second or third byte of
- * a group, and a letter is the same in each text if all its bits are of the prefix.
+ * The three forms of a prefix in Base64, which writes groups of three bytes as groups of four letters. A prefix starts at
+ * the first, second or third byte of a group. A letter has six bits: one that also has bits of another byte is left out.
+ *
+ * @example
+ * // SVC  _te  st_
+ * // U1ZD X3Rl c3Rf       all 12 letters
+ *
+ * // ?SV  C_t  est  _??
+ * // ??NW Q190 ZXN0 X???  11 letters, 2 before them
  */
 function base64Prefixes(prefix: string): Base64Prefix[] {
   const forms: Base64Prefix[] = [];
-  for (const offset of [0, 1, 2]) {
-    const before = Math.ceil((offset * 8) / 6);
-    const end = Math.floor(((offset + prefix.length) * 8) / 6);
-    const encoded = btoa("\0".repeat(offset) + prefix);
-    forms.push({ letters: encoded.slice(before, end), before });
+  for (const bytesBefore of [0, 1, 2]) {
+    const encoded = btoa("\0".repeat(bytesBefore) + prefix);
+    const lettersBefore = Math.ceil((bytesBefore * 8) / 6);
+    const end = Math.floor(((bytesBefore + prefix.length) * 8) / 6);
+    forms.push({ letters: encoded.slice(lettersBefore, end), lettersBefore });
   }
   return forms;
 }
 
-// In lower case, a legacy prefix without `legacy` is the current one.
-const plainPrefixes = keyPrefixes.map(({ prefix, legacy }) => prefix.slice(legacy ? "legacy".length : 0));
-const encodedPrefixes = plainPrefixes.flatMap(encodingsOf);
-const wholeBase64Prefixes = keyPrefixes.flatMap(({ prefix }) => base64Prefixes(prefix));
-
+/** Hex in lower and upper case, and Base64. */
 function encodingsOf(prefix: string): string[] {
   let hex = "";
   for (const character of prefix) hex += character.charCodeAt(0).toString(16);
@@ -167,22 +196,56 @@ function encodingsOf(prefix: string): string[] {
   return encodings;
 }
 
+/** What shows that a text hides a key. A legacy prefix also has the encodings of its part without `legacy`. */
+const encodedPrefixes = keyPrefixes.flatMap(({ prefix, legacy }) =>
+  encodingsOf(legacy ? prefix.slice("legacy".length) : prefix),
+);
+
+/** Whether `redactEncoded` would remove something (R46): the only decision whether a text may be stored or shown. */
+export function containsKey(text: string): boolean {
+  const plain = decodePrintable(text);
+  if (redactKeys(plain) !== plain) return true;
+  return encodedPrefixes.some((prefix) => hiddenKeyStart(plain, prefix) !== undefined);
+}
+
+/** A text without keys, even if they are encoded repeatedly, and truncated after the prefix of a key in hex or Base64 (R46). */
+export function redactEncoded(text: string): string {
+  // Only a text with a hidden key is shown decoded; any other is unchanged.
+  if (!containsKey(text)) return text;
+  let redacted = redactKeys(decodePrintable(text));
+  for (const prefix of encodedPrefixes) {
+    const start = hiddenKeyStart(redacted, prefix);
+    // Everything behind the prefix may be of the key: an encoded text may be split into lines or pieces.
+    if (start !== undefined) redacted = `${redacted.slice(0, start)}…`;
+  }
+  return redacted;
+}
+
+/** The end of the first such prefix, if anything is behind it. */
+function hiddenKeyStart(text: string, encodedPrefix: string): number | undefined {
+  const at = text.indexOf(encodedPrefix);
+  if (at === -1) return undefined;
+  const start = at + encodedPrefix.length;
+  return start < text.length ? start : undefined;
+}
+
+const wholeBase64Prefixes = keyPrefixes.flatMap(({ prefix }) => base64Prefixes(prefix));
+
 /** Keys in Base64, also in its alphabet for URLs, alone or after other text such as `user:`. */
 export function findBase64Keys(text: string): string[] {
-  // Not a regular expression, as in `findKeys`.
-  const plain = text.replaceAll("-", "+").replaceAll("_", "/");
+  const encoded = text.replaceAll("-", "+").replaceAll("_", "/");
   const keys: string[] = [];
-  for (const { letters, before } of wholeBase64Prefixes) {
-    let at = plain.indexOf(letters);
-    while (at !== -1) {
-      // Decoding starts with the group of the prefix, which must be whole.
-      const start = at - before;
-      let end = start;
-      while (isBase64(plain.charCodeAt(end))) end += 1;
-      // Four letters are three bytes; one letter is no end.
-      const last = (end - start) % 4 === 1 ? end - 1 : end;
-      if (end > at) keys.push(...findKeys(atob(plain.slice(start, last))));
-      at = plain.indexOf(letters, at + 1);
+  for (const { letters, lettersBefore } of wholeBase64Prefixes) {
+    for (let at = encoded.indexOf(letters); at !== -1; at = encoded.indexOf(letters, at + 1)) {
+      // Decoding starts with the group of the prefix, if all letters before it are there.
+      const start = at - lettersBefore;
+      const end = endOfRun(encoded, start, isBase64);
+      if (end <= at) continue;
+
+      // One letter behind the last group is less than a byte.
+      const isRest = (end - start) % 4 === 1;
+      const decoded = atob(encoded.slice(start, isRest ? end - 1 : end));
+      keys.push(...findKeys(decoded));
     }
   }
   return keys;
@@ -190,13 +253,7 @@ export function findBase64Keys(text: string): string[] {
 
 function isBase64(code: number): boolean {
   const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
-  return isLetter || (code >= 48 && code <= 57) || code === 43 || code === 47;
-}
-
-/** Cuts a text behind the first such prefix, to its end: an encoded text may be split into lines or pieces. */
-function cutBehind(text: string, prefix: string): string {
-  const at = text.indexOf(prefix);
-  if (at === -1) return text;
-  const end = at + prefix.length;
-  return end === text.length ? text : `${text.slice(0, end)}…`;
+  const isDigit = code >= 48 && code <= 57;
+  // 43 is +, 47 is /.
+  return isLetter || isDigit || code === 43 || code === 47;
 }

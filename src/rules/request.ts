@@ -1,7 +1,13 @@
 import { isKeyCharacter } from "./api-key.js";
-import { findFirstKeys, findKeys, maxFirst, redactEncoded } from "./redact.js";
-import { inOwnMemory } from "./request-path.js";
-import type { Writable } from "./writable.js";
+import { findFirstKeys, findKeys, maxKeysKept, redactEncoded } from "./redact.js";
+import { copyText } from "./request-path.js";
+
+/** The headers that the journal keeps, without keys: who sent a request, and what it accepts. */
+const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
+const longestKeptValue = 200;
+
+/** A host name has at most 253 characters. */
+const longestOrigin = 300;
 
 /** A request to the API as plain data. Every member is required: `receivedRequest` makes it for every adapter. */
 export interface ApiRequest {
@@ -9,14 +15,14 @@ export interface ApiRequest {
   readonly method: string;
   /** The path without its query, still percent-encoded. */
   readonly path: string;
-  /** The `x-api-key` header, trimmed; several are joined by `, `. `undefined` without this header. */
+  /** The value of `x-api-key`, which each adapter gets trimmed; several are joined by `, `. `undefined` without this header. */
   readonly apiKey: string | undefined;
   /** The SHA-256 of the key that `apiKey` stands for; `undefined` for the hash of `apiKey`. */
   readonly keyHash: string | undefined;
   readonly traits: RequestTraits;
   /** The headers that the journal keeps: lower-case names and values in turn, without keys. */
   readonly keptHeaders: readonly string[];
-  /** Details about its traits; nearly always `undefined`. */
+  /** What is behind its traits; nearly always `undefined`. */
   readonly evidence: RequestEvidence | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
   readonly fromStory: boolean;
@@ -59,6 +65,7 @@ export function receivedRequest(received: Received): ApiRequest {
 
 /** What a request shows besides its method, path and key. */
 export type RequestTrait =
+  /** A query that is not empty. */
   | "query"
   /** A text that looks like a key in the query. */
   | "key in query"
@@ -79,12 +86,10 @@ export type RequestTrait =
 
 export type RequestTraits = readonly RequestTrait[];
 
-const noTraits: RequestTraits = [];
-
 /** Who sent a request: a client, or the story and `POST /send`. */
 export const requestSources = ["client", "story"] as const;
 
-/** Both traits, each once. */
+/** The traits of two lists, each once. */
 export function withTraits(traits: RequestTraits, moreTraits: RequestTraits): RequestTraits {
   return moreTraits.length === 0 ? traits : [...new Set([...traits, ...moreTraits])];
 }
@@ -94,6 +99,70 @@ const keyTraits: RequestTraits = ["key in query", "key in url", "key in other he
 /** Whether a key is somewhere else than in `x-api-key`. */
 export function hasKeyElsewhere(traits: RequestTraits): boolean {
   return traits.length > 0 && keyTraits.some((trait) => traits.includes(trait));
+}
+
+/** The sent values behind a request's traits; kept only while the request is handled. */
+interface RequestEvidence {
+  readonly inQuery: readonly string[];
+  /** In the path, or before it. */
+  readonly inUrl: readonly string[];
+  readonly inHeaders: readonly string[];
+  /** The origin of the page that sent it, such as `https://shop.example`. */
+  readonly page: string | undefined;
+}
+
+interface Target {
+  /** The path, and what is before it. */
+  readonly beforeQuery: string;
+  readonly query: string;
+}
+
+const noTraits: RequestTraits = [];
+const noKeys: readonly string[] = [];
+
+/** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
+export function readHeaders(
+  flat: readonly string[],
+  { beforeQuery, query }: Target,
+  moreTraits: RequestTraits = noTraits,
+) {
+  let traits = withTraits(traitsOfQuery(query), moreTraits);
+  const inUrl = keysInText(beforeQuery);
+  if (inUrl.length > 0) traits = withTraits(traits, ["key in url"]);
+
+  let apiKey: string | undefined;
+  let inHeaders = noKeys;
+  let page: string | undefined;
+  const keptHeaders: string[] = [];
+  for (let index = 0; index < flat.length; index += 2) {
+    const name = (flat[index] as string).toLowerCase();
+    const value = flat[index + 1] as string;
+    if (name === "x-api-key") {
+      apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
+      continue;
+    }
+
+    traits = withTraits(traits, traitsOfHeader(name, value));
+    const keys = keysInHeader(name, value);
+    if (keys.length > 0) {
+      traits = withTraits(traits, ["key in other header"]);
+      inHeaders = [...inHeaders, ...keys].slice(0, maxKeysKept);
+    }
+
+    if (name === "origin" || name === "referer") page ??= originOf(value);
+    if (keptNames.includes(name)) keptHeaders.push(name, keptValue(value));
+  }
+
+  const needsEvidence = hasKeyElsewhere(traits) || traits.includes("browser header");
+  const evidence: RequestEvidence | undefined = needsEvidence
+    ? { inQuery: findFirstKeys(query), inUrl, inHeaders, page }
+    : undefined;
+  return { apiKey, traits, keptHeaders, evidence };
+}
+
+function traitsOfQuery(query: string): RequestTraits {
+  if (query.length <= 1) return noTraits;
+  return findKeys(query).length > 0 ? ["query", "key in query"] : ["query"];
 }
 
 /** Node's `fetch` also sends `Sec-Fetch-Mode`, so that does not identify a browser; a body without a length may be empty. */
@@ -115,9 +184,7 @@ function traitsOfHeader(name: string, value: string): RequestTraits {
   }
 }
 
-const noKeys: readonly string[] = [];
-
-/** A key is in any scheme or none; with Basic, it is the name or the password. */
+/** The keys in a header. `Authorization` has one in any scheme or none; with Basic, it is the name or the password. */
 function keysInHeader(name: string, value: string): readonly string[] {
   if (name !== "authorization") return keysInText(value);
   return [...findFirstKeys(value), ...findFirstKeys(basicCredentials(value))];
@@ -130,83 +197,22 @@ function keysInText(text: string): readonly string[] {
   return findFirstKeys(text);
 }
 
-function traitsOfQuery(query: string): RequestTraits {
-  if (query.length <= 1) return noTraits;
-  return findKeys(query).length > 0 ? ["query", "key in query"] : ["query"];
-}
-
-/** The sent values behind a request's traits; kept only while the request is handled. */
-interface RequestEvidence {
-  readonly inQuery: readonly string[];
-  /** In the path, or before it. */
-  readonly inUrl: readonly string[];
-  readonly inHeaders: readonly string[];
-  /** The origin of the page that sent it, such as `https://shop.example`. */
-  readonly page: string | undefined;
-}
-
-type HeaderEvidence = Writable<Pick<RequestEvidence, "inHeaders" | "page">>; // filled header by header
-
-/** Returns the traits that a header shows, and adds what is behind them to the evidence. */
-function readTraits(evidence: HeaderEvidence, name: string, value: string): RequestTraits {
-  const traits = traitsOfHeader(name, value);
-  if (traits.length > 0 && (name === "origin" || name === "referer")) evidence.page ??= originOf(value);
-
-  const keys = keysInHeader(name, value);
-  if (keys.length === 0) return traits;
-  evidence.inHeaders = [...evidence.inHeaders, ...keys].slice(0, maxFirst);
-  return [...traits, "key in other header"];
-}
-
-interface Target {
-  /** The path, and what is before it. */
-  readonly beforeQuery: string;
-  readonly query: string;
-}
-
-/** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
-export function readHeaders(
-  flat: readonly string[],
-  { beforeQuery, query }: Target,
-  moreTraits: RequestTraits = noTraits,
-) {
-  let traits = withTraits(traitsOfQuery(query), moreTraits);
-  const inUrl = keysInText(beforeQuery);
-  if (inUrl.length > 0) traits = withTraits(traits, ["key in url"]);
-
-  let apiKey: string | undefined;
-  const keptHeaders: string[] = [];
-  const evidence: HeaderEvidence = { inHeaders: noKeys, page: undefined };
-  for (let index = 0; index < flat.length; index += 2) {
-    const name = (flat[index] as string).toLowerCase();
-    const value = flat[index + 1] as string;
-    if (name === "x-api-key") {
-      apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
-      continue;
-    }
-    traits = withTraits(traits, readTraits(evidence, name, value));
-    if (keptNames.includes(name)) keptHeaders.push(name, keptValue(value));
+function basicCredentials(authorization: string): string {
+  if (authorization.slice(0, 6).toLowerCase() !== "basic ") return "";
+  try {
+    return atob(authorization.slice(6).trim());
+  } catch {
+    return "";
   }
-
-  const needsEvidence = hasKeyElsewhere(traits) || traits.includes("browser header");
-  return {
-    apiKey,
-    traits,
-    keptHeaders,
-    evidence: needsEvidence ? { inQuery: findFirstKeys(query), inUrl, ...evidence } : undefined,
-  };
 }
-
-/** The headers that the journal keeps, without keys: who sent a request, and what it accepts. */
-const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
-const longestKept = 200;
 
 /** The last values without a key: a client repeats them, and to read them again would take 3% to 7% of a request. */
 const plainValues: string[] = [];
 
+/** The value of a header as the journal keeps it: without keys, and not too long. */
 function keptValue(value: string): string {
   if (plainValues.includes(value)) return value;
-  const kept = inOwnMemory(redactEncoded(value).slice(0, longestKept));
+  const kept = copyText(redactEncoded(value).slice(0, longestKeptValue));
   if (kept === value) {
     plainValues.unshift(kept);
     if (plainValues.length > keptNames.length) plainValues.pop();
@@ -214,17 +220,21 @@ function keptValue(value: string): string {
   return kept;
 }
 
-// A host name has at most 253 characters.
-const longestOrigin = 300;
-
 function originOf(url: string): string | undefined {
   try {
     const { origin } = new URL(url);
-    return origin.length > longestOrigin ? undefined : inOwnMemory(origin);
+    return origin.length > longestOrigin ? undefined : copyText(origin);
   } catch {
     return undefined;
   }
 }
+
+/** How shells and templates insert a variable, and how our variables start. */
+const openings: readonly string[] = ["${", "$(", "{{", "SVC_KEY_"];
+/** How programs read a variable. */
+const readings: readonly string[] = [".env.", "os.environ"];
+/** The variable of the default key, and how languages print a variable without a value. */
+const bareNames: readonly string[] = ["SVC_API_KEY", "undefined", "null", "None"];
 
 /**
  * Whether a malformed key was meant as a key: a key after a scheme or quotation mark (`keys` lists the keys found in
@@ -236,11 +246,14 @@ function originOf(url: string): string | undefined {
  * isMeantAsKey("not-a-key", []); // false
  */
 export function isMeantAsKey(text: string, keys: readonly string[]): boolean {
-  const [key = text] = keys;
+  if (isUnexpanded(text)) return true;
+  const [key] = keys;
+  if (key === undefined) return false;
+
+  // A scheme, a name or a quotation mark is before the key; at most the other mark is behind it.
   const start = text.indexOf(key);
-  // A quotation mark may follow.
-  const isLast = text.length - start - key.length <= 1;
-  return (start > 0 && isLast) || isUnexpanded(text);
+  const lengthBehind = text.length - start - key.length;
+  return start > 0 && lengthBehind <= 1;
 }
 
 /** Whether a text is a variable that nothing has replaced. */
@@ -253,20 +266,4 @@ function isUnexpanded(text: string): boolean {
   if (readings.some((reading) => bare.includes(reading))) return true;
   if (bare.startsWith("$")) return isKeyCharacter(bare.charCodeAt(1));
   return bare.startsWith("%") && bare.endsWith("%") && bare.length > 2;
-}
-
-// How shells and templates insert a variable; each key has one.
-const openings: readonly string[] = ["${", "$(", "{{", "SVC_KEY_"];
-// How programs read a variable.
-const readings: readonly string[] = [".env.", "os.environ"];
-// The variable of the default key, and how languages print a variable without a value.
-const bareNames: readonly string[] = ["SVC_API_KEY", "undefined", "null", "None"];
-
-function basicCredentials(authorization: string): string {
-  if (authorization.slice(0, 6).toLowerCase() !== "basic ") return "";
-  try {
-    return atob(authorization.slice(6).trim());
-  } catch {
-    return "";
-  }
 }

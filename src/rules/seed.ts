@@ -3,6 +3,11 @@ export type RandomStream = () => number;
 
 export const defaultSeed = 1;
 
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** The two hex digits of each byte. */
+const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
+
 /**
  * A stream of numbers that depends only on the seed and the labels.
  *
@@ -17,11 +22,10 @@ export function randomStream(seed: number, ...labels: readonly string[]): Random
   return sfc32(hash128([String(seed), ...labels].join("\u0000")));
 }
 
+/** One of the items, each equally likely; takes one number. */
 export function pick<Item>(draw: RandomStream, items: readonly Item[]): Item {
   return items[Math.floor((draw() / 4_294_967_296) * items.length)] as Item;
 }
-
-const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** `length` characters of `0-9A-Za-z`, each equally likely. */
 export function base62From(draw: RandomStream, length: number): string {
@@ -33,14 +37,17 @@ export function base62From(draw: RandomStream, length: number): string {
   return text;
 }
 
+/** A UUID of version 4: random digits, but for digit 12, the version, and two bits of digit 16, the variant. */
 export function uuidFrom(draw: RandomStream): string {
   const digits = hexOf(draw()) + hexOf(draw()) + hexOf(draw()) + hexOf(draw());
-  // Version 4, of random digits: one of them is the version, and two bits of another one are the variant.
   const variant = "89ab"[Number.parseInt(digits[16] as string, 16) & 3];
-  const groups = [digits.slice(0, 8), digits.slice(8, 12)];
-  groups.push(`4${digits.slice(13, 16)}`, `${variant}${digits.slice(17, 20)}`);
-  groups.push(digits.slice(20, 32));
-  return groups.join("-");
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `4${digits.slice(13, 16)}`,
+    `${variant}${digits.slice(17, 20)}`,
+    digits.slice(20, 32),
+  ].join("-");
 }
 
 /** Mixes a 32-bit integer into another one; different inputs have different outputs (MurmurHash3's finalizer). */
@@ -54,7 +61,10 @@ export function mix32(value: number): number {
 /** 128 bits, as the four words of a generator's state. */
 type State = readonly [number, number, number, number];
 
-// Four independent FNV-1a-like lanes over UTF-16 units, each with a full mix: it spreads short labels well, and keeps no secret.
+/**
+ * The hash of a text: four hashes of 32 bits, like FNV-1a but with a multiplier and a shift of their own, then mixed with
+ * each other. It spreads short labels well, and keeps no secret. A change of any number here changes all seeded data.
+ */
 function hash128(text: string): State {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;
@@ -71,14 +81,14 @@ function hash128(text: string): State {
   return [mix32(a ^ d), mix32(b ^ a), mix32(c ^ b), mix32(d ^ c)];
 }
 
-// Chris Doty-Humphrey's small fast counting generator (PractRand), 32-bit, public domain algorithm.
+/** The generator sfc32 of Chris Doty-Humphrey (PractRand, public domain): three words are mixed, and the fourth counts. */
 function sfc32(state: State): RandomStream {
   // Signed, like all later values: V8 is slow if the representation of a number changes.
   let a = state[0] | 0;
   let b = state[1] | 0;
   let c = state[2] | 0;
   let d = state[3] | 0;
-  const next = () => {
+  const draw = () => {
     const sum = (a + b + d) | 0;
     d = (d + 1) | 0;
     a = b ^ (b >>> 9);
@@ -88,11 +98,9 @@ function sfc32(state: State): RandomStream {
     return sum >>> 0;
   };
   // The first draws of related states are similar; a dozen rounds separate them.
-  for (let round = 0; round < 12; round++) next();
-  return next;
+  for (let round = 0; round < 12; round++) draw();
+  return draw;
 }
-
-const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
 /** A 32-bit integer as eight hex digits, built from bytes: `toString` is slower. */
 export function hexOf(word: number): string {

@@ -2,14 +2,16 @@ import { SandboxError } from "./errors.js";
 import { quote } from "./schema/words.js";
 import { type Instant, isInstant, parseDuration, parseTime, timeHint } from "./time.js";
 
-// Times and durations of a caller, for whom a wrong one is an error.
+// Times and durations from a caller. A wrong one is an error.
 
+/** The milliseconds of a duration; throws `validation_failed` for anything else. */
 export function durationOf(duration: string | number): number {
   const length = typeof duration === "number" ? duration : parseDuration(duration);
   if (length !== undefined && Number.isSafeInteger(length)) return length;
-  throw invalid("duration", duration, "write it as 90s, 10m, 2h or 7d, or as whole milliseconds");
+  throw invalidInput("duration", duration, "write it as 90s, 10m, 2h or 7d, or as whole milliseconds");
 }
 
+/** The epoch milliseconds of an instant; throws `validation_failed` for anything else. */
 export function instantOf(instant: Instant): number {
   // A text without a zone would mean different instants on different machines.
   const isEpoch = typeof instant === "number" || instant instanceof Date;
@@ -17,10 +19,10 @@ export function instantOf(instant: Instant): number {
   if (isInstant(time)) return time;
   // JavaScript may pass anything.
   const text = isEpoch || typeof instant === "string" ? `${instant}` : "";
-  throw invalid("time", instant, timeHint(text));
+  throw invalidInput("time", instant, timeHint(text));
 }
 
-function invalid(kind: string, value: unknown, hint: string): SandboxError {
+function invalidInput(kind: string, value: unknown, hint: string): SandboxError {
   const message = `Invalid ${kind} ${quote(value)}: ${hint}.`;
   return new SandboxError("validation_failed", message, { given: value });
 }

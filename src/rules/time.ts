@@ -4,13 +4,16 @@ export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
 
-const lengths = { ms: 1, s: 1000, m: minute, h: hour, d: day };
+/** The lengths of the units of durations. */
+const unitLengths = { ms: 1, s: 1000, m: minute, h: hour, d: day };
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
 export const timePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
+/** The longest duration in a scenario. */
 const maximumDuration = 100 * 365 * day;
 
+/** The first and the last instant with a year of four digits. */
 const firstInstant = Date.parse("0000-01-01T00:00:00Z");
 export const lastInstant = Date.parse("9999-12-31T23:59:59.999Z");
 
@@ -24,7 +27,7 @@ export function dayEnd(now: number, resetsAt: number): number {
   return now - modulo(now - resetsAt, day) + day;
 }
 
-// Never negative, so that times before 1970 are also in the right window.
+/** The rest of a division, never negative: times before 1970 are also in the right window. */
 function modulo(value: number, size: number): number {
   const rest = value % size;
   return rest < 0 ? rest + size : rest;
@@ -39,6 +42,7 @@ export type Overlap = `${number}${"s" | "m" | "h" | "d"}` | 0;
 /** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
 export type Instant = string | number | Date;
 
+/** Whether a value is an instant that clocks can show. */
 export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= firstInstant && (value as number) <= lastInstant;
 }
@@ -48,7 +52,7 @@ export function parseDuration(text: string): number | undefined {
   const match = /^(-?)(\d+)(ms|[smhd])$/.exec(text);
   if (match === null) return undefined;
   const [, sign, count, unit] = match;
-  const length = Number(count) * lengths[unit as keyof typeof lengths];
+  const length = Number(count) * unitLengths[unit as keyof typeof unitLengths];
   if (!Number.isSafeInteger(length)) return undefined;
   // Never -0.
   return sign === "-" && length > 0 ? -length : length;
@@ -64,13 +68,13 @@ export function parseDuration(text: string): number | undefined {
  */
 export function parseTime(text: string): number | undefined {
   // `Date` accepts 24:00.
-  if (!timePattern.test(text) || !hasDay(text) || text.startsWith("24", 11)) return undefined;
+  if (!timePattern.test(text) || !isOnCalendar(text) || text.startsWith("24", 11)) return undefined;
   const time = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
   return isInstant(time) ? time : undefined;
 }
 
 /** Whether the day of a time exists: `Date` turns February 30 into March 2. */
-function hasDay(text: string): boolean {
+function isOnCalendar(text: string): boolean {
   const date = text.slice(0, 10);
   const midnight = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
@@ -88,10 +92,30 @@ export function parseWhen(text: string): When | undefined {
   return { after };
 }
 
-/** Epoch milliseconds of a time or a duration from `start`; a text must be checked. */
+/** Epoch milliseconds of a time or a duration from `start`. A text must be one of both: another one is the start. */
 export function timeFrom(start: number, moment: When | string): number {
   const when = typeof moment === "string" ? (parseWhen(moment) ?? { after: 0 }) : moment;
   return "at" in when ? when.at : start + when.after;
+}
+
+/** What is wrong with a text that is no time, and what to write. */
+export function timeHint(text: string): string {
+  const epoch = epochHint(text);
+  if (epoch !== undefined) return epoch;
+
+  // A time but for its T, the colon of its zone, or what is missing at its end.
+  const plain = text.replace(" ", "T").replace(/(?<=T.*[+-]\d\d)(?=\d\d$)/, ":");
+  for (const missing of ["", "T00:00:00Z", "Z"]) {
+    if (parseTime(plain + missing) !== undefined) return `write ${plain}${missing}`;
+  }
+
+  // A time that does not exist.
+  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !isOnCalendar(text)) return `there is no day ${text.slice(0, 10)}`;
+  if (timePattern.test(text) && text.startsWith("24", 11)) {
+    return "there is no such hour: a day ends with 23:59:59.999";
+  }
+
+  return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
 }
 
 /** The hint for seconds or milliseconds since 1970, which other programs write. */
@@ -100,22 +124,6 @@ function epochHint(text: string): string | undefined {
   const unit = text.length > 10 ? 1 : 1000;
   const time = new Date(Number(text) * unit);
   return `write ${shortTime(time.toISOString())}`;
-}
-
-/** What is wrong with a text that is no time, and what to write. */
-export function timeHint(text: string): string {
-  const epoch = epochHint(text);
-  if (epoch !== undefined) return epoch;
-  // A space in place of the T, and a zone without its colon.
-  const plain = text.replace(" ", "T").replace(/(?<=T.*[+-]\d\d)(?=\d\d$)/, ":");
-  for (const missing of ["", "T00:00:00Z", "Z"]) {
-    if (parseTime(plain + missing) !== undefined) return `write ${plain}${missing}`;
-  }
-  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !hasDay(text)) return `there is no day ${text.slice(0, 10)}`;
-  if (timePattern.test(text) && text.startsWith("24", 11)) {
-    return "there is no such hour: a day ends with 23:59:59.999";
-  }
-  return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
 }
 
 /** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */
@@ -132,7 +140,8 @@ export function shortTime(iso: string): string {
 export function scenarioDuration(milliseconds: number) {
   if (milliseconds === 0) return "0ms";
   for (const unit of ["d", "h", "m", "s"] as const) {
-    if (milliseconds % lengths[unit] === 0) return `${milliseconds / lengths[unit]}${unit}` as const;
+    const length = unitLengths[unit];
+    if (milliseconds % length === 0) return `${milliseconds / length}${unit}` as const;
   }
   return `${milliseconds}ms` as const;
 }

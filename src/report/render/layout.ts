@@ -1,6 +1,14 @@
 import { listed } from "../../rules/schema/words.js";
 
-/** The formats of a report, a comparison and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
+interface FormatRow {
+  /** Its name for people. */
+  readonly title: string;
+  readonly mediaType: string;
+  /** The extensions of file names that choose it. New files get the first one. */
+  readonly extensions: readonly [string, ...string[]];
+}
+
+/** The formats of a report, a comparison and a certificate. `render.ts` has the renderer of each; all else is here. */
 const formatTable = {
   text: { title: "Text", mediaType: "text/plain", extensions: [".txt"] },
   json: { title: "JSON", mediaType: "application/json", extensions: [".json"] },
@@ -8,20 +16,13 @@ const formatTable = {
   junit: { title: "JUnit", mediaType: "application/xml", extensions: [".xml"] },
 } satisfies Readonly<Record<string, FormatRow>>;
 
-interface FormatRow {
-  readonly title: string;
-  readonly mediaType: string;
-  /** The extensions of file names that set it. New files get the first one. */
-  readonly extensions: readonly [string, ...string[]];
-}
-
 export type ReportFormat = keyof typeof formatTable;
 
 export const formats: Readonly<Record<ReportFormat, FormatRow>> = formatTable;
 
 export const reportFormats = Object.keys(formatTable) as readonly ReportFormat[];
 
-/** The extensions of file names in a sentence. */
+/** The extensions of these formats in a sentence: `.txt (Text), .json or …`. */
 export function extensionWords(names: readonly ReportFormat[] = reportFormats): string {
   const words = names.map((format) => {
     const { title, extensions } = formats[format];
@@ -52,7 +53,7 @@ export interface ReportLayout {
 /** A table. With `details`, the text format lists them below each row. In JUnit, each row with a tone is a test. */
 export interface Section {
   readonly title: string;
-  /** The column names: first the cells', then the details'. */
+  /** The names of the columns: those of the cells, then those of the details. */
   readonly columns: readonly string[];
   readonly rows: readonly TableRow[];
   /** Below the table. */
@@ -61,7 +62,7 @@ export interface Section {
 
 export interface TableRow {
   readonly cells: readonly Cell[];
-  /** The remaining columns, each of one line or several. */
+  /** The texts of the remaining columns, each of one line or several. */
   readonly details?: readonly (readonly string[])[];
   /** What JUnit shows first of a test that failed or was skipped. Default: its other cells. */
   readonly message?: string | undefined;
@@ -70,7 +71,8 @@ export interface TableRow {
 /** A text with an optional tone and an optional command to copy. */
 export type Cell = string | (ToneText & { readonly code?: string | undefined });
 
-export function detailed(cell: Cell): Exclude<Cell, string> {
+/** A cell with its members; a text alone has no tone and no command. */
+export function normalizeCell(cell: Cell): Exclude<Cell, string> {
   return typeof cell === "string" ? { text: cell } : cell;
 }
 

@@ -2,7 +2,7 @@ import { escapeControls } from "../../rules/terminal-text.js";
 import { alignColumns } from "../plain-text.js";
 import {
   type Cell,
-  detailed,
+  normalizeCell,
   type ReportFormat,
   type ReportLayout,
   type Section,
@@ -10,12 +10,36 @@ import {
   type Tone,
 } from "./layout.js";
 
+/** Colors a text for a terminal. */
 type Paint = (text: string) => string;
 
 type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", Paint>>;
 
-const same: Paint = (text) => text;
-const colorless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
+const unchanged = (text: string) => text;
+const colorless: ReportPalette = {
+  bold: unchanged,
+  dim: unchanged,
+  green: unchanged,
+  yellow: unchanged,
+  red: unchanged,
+};
+
+const colorOfTone: Readonly<Record<Tone, keyof ReportPalette>> = {
+  good: "green",
+  warning: "yellow",
+  bad: "red",
+  broken: "red",
+  quiet: "dim",
+};
+
+/** What a row or the conclusion is as a test of JUnit, by its tone. */
+const junitResults = {
+  good: "passed",
+  warning: "skipped",
+  quiet: "skipped",
+  bad: "failed",
+  broken: "error",
+} as const;
 
 /** The style of the text format. Default: no colors. */
 export interface TextStyle {
@@ -24,6 +48,7 @@ export interface TextStyle {
   readonly wrap?: (text: string) => string;
 }
 
+/** The layout in a format. It leaves out sections without rows. */
 export function render(layout: ReportLayout, format: ReportFormat, style: TextStyle = {}): string {
   const filledSections = layout.sections.filter((section) => section.rows.length > 0);
   const shown: ReportLayout = { ...layout, sections: filledSections };
@@ -41,7 +66,7 @@ export function render(layout: ReportLayout, format: ReportFormat, style: TextSt
 }
 
 function renderText(layout: ReportLayout, style: TextStyle): string {
-  const { palette = colorless, wrap = same } = style;
+  const { palette = colorless, wrap = unchanged } = style;
   const lines = [escapeControls(layout.title), ""];
 
   for (const section of layout.sections) {
@@ -67,7 +92,7 @@ function renderText(layout: ReportLayout, style: TextStyle): string {
 
 /** A section with details lists each row above its details; any other one is an aligned table. */
 function sectionLines(section: Section, palette: ReportPalette): string[] {
-  const painted = (cell: Cell) => paint(plainCell(cell), detailed(cell).tone, palette);
+  const painted = (cell: Cell) => paint(plainCell(cell), normalizeCell(cell).tone, palette);
 
   const hasDetails = section.rows.some((row) => row.details !== undefined);
   if (!hasDetails) {
@@ -96,14 +121,6 @@ function labeledDetails(row: TableRow, columns: readonly string[]): string[][] {
   }
   return labeled;
 }
-
-const colorOfTone: Readonly<Record<Tone, keyof ReportPalette>> = {
-  good: "green",
-  warning: "yellow",
-  bad: "red",
-  broken: "red",
-  quiet: "dim",
-};
 
 function paint(text: string, tone: Tone | undefined, palette: ReportPalette): string {
   if (tone === undefined) return text;
@@ -145,7 +162,7 @@ function markdownRow(cells: readonly string[]): string {
 }
 
 function markdownCell(cell: Cell): string {
-  const { text, code } = detailed(cell);
+  const { text, code } = normalizeCell(cell);
   if (code === undefined) return markdownText(text);
 
   // One tick more than the most in a row inside the command.
@@ -166,6 +183,7 @@ function markdownText(text: string): string {
   return escapeControls(text).replace(markdownSigns, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
+/** A group of tests in JUnit: a section, the conclusion or the failures. */
 interface TestSuite {
   readonly name: string;
   readonly cases: readonly TestCase[];
@@ -174,7 +192,9 @@ interface TestSuite {
 interface TestCase {
   readonly name: string;
   readonly tone: Tone;
+  /** What is shown first of a test that failed or was skipped. */
   readonly message: string;
+  /** Its whole output. */
   readonly lines: readonly string[];
 }
 
@@ -218,24 +238,26 @@ function suitesOf(layout: ReportLayout): TestSuite[] {
   return suites;
 }
 
+/** The rows with a tone as tests. */
 function casesOf(section: Section): TestCase[] {
   const cases: TestCase[] = [];
   for (const row of section.rows) {
-    const index = row.cells.findIndex((cell) => detailed(cell).tone !== undefined);
-    const tone = detailed(row.cells[index] ?? "").tone;
-    if (tone !== undefined) cases.push(caseOf(row, section.columns, index, tone));
+    const toneIndex = row.cells.findIndex((cell) => normalizeCell(cell).tone !== undefined);
+    const { tone } = normalizeCell(row.cells[toneIndex] ?? "");
+    if (tone !== undefined) cases.push(testCaseOf(row, section.columns, toneIndex, tone));
   }
   return cases;
 }
 
-function caseOf(row: TableRow, columns: readonly string[], toneIndex: number, tone: Tone): TestCase {
+/** A row as a test: its first cells are the name, all others its output. */
+function testCaseOf(row: TableRow, columns: readonly string[], toneIndex: number, tone: Tone): TestCase {
   const texts = row.cells.map(plainCell);
 
-  // The name is before the cell with the tone; if that is the first one, it is the name, with the next one.
+  // The name is before the cell with the tone. If that is the first one, these are the first two cells.
   const nameLength = toneIndex === 0 ? 2 : toneIndex;
   const name = texts.slice(0, nameLength).join(" ");
 
-  // The message is the rest that says something.
+  // Of the rest, the cells that say something are the message.
   const facts: string[] = [];
   const lines: string[] = [];
   for (const [index, text] of texts.entries()) {
@@ -249,19 +271,12 @@ function caseOf(row: TableRow, columns: readonly string[], toneIndex: number, to
     for (const line of detail) lines.push(`${column}: ${line}`);
   }
 
-  // A row of a name and details has the first of these as its message.
+  // If the details say all, the first of them is the message.
   const shownFirst = facts.join(", ") || (lines[0] ?? "");
   return { name, tone, message: row.message ?? shownFirst, lines };
 }
 
-const junitResults = {
-  good: "passed",
-  warning: "skipped",
-  quiet: "skipped",
-  bad: "failed",
-  broken: "error",
-} as const;
-
+/** A test as an element of JUnit. */
 function caseLines(testCase: TestCase, className: string): string[] {
   const open = `    <testcase classname="${className}" name=${attribute(testCase.name)} time="0">`;
   const close = "    </testcase>";
@@ -293,14 +308,15 @@ const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 
 /** Escapes a text for XML and HTML, for an element or double quotes. */
 function xmlText(text: string): string {
-  return escapeControls(text).replace(/[&<>"]/g, (found) => entities[found] as string);
+  return escapeControls(text).replace(/[&<>"]/g, (sign) => entities[sign] as string);
 }
 
 function attribute(text: string): string {
   return `"${xmlText(text)}"`;
 }
 
+/** A cell as text: its command is behind its words. */
 function plainCell(cell: Cell): string {
-  const { text, code } = detailed(cell);
+  const { text, code } = normalizeCell(cell);
   return escapeControls(code === undefined ? text : `${text} ${code}`);
 }

@@ -2,7 +2,23 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { mismatchesIn, shapeProblems } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { choice, list, mapping, nullable, openMapping, optional, record, text } from "./shape.js";
+import {
+  always,
+  anything,
+  choice,
+  either,
+  isAllowed,
+  isOfKind,
+  list,
+  mapping,
+  nullable,
+  number,
+  openMapping,
+  optional,
+  record,
+  type Shape,
+  text,
+} from "./shape.js";
 
 const shape = mapping({
   name: text({ min: 2, max: 3 }),
@@ -37,4 +53,30 @@ test("a list and a mapping each have one word, as what is required and as what i
   expect(messages).toContain("part must be a mapping, not a list");
   expect(messages).toContain("part must be a list of at least 1, not a mapping");
   expect(messages.filter((one) => /array|object/.test(one))).toEqual([]);
+});
+
+const status = { ...choice(["401"]), besides: /^20\d$/ } as Shape;
+
+test.each<[name: string, shape: Shape, allowed: readonly unknown[], refused: readonly unknown[]]>([
+  ["anything", anything(), [null, 1, "a", [], {}], []],
+  ["a nullable text", nullable(text({ min: 2 })), [null, "ab"], ["a", 1, undefined]],
+  ["a nullable constant", nullable(always("a")), [null, "a"], ["b"]],
+  ["one of several kinds", either(text(), number({ max: 5 })), ["a", 5], [6, null, []]],
+  [
+    "one of several mappings",
+    either(nullable(mapping({ a: optional(text()) })), list(text())),
+    [null, {}, []],
+    ["a"],
+  ],
+  ["a choice with other texts", status, ["401", "204"], ["301", 204]],
+])("%s is allowed by each question alike, as by JSON Schema", (_name, shape, allowed, refused) => {
+  const isValid = new Ajv2020({ allowUnionTypes: true, strictTypes: false }).compile(jsonSchemaOf(shape));
+  for (const value of allowed) {
+    const answers = [isAllowed(shape, value), isOfKind(shape, value), isValid(value)];
+    expect([value, ...answers, mismatchesIn(shape, value)]).toEqual([value, true, true, true, []]);
+  }
+  for (const value of refused) {
+    expect([value, isAllowed(shape, value), isValid(value)]).toEqual([value, false, false]);
+    expect(mismatchesIn(shape, value)).toHaveLength(1);
+  }
 });

@@ -1,6 +1,6 @@
 import { SandboxError } from "../errors.js";
 import { redactEncoded, redactKeys } from "../redact.js";
-import { expectedOf, inWords } from "./messages.js";
+import { describeMistake, expectedWords } from "./messages.js";
 import type { Members, Mistake, Problem, Spelling } from "./problem.js";
 import {
   type FieldPath,
@@ -17,17 +17,31 @@ import {
 } from "./shape.js";
 import { didYouMean, listed, quote } from "./words.js";
 
-/** `isExtra` is asked for each unknown member whether it is allowed. Default: none is. */
+/** More problems help nobody, and each takes time: a client may send a text full of them. */
+export const maximumProblems = 100;
+
+/** More characters of a member's name are not shown. */
+const longestShownName = 60;
+
+/** Whether a member that its mapping does not have is allowed. */
+type IsAllowedExtra = (name: string, members: Members) => boolean;
+
+const noExtra: IsAllowedExtra = () => false;
+
+const notSpelled: Spelling = () => undefined;
+
+/** The problems of a value that does not have this shape, in words. */
 export function shapeProblems(
   shape: Shape,
   value: unknown,
-  isExtra?: IsExtra,
+  isAllowedExtra: IsAllowedExtra = noExtra,
   spelling: Spelling = notSpelled,
 ): Problem<ShapeCode>[] {
   const problems: Problem<ShapeCode>[] = [];
+  /** The fields that misspelled ones mean. */
   const misspelled = new Set<string>();
-  for (const mistake of mistakesIn(shape, value, isExtra, spelling)) {
-    const problem = inWords(mistake, shape, spelling);
+  for (const mistake of mistakesIn(shape, value, isAllowedExtra, spelling)) {
+    const problem = describeMistake(mistake, shape, spelling);
     problems.push(problem);
     if (problem.meant !== undefined) misspelled.add(pathText(problem.meant));
   }
@@ -43,6 +57,7 @@ export function checkValue<Of extends Shape>(shape: Of, value: unknown, failure:
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
+/** A part of a response that does not have its shape. */
 interface Mismatch {
   /** As `limits.per_day`, empty for the whole value, and without a key. */
   readonly path: string;
@@ -53,6 +68,7 @@ interface Mismatch {
 /** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
 export function mismatchesIn(shape: Shape, whole: unknown): Mismatch[] {
   const mismatches: Mismatch[] = [];
+  /** The last part that has no right value: what is inside it says nothing more. */
   let mismatched: FieldPath | undefined;
   for (const mistake of mistakesIn(shape, whole)) {
     const { kind, path, value } = mistake;
@@ -63,7 +79,7 @@ export function mismatchesIn(shape: Shape, whole: unknown): Mismatch[] {
       const field = [...path.slice(0, -1), shownName(path)];
       mismatches.push({ path: pathText(field), expected: "no such member", value });
     } else {
-      mismatches.push({ path: pathText(path), expected: expectedOf(mistake.shape), value });
+      mismatches.push({ path: pathText(path), expected: expectedWords(mistake.shape), value });
     }
   }
   return mismatches;
@@ -73,30 +89,31 @@ function isInside(path: FieldPath, outer: FieldPath): boolean {
   return outer.length < path.length && outer.every((step, index) => step === path[index]);
 }
 
-// A field name from a client may contain anything.
+/** The name of a member from outside, which may contain anything: short, and without a key. */
 function shownName(path: FieldPath): string {
   const redacted = redactEncoded(String(path.at(-1)));
-  return redacted.length > 60 ? `${redacted.slice(0, 60)}…` : redacted;
+  return redacted.length > longestShownName ? `${redacted.slice(0, longestShownName)}…` : redacted;
 }
 
 /** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
 export function validationError(
   failure: string,
-  wrong: readonly Pick<Problem, "field" | "message" | "hint">[],
+  problems: readonly Pick<Problem, "field" | "message" | "hint">[],
 ): SandboxError {
-  const problems: [field: string, problem: string][] = [];
-  for (const { field, message, hint } of wrong) {
-    const problem = hint === undefined ? message : `${message}: ${hint}`;
-    problems.push([redactKeys(field.join(".")) || "body", redactKeys(problem)]);
+  const texts: [field: string, text: string][] = [];
+  for (const { field, message, hint } of problems) {
+    const text = hint === undefined ? message : `${message}: ${hint}`;
+    texts.push([redactKeys(field.join(".")) || "body", redactKeys(text)]);
   }
 
-  let text = `${failure}: ${problems[0]?.[1]}`;
-  if (problems.length > 1) text += ` (and ${problems.length - 1} more)`;
-  if (!text.endsWith("?")) text += ".";
-  return new SandboxError("validation_failed", text, { fields: Object.fromEntries(problems) });
+  // The message has the first problem, `details` have all.
+  let message = `${failure}: ${texts[0]?.[1]}`;
+  if (texts.length > 1) message += ` (and ${texts.length - 1} more)`;
+  if (!message.endsWith("?")) message += ".";
+  return new SandboxError("validation_failed", message, { fields: Object.fromEntries(texts) });
 }
 
-/** Throws `validation_failed` with the invalid fields, by their names in JSON; `undefined` means valid. */
+/** Throws `validation_failed` if a field has a problem. `problems` has each field's by its name in JSON; `undefined` is none. */
 export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
   const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
   if (wrong.length === 0) return;
@@ -105,6 +122,7 @@ export function requireFields(doing: string, problems: Readonly<Record<string, s
   throw new SandboxError("validation_failed", message, { fields: Object.fromEntries(wrong) });
 }
 
+/** Throws `validation_failed` unless the options of a call are a mapping with known names only. */
 export function requireKnownOptions(doing: string, options: unknown, known: readonly string[]): void {
   if (!isMapping(options)) {
     requireFields(doing, { options: `are a mapping, { ${known[0]}: … }, not ${quote(options)}` });
@@ -119,37 +137,31 @@ export function requireKnownOptions(doing: string, options: unknown, known: read
   requireFields(doing, Object.fromEntries(problems));
 }
 
-type IsExtra = (name: string, members: Members) => boolean;
-
-const notSpelled: Spelling = () => undefined;
-
-/** More help nobody, and each takes time: a client may send a text full of them. */
-export const maximumProblems = 100;
-
+/** The parts of a value that do not have its shape, in the order of the shape. */
 export function mistakesIn(
   root: Shape,
   whole: unknown,
-  isExtra: IsExtra = () => false,
+  isAllowedExtra: IsAllowedExtra = noExtra,
   spelling = notSpelled,
 ): Mistake[] {
-  const shapeCheck = new ShapeCheck(isExtra, spelling);
+  const shapeCheck = new ShapeCheck(isAllowedExtra, spelling);
   shapeCheck.check(root, whole, []);
   return shapeCheck.mistakes;
 }
 
 class ShapeCheck {
   readonly mistakes: Mistake[] = [];
-  readonly #isExtra: IsExtra;
+  readonly #isAllowedExtra: IsAllowedExtra;
   readonly #spelling: Spelling;
 
-  constructor(isExtra: IsExtra, spelling: Spelling) {
-    this.#isExtra = isExtra;
+  constructor(isAllowedExtra: IsAllowedExtra, spelling: Spelling) {
+    this.#isAllowedExtra = isAllowedExtra;
     this.#spelling = spelling;
   }
 
   check(shape: Shape, value: unknown, path: FieldPath): void {
-    if (this.mistakes.length >= maximumProblems || shape.kind === "anything") return;
-    if (shape.isNullable && value === null) return;
+    if (this.mistakes.length >= maximumProblems) return;
+    if (shape.kind === "anything" || (shape.isNullable && value === null)) return;
     if (shape.kind === "either") {
       this.check(optionFor(shape.options, value), value, path);
       return;
@@ -158,7 +170,9 @@ class ShapeCheck {
     if (value === undefined && path.length > 0) this.#add({ kind: "missing", path, shape, value });
     else if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
     else if (this.#startsWithZeros(value, path)) this.#add({ kind: "zeros", path, shape, value });
-    if (isOfKind(shape, value)) this.#checkInside(shape, value, path);
+
+    // The parts of a list that is too long are checked, too.
+    if (isOfKind(shape, value)) this.#checkParts(shape, value, path);
   }
 
   // In other formats, such a number is octal, or a code.
@@ -170,7 +184,7 @@ class ShapeCheck {
     if (this.mistakes.length < maximumProblems) this.mistakes.push(mistake);
   }
 
-  #checkInside(shape: Shape, value: unknown, path: FieldPath): void {
+  #checkParts(shape: Shape, value: unknown, path: FieldPath): void {
     if (shape.kind === "mapping") this.#checkMapping(shape, value as Members, path);
     if (shape.kind === "record") this.#checkRecord(shape, value as Members, path);
     if (shape.kind !== "list" || !Array.isArray(value)) return;
@@ -187,10 +201,10 @@ class ShapeCheck {
 
     const unknown: string[] = [];
     for (const name of Object.keys(members)) {
-      if (!Object.hasOwn(shape.fields, name) && !this.#isExtra(name, members)) unknown.push(name);
+      if (!Object.hasOwn(shape.fields, name) && !this.#isAllowedExtra(name, members)) unknown.push(name);
     }
-    const hasNoEffect = shape.needs?.every((name) => isUnset(shape, members[name]));
-    // If a field is unknown, it is probably the needed one, misspelled.
+    // An unknown field is probably the needed one, misspelled.
+    const hasNoEffect = shape.needsOneOf?.every((name) => isUnset(shape, members[name]));
     if (hasNoEffect && unknown.length === 0) this.#add({ kind: "empty", path, shape, value: members });
     for (const name of unknown) {
       this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], holder: members });
@@ -198,29 +212,33 @@ class ShapeCheck {
   }
 
   #checkRecord(shape: RecordKind, members: Members, path: FieldPath): void {
-    const shapeOfNames = shape.name;
+    const nameShape = shape.name;
     for (const [name, value] of Object.entries(members)) {
       const inner = [...path, name];
-      if (shapeOfNames !== undefined && !isAllowed(shapeOfNames, name)) {
-        this.#add({ kind: "name", path: inner, shape: shapeOfNames, value: name, holder: members });
+      if (nameShape !== undefined && !isAllowed(nameShape, name)) {
+        this.#add({ kind: "name", path: inner, shape: nameShape, value: name, holder: members });
       }
       this.check(shape.member, value, inner);
     }
   }
 }
 
-/** The option of the same kind; of several mappings, one that has a field of the value. */
+/**
+ * The option that a value is checked with: one of its kind, among mappings the first that has one of its fields. Without
+ * one of its kind, the first option, for the message.
+ */
 function optionFor(options: readonly Shape[], value: unknown): Shape {
   const alike = options.filter((option) => isOfKind(option, value));
   for (const option of alike) {
-    if (option.kind !== "mapping") continue;
+    if (option.kind !== "mapping" || !isMapping(value)) continue;
     const { fields } = option;
-    const names = Object.keys(value as Members);
+    const names = Object.keys(value);
     if (names.some((name) => Object.hasOwn(fields, name))) return option;
   }
   return alike[0] ?? (options[0] as Shape);
 }
 
+/** Whether a field that its mapping needs is missing, or switched off. */
 function isUnset(shape: MappingKind, member: unknown): boolean {
   return member === undefined || (shape.isOffByFalse === true && member === false);
 }

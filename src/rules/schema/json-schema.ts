@@ -10,7 +10,7 @@ import {
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The description of a shape at a path in the root: `<ref>` is any member of a record, `<item>` any item of a list, `<option>` one of several kinds. */
+/** The description of a shape, by its path in the root: `<ref>` is any member of a record, `<item>` any item of a list, `<option>` one of several kinds. */
 export type Describe = (shape: Shape, path: readonly string[]) => string | undefined;
 
 const ownDescription: Describe = ({ description }) => description;
@@ -30,48 +30,52 @@ export function jsonSchemaOf(
   const description = describe(shape, path);
   if (description !== undefined) schema.description = description;
 
-  const inside: Inside = (inner, step) => jsonSchemaOf(inner, describe, [...path, step]);
-  const keywords = keywordsOf(shape, inside);
+  const schemaOfPart: SchemaOfPart = (part, step) => jsonSchemaOf(part, describe, [...path, step]);
+  const keywords = keywordsOf(shape, schemaOfPart);
   Object.assign(schema, shape.isNullable ? orNullKeywords(keywords) : keywords);
 
   // A keyword for editors; validators ignore it.
-  if (shape.isOfSnapshots) schema.doNotSuggest = true;
+  if (shape.isSnapshotOnly) schema.doNotSuggest = true;
   return schema;
 }
 
+/** The keywords of a shape that may also be null. */
 function orNullKeywords(keywords: JsonSchema): JsonSchema {
-  const { type, enum: choices, anyOf } = keywords;
+  const { type, const: constant, enum: choices, anyOf } = keywords;
   if (anyOf !== undefined) return { ...keywords, anyOf: [...(anyOf as []), { type: "null" }] };
+  if (constant !== undefined) return { enum: [constant, null] };
+  // Without a type, null is already allowed.
+  if (type === undefined) return keywords;
   const types = [type, "null"];
   if (choices === undefined) return { ...keywords, type: types };
   return { ...keywords, type: types, enum: [...(choices as []), null] };
 }
 
-/** Returns the schema of a shape inside, at this step. */
-type Inside = (shape: Shape, step: string) => JsonSchema;
+/** The schema of a part of a shape: a step of `Describe` leads to it. */
+type SchemaOfPart = (part: Shape, step: string) => JsonSchema;
 
-function keywordsOf(shape: Shape, inside: Inside): JsonSchema {
+function keywordsOf(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
   switch (shape.kind) {
     case "anything":
       return {};
     case "either":
-      return { anyOf: shape.options.map((option) => inside(option, "<option>")) };
+      return { anyOf: shape.options.map((option) => schemaOfPart(option, "<option>")) };
     case "choice":
       return choiceKeywords(shape);
     case "list": {
-      const items = inside(shape.item, "<item>");
-      return { type: "array", items, ...limited(shape, "minItems", "maxItems") };
+      const items = schemaOfPart(shape.item, "<item>");
+      return { type: "array", items, ...rangeKeywords(shape, "minItems", "maxItems") };
     }
     case "text":
       return textKeywords(shape);
     case "number": {
       const type = shape.isWhole ? "integer" : "number";
-      return { type, ...limited(shape, "minimum", "maximum") };
+      return { type, ...rangeKeywords(shape, "minimum", "maximum") };
     }
     case "record":
-      return recordKeywords(shape, inside);
+      return recordKeywords(shape, schemaOfPart);
     case "mapping":
-      return mappingKeywords(shape, inside);
+      return mappingKeywords(shape, schemaOfPart);
     default:
       return { type: shape.kind };
   }
@@ -89,47 +93,52 @@ function choiceKeywords(shape: ChoiceKind): JsonSchema {
 }
 
 function textKeywords(shape: TextKind): JsonSchema {
-  const schema: Record<string, unknown> = { type: "string", ...limited(shape, "minLength", "maxLength") };
+  const schema: Record<string, unknown> = {
+    type: "string",
+    ...rangeKeywords(shape, "minLength", "maxLength"),
+  };
   if (shape.format !== undefined) schema.format = shape.format;
   if (shape.pattern !== undefined) schema.pattern = shape.pattern.source;
   return schema;
 }
 
-function recordKeywords(shape: RecordKind, inside: Inside): JsonSchema {
+function recordKeywords(shape: RecordKind, schemaOfPart: SchemaOfPart): JsonSchema {
   const { name, member } = shape;
   if (name !== undefined) {
-    const propertyNames = inside(name, "<name>");
-    return { type: "object", propertyNames, additionalProperties: inside(member, "<ref>") };
+    const propertyNames = schemaOfPart(name, "<name>");
+    return { type: "object", propertyNames, additionalProperties: schemaOfPart(member, "<ref>") };
   }
   // Explicit, or generated types would have an object without members.
   if (member.kind === "anything") return { type: "object", additionalProperties: true };
-  return { type: "object", additionalProperties: inside(member, "<ref>") };
+  return { type: "object", additionalProperties: schemaOfPart(member, "<ref>") };
 }
 
-function mappingKeywords(shape: MappingKind, inside: Inside): JsonSchema {
+function mappingKeywords(shape: MappingKind, schemaOfPart: SchemaOfPart): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
   for (const [name, field] of Object.entries(shape.fields)) {
-    properties[name] = inside(shapeOf(field), name);
+    properties[name] = schemaOfPart(shapeOf(field), name);
     if (!("optional" in field)) required.push(name);
   }
 
   const schema: Record<string, unknown> = { type: "object", properties };
   if (required.length > 0) schema.required = required;
   if (!shape.isOpen) schema.additionalProperties = false;
-  if (shape.needs !== undefined) schema.anyOf = shape.needs.map((name) => having(name, shape));
+  if (shape.needsOneOf !== undefined)
+    schema.anyOf = shape.needsOneOf.map((name) => hasFieldSchema(name, shape));
   return schema;
 }
 
-/** The schema of a mapping that has a field, and that has it switched on. */
-function having(name: string, shape: MappingKind): JsonSchema {
+/** The schema of a mapping that has this field; a flag must be on. */
+function hasFieldSchema(name: string, shape: MappingKind): JsonSchema {
   const field = shapeOf(shape.fields[name] as Shape);
   const canBeOff = shape.isOffByFalse && field.kind === "boolean";
   if (!canBeOff) return { required: [name] };
   return { required: [name], properties: { [name]: { const: true } } };
 }
 
-function limited(range: Range, minName: string, maxName: string): JsonSchema {
+/** The limits of a range, by these keywords. */
+function rangeKeywords(range: Range, minName: string, maxName: string): JsonSchema {
   const limits: Record<string, number> = {};
   if (range.min !== undefined) limits[minName] = range.min;
   if (range.max !== undefined) limits[maxName] = range.max;

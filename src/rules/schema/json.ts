@@ -1,4 +1,4 @@
-import { described, isMapping, mapFields, orNull, type Shape, text } from "./shape.js";
+import { described, isMapping, mapParts, orNull, type Shape, text } from "./shape.js";
 
 /** `undefined` for invalid JSON: the message of `JSON.parse` quotes the text, which may contain a key (R46). */
 export function parsedJson(text: string): unknown {
@@ -9,7 +9,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-// Scenarios have up to seven levels.
+/** The most levels of a value from outside. Scenarios have up to seven. */
 export const maxLevels = 64;
 
 /** Whether a value from outside has more than `maxLevels` levels: functions that walk through a value use stack for each. */
@@ -33,43 +33,45 @@ function byName([one]: [string, unknown], [other]: [string, unknown]): number {
 
 // Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
 
-function snake(name: string): string {
-  if (!isMember(name)) return name;
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function camel(name: string): string {
-  if (!isMember(name)) return name;
-  return name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-}
-
-// Other names, such as `Content-Type` and `200.getKeyUsage`, are not members: they stay.
-function isMember(name: string): boolean {
-  return /^[a-z]\w*$/.test(name);
-}
-
 /** Plain data with its members spelled for JSON: `perMinute` as `per_minute`. */
 export function snakeCase(value: unknown): unknown {
-  return respelled(value, snake);
+  return spellMembers(value, snake);
 }
 
+/** Plain data from JSON with its members spelled as in values: `per_minute` as `perMinute`. */
 export function camelCase(value: unknown): unknown {
-  return respelled(value, camel);
+  return spellMembers(value, camel);
 }
 
-function respelled(value: unknown, spell: (name: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item) => respelled(item, spell));
+function spellMembers(value: unknown, spell: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => spellMembers(item, spell));
   if (!isMapping(value)) return value;
 
   const members: [string, unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
     // Headers have the names of a client or the API.
-    const inner = name === "headers" ? member : respelled(member, spell);
+    const inner = name === "headers" ? member : spellMembers(member, spell);
     members.push([spell(name), inner]);
   }
   return Object.fromEntries(members);
 }
 
+function snake(name: string): string {
+  if (!isMemberName(name)) return name;
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camel(name: string): string {
+  if (!isMemberName(name)) return name;
+  return name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** Whether a name is one of our members. Others, such as `Content-Type` and `200.getKeyUsage`, have one spelling. */
+function isMemberName(name: string): boolean {
+  return /^[a-z]\w*$/.test(name);
+}
+
+/** The type of a value in JSON: what `snakeCase` makes of it. */
 export type InJson<Value> = Value extends string | number | boolean | null | undefined
   ? Value
   : Value extends readonly (infer Item)[]
@@ -78,22 +80,27 @@ export type InJson<Value> = Value extends string | number | boolean | null | und
       ? { readonly [Name in keyof Value as Name extends string ? Snake<Name> : never]: InJson<Value[Name]> }
       : Value;
 
+/** `"perMinute"` as `"per_minute"`, letter by letter. */
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name;
 
+/** The shape of a value in JSON: its fields are spelled in snake_case. */
 export function inJson(shape: Shape): Shape {
   if (shape.isAsSpelled) return shape;
-  return mapFields(shape, inJson, snake);
+  return mapParts(shape, inJson, snake);
 }
 
-/** The shape of the JSON of this or another version: names that may increase are any text, as times are. */
+/**
+ * The shape of a value in the JSON of this or another version. What differs between versions may be any text: names of
+ * which there may be more, and times. Unlike with `inJson`, null is a kind of its own.
+ */
 export function inJsonOfAnyVersion(shape: Shape): Shape {
-  const { isNullable, description, ...plain } = shape;
+  const { isNullable, description, ...notNull } = shape;
   let changed: Shape;
-  if (isNullable) changed = orNull(inJsonOfAnyVersion(plain as Shape));
+  if (isNullable) changed = orNull(inJsonOfAnyVersion(notNull as Shape));
   else if (mayBeAnyText(shape)) changed = text();
-  else return mapFields(shape, inJsonOfAnyVersion, shape.isAsSpelled ? unchanged : snake);
+  else return mapParts(shape, inJsonOfAnyVersion, shape.isAsSpelled ? sameName : snake);
 
   if (description === undefined) return changed;
   return described(changed, description);
@@ -104,6 +111,6 @@ function mayBeAnyText(shape: Shape): boolean {
   return shape.kind === "text" && shape.format !== undefined;
 }
 
-function unchanged(name: string): string {
+function sameName(name: string): string {
   return name;
 }

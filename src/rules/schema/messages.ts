@@ -7,6 +7,7 @@ import {
   isMapping,
   type ListKind,
   type MappingKind,
+  type NumberKind,
   namedFieldsOf,
   type RecordKind,
   type Shape,
@@ -17,6 +18,15 @@ import {
 import { fieldSpelling, meaningsOf, outdentedHint, unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
 
+/** More choices are not added to the hint for a missing field. */
+const maxChoicesAdded = 8;
+
+/** More choices are not listed in a message. */
+const maxChoicesShown = 15;
+
+/** A longer range of numbers, such as `1-9999`, was hardly meant as a list of them. */
+const maxItemsOfRange = 19;
+
 /** What is wrong with a part: its message is the name of the part, and `what`. */
 interface Wording {
   readonly code: ShapeCode;
@@ -25,7 +35,7 @@ interface Wording {
 }
 
 /** Puts a mistake into words. */
-export function inWords(mistake: Mistake, root: Shape, spelling: Spelling): Problem<ShapeCode> {
+export function describeMistake(mistake: Mistake, root: Shape, spelling: Spelling): Problem<ShapeCode> {
   const { kind, path, shape, value } = mistake;
   switch (kind) {
     case "missing": {
@@ -35,9 +45,9 @@ export function inWords(mistake: Mistake, root: Shape, spelling: Spelling): Prob
     case "unknown":
       return unknownField(mistake, root);
     case "empty": {
-      const { needs = [] } = shape as MappingKind;
+      const { needsOneOf: needs = [] } = shape as MappingKind;
       const hint = `add one of ${listed(needs, "or")}`;
-      return asProblem(path, labelOf(path), { code: "missing_field", what: "has no effect", hint });
+      return asProblem(path, partName(path), { code: "missing_field", what: "has no effect", hint });
     }
     case "name": {
       const wording = wrongName(value as string, shape as TextKind, mistake.holder);
@@ -45,12 +55,13 @@ export function inWords(mistake: Mistake, root: Shape, spelling: Spelling): Prob
     }
     case "zeros": {
       const what = `must not start with zeros, as in ${spelling(path)}`;
-      return asProblem(path, labelOf(path), { code: "out_of_range", what, hint: `write ${value}` });
+      return asProblem(path, partName(path), { code: "out_of_range", what, hint: `write ${value}` });
     }
     case "value": {
+      // A number or a flag is shown as the text has it: `1e3`, `yes`.
       const hasSpelling = typeof value === "number" || typeof value === "boolean";
       const spelled = hasSpelling ? spelling(path) : undefined;
-      return asProblem(path, labelOf(path), wrongValue(value, shape, spelled || quote(value)));
+      return asProblem(path, partName(path), wrongValue(value, shape, spelled || quote(value)));
     }
   }
 }
@@ -59,18 +70,16 @@ function asProblem(path: FieldPath, name: string, wording: Wording): Problem<Sha
   return { code: wording.code, field: path, message: `${name} ${wording.what}`, hint: wording.hint };
 }
 
-// The name of a field; for an item of a list, the list's name and the position.
-function labelOf(path: FieldPath): string {
+/** The name of a field; of an item, the name and position: `scopes[1]`; of the whole value, `body`. */
+function partName(path: FieldPath): string {
   const last = path.at(-1);
   if (last === undefined) return "body";
   if (typeof last === "number") return `${path.at(-2) ?? ""}[${last}]`;
   return last;
 }
 
-const maxChoicesAdded = 8;
-
 function missingField(path: FieldPath, shape: Shape, root: Shape): Wording {
-  const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
+  const where = path.length < 2 ? "" : ` in ${quote(partName(path.slice(0, -1)))}`;
   let add = `add ${path.at(-1) ?? ""}`;
   if (shape.kind === "choice" && shape.choices.length <= maxChoicesAdded) {
     add += `: ${listed(shape.choices.map(String), "or")}`;
@@ -78,7 +87,7 @@ function missingField(path: FieldPath, shape: Shape, root: Shape): Wording {
   return { code: "missing_field", what: `is missing${where}`, hint: outdentedHint(path, root) ?? add };
 }
 
-/** `shown` is the value as the text has it, or as messages quote it. */
+/** A value that its shape does not allow. `shown` is the value as the text has it, or as messages quote it. */
 function wrongValue(value: unknown, shape: Shape, shown: string): Wording {
   if (shape.kind === "choice") return wrongChoice(value, shape, shown);
   if (value === null) {
@@ -86,123 +95,15 @@ function wrongValue(value: unknown, shape: Shape, shown: string): Wording {
     return { code: "wrong_type", what: "is empty", hint: `write a value or remove the line${more}` };
   }
   if (shape.kind === "list" && Array.isArray(value)) return wrongLength(value.length, shape);
+
   if (shape.kind === "text") {
     if (typeof value === "string") return wrongText(value, shape);
-    // A number may only lack its unit.
-    if (typeof value === "number" && shape.hint?.(String(value))) return wrongText(String(value), shape);
+    // A number may only lack its unit: the shape of a duration has a hint for `90`.
+    const digits = String(value);
+    if (typeof value === "number" && shape.hint?.(digits)) return wrongText(digits, shape);
   }
-
-  const isOutOfRange = shape.kind === "number" && typeof value === "number";
-  const code = isOutOfRange ? "out_of_range" : "wrong_type";
-  const given = typeof value === "string" ? `the text ${shown}` : shown;
-  const what = `must be ${nounOf(shape, value)}, not ${given}`;
-  if (shape.kind === "number" && typeof value === "string" && /^\d+$/.test(value)) {
-    return { code, what, hint: `write ${value} without quotes` };
-  }
-  return { code, what, hint: `write ${typeHint(value, shape, shown)}` };
+  return wrongType(value, shape, shown);
 }
-
-/** What to write in place of a value of another type. */
-function typeHint(value: unknown, shape: Shape, shown: string): string {
-  const unspaced = unspacedName(value, shape);
-  if (unspaced !== undefined) return `${unspaced}: … with an ordinary space after the colon`;
-
-  switch (shape.kind) {
-    case "number": {
-      // A share, such as a probability, that was written in percent.
-      const percent = shape.max === 1 ? Number.parseFloat(String(value)) : 0;
-      const isPercent = percent > 1 && percent <= 100;
-      return isPercent ? `${percent / 100} for ${percent}%` : expectedOf(shape, value);
-    }
-    case "boolean":
-      return "true or false, without quotes";
-    case "list": {
-      if (shape.item.kind === "mapping") return "a list: a dash before each item";
-      const items = itemsIn(value).join(", ") || "one, two";
-      return `a list: [${items}]`;
-    }
-    case "text": {
-      const canBeQuoted = typeof value === "number" || typeof value === "boolean";
-      if (canBeQuoted && isAllowed(shape, shown)) return `it in quotes: "${shown}"`;
-      return wantedText(shape);
-    }
-    case "record":
-      return recordHint(shape, value);
-    default:
-      return mappingHint(shape, value);
-  }
-}
-
-/** The name in `per_minute:60`, which YAML reads as a text, if a mapping of this shape can have it. */
-function unspacedName(value: unknown, shape: Shape): string | undefined {
-  if (typeof value !== "string") return undefined;
-  if (shape.kind !== "mapping" && shape.kind !== "record") return undefined;
-  const [, name] = /^([\w-]+)\s*:\s*\S/.exec(value) ?? [];
-  if (name === undefined) return undefined;
-  const isPossible = shape.kind === "record" || Object.hasOwn(shape.fields, name);
-  return isPossible ? name : undefined;
-}
-
-/** Shows the value as the member that it can be: `{ per_minute: 60 }`. */
-function mappingHint(shape: Shape, value: unknown): string {
-  const fields = namedFieldsOf(shape);
-  const fitting = fields.filter((field) => isAllowed(field.shape, value));
-  const best = fitting.find((field) => field.shape.kind === "choice") ?? fitting[0];
-  if (best !== undefined) {
-    const member = best.shape.kind === "text" ? JSON.stringify(value) : value;
-    return `{ ${best.name}: ${member} }`;
-  }
-
-  const isFlag = fields.some((field) => field.name === value && field.shape.kind === "boolean");
-  if (isFlag) return `{ ${value}: true }`;
-  const { name = "name" } = fields[0] ?? {};
-  return `{ ${name}: … }`;
-}
-
-const maxItemsOfRange = 19;
-
-/** The plain items that somebody wrote without brackets: `a:read, b:read`, or a range of numbers. */
-function itemsIn(value: unknown): string[] {
-  const range = /^(\d{1,4})-(\d{1,4})$/.exec(String(value));
-  if (range !== null) {
-    const first = Number(range[1]);
-    const count = Number(range[2]) - first + 1;
-    if (count > 0 && count <= maxItemsOfRange) {
-      return Array.from({ length: count }, (_, index) => String(first + index));
-    }
-  }
-
-  const isPlain = typeof value === "number" || (typeof value === "string" && /^[\w:., -]+$/.test(value));
-  if (!isPlain) return [];
-  return String(value)
-    .split(/[\s,]+/)
-    .filter((item) => item !== "");
-}
-
-/** Shows the first member of a list as a member of a record: `main: { environment: test }`. */
-function recordHint(shape: RecordKind, value: unknown): string {
-  const ref = refOfFirst(value) ?? "name";
-  const fields = Object.entries(fieldsOf(shape.member) ?? {});
-  const [needed] = fields.filter(([, field]) => !("optional" in field));
-  if (needed === undefined) return `${ref}: …`;
-
-  const [name, field] = needed;
-  const ofField = shapeOf(field);
-  const example = ofField.kind === "choice" ? ofField.choices[0] : "…";
-  return `${ref}: { ${name}: ${example} }`;
-}
-
-/** The ref or the name of the first item, as a ref. */
-function refOfFirst(value: unknown): string | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const first: unknown = value[0];
-  if (!isMapping(first)) return undefined;
-  const word = first.ref === undefined ? first.name : first.ref;
-  if (typeof word !== "string" || !/^[\w -]{1,40}$/.test(word)) return undefined;
-  return fieldSpelling(word).replaceAll("_", "-");
-}
-
-const maxChoicesShown = 15;
 
 function wrongChoice(value: unknown, shape: ChoiceKind, shown: string): Wording {
   const choices = shape.choices.map(String);
@@ -212,6 +113,7 @@ function wrongChoice(value: unknown, shape: ChoiceKind, shown: string): Wording 
 }
 
 function choiceHint(value: unknown, shape: ChoiceKind, choices: string[]): string {
+  // A number in quotes, perhaps in another spelling such as `0503`.
   if (typeof value === "string") {
     const written = value.trim();
     const number = Number(written);
@@ -219,27 +121,28 @@ function choiceHint(value: unknown, shape: ChoiceKind, choices: string[]): strin
       return String(number) === written ? `write ${number} without quotes` : `write ${number}`;
     }
   }
-  const ofShape = shape.hint?.(value);
-  if (ofShape !== undefined) return ofShape;
+
+  const hintOfShape = shape.hint?.(value);
+  if (hintOfShape !== undefined) return hintOfShape;
 
   const typed = String(value).toLowerCase();
   // `401` is the first part of `401.revoked`.
-  const ofStatus = choices.filter((id) => id.startsWith(`${typed}.`));
-  const meant = meantChoice(typed, shape, choices, ofStatus);
+  const withStatus = choices.filter((id) => id.startsWith(`${typed}.`));
+  const meant = meantChoice(typed, shape, choices, withStatus);
   if (meant === undefined) return `write ${listed(choices, "or")}`;
-  if (ofStatus.length < 2) return `did you mean ${meant}?`;
-  return `did you mean ${meant}? The choices are ${listed(ofStatus, "or")}`;
+  if (withStatus.length < 2) return `did you mean ${meant}?`;
+  return `did you mean ${meant}? The choices are ${listed(withStatus, "or")}`;
 }
 
 function meantChoice(
   typed: string,
   shape: ChoiceKind,
   choices: string[],
-  ofStatus: string[],
+  withStatus: string[],
 ): string | undefined {
   const byMeaning = meaningsOf(typed).find((word) => choices.includes(word));
   if (byMeaning !== undefined) return byMeaning;
-  if (ofStatus[0] !== undefined) return ofStatus[0];
+  if (withStatus[0] !== undefined) return withStatus[0];
   // `revoked` is the last part of `401.revoked`.
   const byCause = choices.find((id) => id.endsWith(`.${typed}`));
   if (byCause !== undefined) return byCause;
@@ -262,7 +165,7 @@ function wrongText(value: string, shape: TextKind): Wording {
   return { code: textCode(shape), what, hint: textHint(value, shape) };
 }
 
-/** The name of a record's member. */
+/** The name of a record's member that its shape does not allow. */
 function wrongName(name: string, shape: TextKind, siblings: Members | undefined): Wording {
   return { code: textCode(shape), what: `is not ${nounOf(shape)}`, hint: textHint(name, shape, siblings) };
 }
@@ -284,27 +187,135 @@ function wantedText(shape: TextKind): string {
   return shape.example === undefined ? nounOf(shape) : `a value such as ${shape.example}`;
 }
 
-function nounOf(shape: Shape, value?: unknown): string {
-  if (shape.kind === "text" && shape.noun !== undefined) return shape.noun;
-  return expectedOf(shape, value);
+/** A value of another type, or a number out of its range. */
+function wrongType(value: unknown, shape: Shape, shown: string): Wording {
+  const isOutOfRange = shape.kind === "number" && typeof value === "number";
+  const given = typeof value === "string" ? `the text ${shown}` : shown;
+  return {
+    code: isOutOfRange ? "out_of_range" : "wrong_type",
+    what: `must be ${nounOf(shape, value)}, not ${given}`,
+    hint: `write ${typeHint(value, shape, shown)}`,
+  };
 }
 
-/** Describes what this shape requires instead of a value, for readers of JSON: `a string of 1 to 200 characters`. */
-export function expectedOf(shape: Shape, value?: unknown): string {
+/** What to write in place of a value of another type. */
+function typeHint(value: unknown, shape: Shape, shown: string): string {
+  const unspaced = unspacedName(value, shape);
+  if (unspaced !== undefined) return `${unspaced}: … with an ordinary space after the colon`;
+
+  switch (shape.kind) {
+    case "number":
+      return numberHint(value, shape);
+    case "boolean":
+      return "true or false, without quotes";
+    case "list":
+      return listHint(value, shape);
+    case "text": {
+      const canBeQuoted = typeof value === "number" || typeof value === "boolean";
+      if (canBeQuoted && isAllowed(shape, shown)) return `it in quotes: "${shown}"`;
+      return wantedText(shape);
+    }
+    case "record":
+      return recordHint(value, shape);
+    default:
+      return mappingHint(value, shape);
+  }
+}
+
+/** The name in `per_minute:60`, which YAML reads as a text, if a mapping of this shape can have it. */
+function unspacedName(value: unknown, shape: Shape): string | undefined {
+  if (typeof value !== "string") return undefined;
+  if (shape.kind !== "mapping" && shape.kind !== "record") return undefined;
+  const [, name] = /^([\w-]+)\s*:\s*\S/.exec(value) ?? [];
+  if (name === undefined) return undefined;
+  const isPossible = shape.kind === "record" || Object.hasOwn(shape.fields, name);
+  return isPossible ? name : undefined;
+}
+
+function numberHint(value: unknown, shape: NumberKind): string {
+  if (typeof value === "string" && /^\d+$/.test(value)) return `${value} without quotes`;
+  // A share, such as a probability, that was written in percent: `0.05 for 5%`.
+  const percent = shape.max === 1 ? Number.parseFloat(String(value)) : 0;
+  if (percent > 1 && percent <= 100) return `${percent / 100} for ${percent}%`;
+  return expectedWords(shape, value);
+}
+
+function listHint(value: unknown, shape: ListKind): string {
+  if (shape.item.kind === "mapping") return "a list: a dash before each item";
+  const items = unbracketedItems(value).join(", ") || "one, two";
+  return `a list: [${items}]`;
+}
+
+/** The plain items that somebody wrote without brackets: `a:read, b:read`, or a range of numbers such as `3-7`. */
+function unbracketedItems(value: unknown): string[] {
+  const range = /^(\d{1,4})-(\d{1,4})$/.exec(String(value));
+  if (range !== null) {
+    const first = Number(range[1]);
+    const count = Number(range[2]) - first + 1;
+    if (count > 0 && count <= maxItemsOfRange) {
+      return Array.from({ length: count }, (_, index) => String(first + index));
+    }
+  }
+
+  const isPlain = typeof value === "number" || (typeof value === "string" && /^[\w:., -]+$/.test(value));
+  if (!isPlain) return [];
+  return String(value)
+    .split(/[\s,]+/)
+    .filter((item) => item !== "");
+}
+
+/** Shows the first item of a list as the member of a record: `main: { environment: test }`. */
+function recordHint(value: unknown, shape: RecordKind): string {
+  const ref = refOfFirst(value) ?? "name";
+  const needed = Object.entries(fieldsOf(shape.member) ?? {}).find(([, field]) => !("optional" in field));
+  if (needed === undefined) return `${ref}: …`;
+
+  const [name, field] = needed;
+  const neededShape = shapeOf(field);
+  const example = neededShape.kind === "choice" ? neededShape.choices[0] : "…";
+  return `${ref}: { ${name}: ${example} }`;
+}
+
+/** The ref or the name of the first item, as a ref. */
+function refOfFirst(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const first: unknown = value[0];
+  if (!isMapping(first)) return undefined;
+  const word = first.ref === undefined ? first.name : first.ref;
+  if (typeof word !== "string" || !/^[\w -]{1,40}$/.test(word)) return undefined;
+  return fieldSpelling(word).replaceAll("_", "-");
+}
+
+/** Shows the value as the member that it can be: `{ per_minute: 60 }`. */
+function mappingHint(value: unknown, shape: Shape): string {
+  const fields = namedFieldsOf(shape);
+  const fitting = fields.filter((field) => isAllowed(field.shape, value));
+  const best = fitting.find((field) => field.shape.kind === "choice") ?? fitting[0];
+  if (best !== undefined) {
+    const member = best.shape.kind === "text" ? JSON.stringify(value) : value;
+    return `{ ${best.name}: ${member} }`;
+  }
+
+  // The value is the name of a flag: `reset` in place of `{ reset: true }`.
+  const isFlag = fields.some((field) => field.name === value && field.shape.kind === "boolean");
+  if (isFlag) return `{ ${value}: true }`;
+  const { name = "name" } = fields[0] ?? {};
+  return `{ ${name}: … }`;
+}
+
+/** What this shape requires, in the words of the format. `value` is what it has got. */
+function nounOf(shape: Shape, value?: unknown): string {
+  if (shape.kind === "text" && shape.noun !== undefined) return shape.noun;
+  return expectedWords(shape, value);
+}
+
+/** Describes what this shape requires, for readers of JSON: `a string of 1 to 200 characters`. `value` is what it has got. */
+export function expectedWords(shape: Shape, value?: unknown): string {
   switch (shape.kind) {
     case "choice":
       return shape.choices.map((choice) => JSON.stringify(choice)).join(" or ");
-    case "number": {
-      const { isWhole, min } = shape;
-      let { max } = shape;
-      // JSON has larger integers, but not exactly.
-      const isTooLarge = isWhole && Number(value) > Number.MAX_SAFE_INTEGER;
-      if (max === undefined && isTooLarge) max = Number.MAX_SAFE_INTEGER;
-
-      const noun = isWhole ? "an integer" : "a number";
-      if (max === undefined) return noun + ofAtLeast(min);
-      return `${noun} from ${min ?? "any"} to ${max.toLocaleString("en")}`;
-    }
+    case "number":
+      return expectedNumber(shape, value);
     case "list":
       return `a list${ofAtLeast(shape.min)}`;
     case "text":
@@ -316,6 +327,18 @@ export function expectedOf(shape: Shape, value?: unknown): string {
     default:
       return "a mapping";
   }
+}
+
+function expectedNumber(shape: NumberKind, value: unknown): string {
+  const { isWhole, min } = shape;
+  let { max } = shape;
+  // JSON has larger integers, but not exactly.
+  const isTooLarge = isWhole && Number(value) > Number.MAX_SAFE_INTEGER;
+  if (max === undefined && isTooLarge) max = Number.MAX_SAFE_INTEGER;
+
+  const noun = isWhole ? "an integer" : "a number";
+  if (max === undefined) return noun + ofAtLeast(min);
+  return `${noun} from ${min ?? "any"} to ${max.toLocaleString("en")}`;
 }
 
 function ofAtLeast(min: number | undefined): string {

@@ -1,11 +1,19 @@
 import type { FieldPath, Shape } from "./shape.js";
 
+/** The members of a mapping or a record, not checked yet. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /** A part of a value that does not have its shape. */
 export interface Mistake {
   readonly path: FieldPath;
-  /** `zeros`: in front of a number; `name`: of a record's member; `unknown`: not in the mapping; `empty`: without a field that it needs. */
+  /**
+   * - `missing`: a field that is not optional
+   * - `value`: of another kind, or out of its limits
+   * - `zeros`: in front of a number
+   * - `name`: the name of a record's member
+   * - `unknown`: a member that its mapping does not have
+   * - `empty`: a mapping without a field that it needs
+   */
   readonly kind: "missing" | "value" | "zeros" | "name" | "unknown" | "empty";
   /** The shape of the part; for an unknown member, the shape of its mapping. */
   readonly shape: Shape;
@@ -14,7 +22,7 @@ export interface Mistake {
   readonly holder?: Members;
 }
 
-/** What a text has at a path for a value that is no text: `007`, `0x1F`. */
+/** How the text of a scenario writes the number or flag at a path: `007`, `0x1F`, `yes`. */
 export type Spelling = (path: FieldPath) => string | undefined;
 
 /** A mistake in words: at which field, and how to fix it. Contains no key. */
@@ -25,6 +33,6 @@ export interface Problem<Code extends string = string> {
   readonly hint?: string | undefined;
   /** Whether the name of the field is wrong, or its value. Default: its value. */
   readonly pointAt?: "key" | "value";
-  /** The field that was probably meant. */
+  /** The field that an unknown one probably means. */
   readonly meant?: FieldPath;
 }

@@ -1,8 +1,12 @@
 // Shapes describe values as plain data: checks, messages, JSON Schema and types come from them (docs/decisions/0011).
 
+/** A longer name is cut in the text of a path: each problem inside shows it again. */
+const longestNameInPath = 200;
+
 /** The path of a field: names in mappings and positions in lists. */
 export type FieldPath = readonly (string | number)[];
 
+/** What is wrong with a value, as a code that callers test. */
 export type ShapeCode =
   | "unsupported_version"
   | "unknown_field"
@@ -15,19 +19,21 @@ export type ShapeCode =
   | "out_of_range"
   | "empty_list";
 
+/** The description of a value of one kind. Each shape is made by one of the constructors below, such as `text()`. */
 export type Shape<Value = unknown> = Kind & Traits<Value>;
 
 type Kind = TextKind | NumberKind | PlainKind | ChoiceKind | ListKind | MappingKind | RecordKind | EitherKind;
 
+/** What a shape of any kind can have. */
 export interface Traits<Value> {
   readonly title?: string;
   readonly description?: string;
   /** Whether only snapshots write it: editors do not suggest it. */
-  readonly isOfSnapshots?: boolean;
+  readonly isSnapshotOnly?: boolean;
   readonly isNullable?: boolean;
   /** Whether its names, and those of its parts, are already spelled as in JSON. */
   readonly isAsSpelled?: boolean;
-  /** Never set: only carries the type. */
+  /** Never set: it carries the type of the values, for `ValueOf`. */
   readonly Value?: Value;
 }
 
@@ -39,18 +45,21 @@ export interface TextKind extends Range {
   readonly kind: "text";
   /** A format of JSON Schema; not checked. */
   readonly format?: string;
+  /** JSON Schema has it, too. */
   readonly pattern?: RegExp;
+  /** What no pattern can say. JSON Schema does not have it. */
   readonly isAllowed?: (text: string) => boolean;
   /** For example, `a time or a duration` in `expires must be a time or a duration, not "soon"`. */
   readonly noun?: string;
+  /** A value to show in a hint. */
   readonly example?: string;
   /** The code of an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun`. */
   readonly code?: ShapeCode;
-  /** `others` has the other names of a record. */
+  /** What to write in place of an invalid text. `others` has the other names of a record. */
   readonly hint?: (text: string, others?: Readonly<Record<string, unknown>>) => string | undefined;
 }
 
-interface NumberKind extends Range {
+export interface NumberKind extends Range {
   readonly kind: "number";
   readonly isWhole: boolean;
 }
@@ -58,6 +67,7 @@ interface NumberKind extends Range {
 export interface ChoiceKind {
   readonly kind: "choice";
   readonly choices: readonly (string | number | boolean)[];
+  /** The code of a value that is no choice. */
   readonly code: ShapeCode;
   /** Whether it will always be this one choice. */
   readonly isConstant?: boolean;
@@ -65,6 +75,7 @@ export interface ChoiceKind {
   readonly isGrowing?: boolean;
   /** Other texts that it may be. */
   readonly besides?: RegExp;
+  /** What to write in place of a value that is no choice. */
   readonly hint?: (value: unknown) => string | undefined;
 }
 
@@ -73,23 +84,27 @@ export interface ListKind extends Range {
   readonly item: Shape;
 }
 
+/** A mapping with these fields. */
 export interface MappingKind<Of extends Fields = Fields> {
   readonly kind: "mapping";
   readonly fields: Of;
   /** Whether it may have other, unchecked fields. */
   readonly isOpen?: boolean;
-  readonly needs?: readonly string[];
+  /** It has no effect without one of these fields. Default: it needs none. */
+  readonly needsOneOf?: readonly string[];
   /** Whether a needed field that is `false` counts as missing. */
   readonly isOffByFalse?: boolean;
 }
 
+/** A mapping with any number of members of one shape, such as the keys of an organization by their refs. */
 export interface RecordKind {
   readonly kind: "record";
-  /** Default: any name. */
+  /** The shape of the names. Default: any name. */
   readonly name?: TextKind;
   readonly member: Shape;
 }
 
+/** A value of one of several kinds. */
 interface EitherKind {
   readonly kind: "either";
   readonly options: readonly Shape[];
@@ -101,36 +116,40 @@ export interface Range {
   readonly max?: number;
 }
 
+/** The fields of a mapping by their names; an optional one is wrapped. */
 export type Fields = Readonly<Record<string, MappingField>>;
 export type MappingField = Shape | Optional;
 export interface Optional<Of extends Shape = Shape> {
   readonly optional: Of;
 }
 
+/** The type of the values of a shape. */
 export type ValueOf<Of> = Of extends { readonly Value?: infer Value } ? Value : never;
 
+/** The type of a mapping with these fields: `{ readonly ref: string; readonly name?: string | undefined }`. */
+type MappingValue<Of extends Fields> = Shown<
+  RequiredFields<Of, Exclude<keyof Of, OptionalNames<Of>>> & OptionalFields<Of, OptionalNames<Of>>
+>;
+
+/** The names of the optional fields. */
 type OptionalNames<Of extends Fields> = {
   [Name in keyof Of]: Of[Name] extends Optional ? Name : never;
 }[keyof Of];
 
-// Each maps the names of `Of` directly, so that the fields keep their doc comments.
+// These two map the names of `Of` directly, or the fields would lose their doc comments.
 type RequiredFields<Of extends Fields, Names extends keyof Of> = {
   readonly [Name in Names]: ValueOf<Of[Name]>;
 };
 type OptionalFields<Of extends Fields, Names extends keyof Of> = {
   readonly [Name in Names]?: (Of[Name] extends Optional<infer Inner> ? ValueOf<Inner> : never) | undefined;
 };
-// Makes editors show the members of an inferred type instead of its derivation.
+
+/** The same type, which editors then show with its members, not with its derivation. */
 type Shown<Value> = Value extends infer Members ? { [Name in keyof Members]: Members[Name] } : never;
-type ValuesOf<Of extends Fields> = Shown<
-  RequiredFields<Of, Exclude<keyof Of, OptionalNames<Of>>> & OptionalFields<Of, OptionalNames<Of>>
->;
 
 // Constructors by kind. Each call creates a new shape, which can have its own description.
 
-type Without<Of, Names extends keyof Of> = Omit<Of, "kind" | Names>;
-
-export const text = (of: Without<TextKind, never> = {}): TextKind & Traits<string> => ({
+export const text = (of: Omit<TextKind, "kind"> = {}): TextKind & Traits<string> => ({
   ...of,
   kind: "text",
 });
@@ -140,12 +159,13 @@ export const uuid = (): TextKind & Traits<string> =>
     format: "uuid",
     isAllowed: (id) => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(id),
   });
-export const number = (of: Without<NumberKind, "isWhole"> = {}): Shape<number> => ({
+export const number = (of: Range = {}): Shape<number> => ({
   ...of,
   kind: "number",
   isWhole: false,
 });
-export const count = (of: Without<NumberKind, "isWhole"> = {}): Shape<number> =>
+/** A whole number, from 0 unless the range has another start. */
+export const count = (of: Range = {}): Shape<number> =>
   ({ ...number({ min: 0, ...of }), isWhole: true }) as Shape<number>;
 export const flag = (): Shape<boolean> => ({ kind: "boolean" });
 export const anything = (): Shape => ({ kind: "anything" });
@@ -154,27 +174,32 @@ export const choice = <const Choice extends string | number>(
   code: ShapeCode = "bad_choice",
   hint?: ChoiceKind["hint"],
 ): Shape<Choice> => ({ kind: "choice", choices, code, ...(hint && { hint }) });
+/** A choice that may get more choices in another version. */
 export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> =>
   ({ ...choice(choices), isGrowing: true }) as Shape<Choice>;
+/** A choice of one value, for good. */
 export const always = <const Value extends string | boolean>(value: Value): Shape<Value> => ({
   kind: "choice",
   choices: [value],
   code: "bad_choice",
   isConstant: true,
 });
-export const list = <Item>(
-  item: Shape<Item>,
-  of: Without<ListKind, "item"> = {},
-): Shape<readonly Item[]> => ({ ...of, kind: "list", item });
-export const mapping = <Of extends Fields>(fields: Of): MappingKind<Of> & Traits<ValuesOf<Of>> => ({
+export const list = <Item>(item: Shape<Item>, of: Range = {}): Shape<readonly Item[]> => ({
+  ...of,
+  kind: "list",
+  item,
+});
+export const mapping = <Of extends Fields>(fields: Of): MappingKind<Of> & Traits<MappingValue<Of>> => ({
   kind: "mapping",
   fields,
 });
+/** A mapping that has no effect without one of these fields. */
 export const needing = <Of extends MappingKind>(
   needs: readonly (keyof Of["fields"] & string)[],
   of: Of,
   isOffByFalse = false,
-): Of => ({ ...of, needs, isOffByFalse });
+): Of => ({ ...of, needsOneOf: needs, isOffByFalse });
+/** A mapping that may have other fields besides these. */
 export const openMapping = <Of extends Fields>(fields: Of) => ({ ...mapping(fields), isOpen: true });
 export const record = <Member>(
   member: Shape<Member>,
@@ -191,8 +216,9 @@ export const orNull = <Value>(shape: Shape<Value>): Shape<Value | null> => ({
 export const nullable = <Value>(shape: Shape<Value>): Shape<Value | null> => ({ ...shape, isNullable: true });
 export const optional = <Of extends Shape>(shape: Of): Optional<Of> => ({ optional: shape });
 
+/** An optional field that only snapshots write. */
 export const ofSnapshots = <Of extends Shape>(shape: Of): Optional<Of> => ({
-  optional: { ...shape, isOfSnapshots: true },
+  optional: { ...shape, isSnapshotOnly: true },
 });
 
 export const described = <Of extends Shape>(shape: Of, description: string): Of => ({
@@ -204,7 +230,7 @@ export function shapeOf(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;
 }
 
-/** The fields of a mapping of this shape; if the shape has several kinds, of its mappings. */
+/** The fields of a mapping, or of all mappings among several kinds; `undefined` if the shape has none. */
 export function fieldsOf(shape: Shape): Fields | undefined {
   if (shape.kind === "mapping") return shape.fields;
   if (shape.kind !== "either") return undefined;
@@ -217,20 +243,20 @@ export function fieldsOf(shape: Shape): Fields | undefined {
   return all;
 }
 
-/** A field of a mapping by its name. */
-export interface NamedShape {
+/** The name and the shape of a field. */
+interface NamedShape {
   readonly name: string;
   readonly shape: Shape;
 }
 
-/** The same as a list; empty for a shape without fields. */
+/** The fields that `fieldsOf` finds, as a list; empty for a shape without fields. */
 export function namedFieldsOf(shape: Shape): NamedShape[] {
   const fields = Object.entries(fieldsOf(shape) ?? {});
   return fields.map(([name, field]) => ({ name, shape: shapeOf(field) }));
 }
 
-/** A shape with its direct parts mapped and its fields renamed; the same shape if nothing changes. */
-export function mapFields(
+/** A shape with its direct parts changed and its fields renamed; the same object if all of them stay. */
+export function mapParts(
   shape: Shape,
   change: (inner: Shape) => Shape,
   rename: (name: string) => string,
@@ -282,7 +308,7 @@ function shapeInside(shape: Shape, step: string | number): Shape | undefined {
   return undefined;
 }
 
-/** A path as text: `organizations.bank.keys.main.scopes[1]`. Long names are cut: each problem inside shows them. */
+/** A path as text: `organizations.bank.keys.main.scopes[1]`. */
 export function pathText(path: FieldPath): string {
   let text = "";
   for (const [index, step] of path.entries()) {
@@ -291,12 +317,10 @@ export function pathText(path: FieldPath): string {
       continue;
     }
     if (index > 0) text += ".";
-    text += step.length > longestName ? `${step.slice(0, longestName)}…` : step;
+    text += step.length > longestNameInPath ? `${step.slice(0, longestNameInPath)}…` : step;
   }
   return text;
 }
-
-const longestName = 200;
 
 /** What the language calls a value, also one of another realm: `Object`, `Date`, `URL`. */
 export function tagOf(value: unknown): string {
@@ -308,33 +332,52 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && /^(?:Object|Module)$/.test(tagOf(value));
 }
 
-/** Whether a value is a text, a mapping or whatever this shape has, without its limits. */
+/** Whether a value is of the kind of this shape: any text for a text, any mapping for a mapping. */
 export function isOfKind(shape: Shape, value: unknown): boolean {
-  const { kind } = shape;
-  if (kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
-  if (kind === "text") return typeof value === "string";
-  if (kind === "null") return value === null;
-  if (kind === "list") return Array.isArray(value);
-  if (kind !== "mapping" && kind !== "record") return typeof value === kind;
-  return isMapping(value);
+  if (shape.isNullable && value === null) return true;
+  switch (shape.kind) {
+    case "anything":
+      return true;
+    case "null":
+      return value === null;
+    case "choice":
+      return isChoice(shape, value);
+    case "list":
+      return Array.isArray(value);
+    case "mapping":
+    case "record":
+      return isMapping(value);
+    case "either":
+      return shape.options.some((option) => isOfKind(option, value));
+    case "text":
+      return typeof value === "string";
+    case "boolean":
+    case "number":
+      return typeof value === shape.kind;
+  }
 }
 
-/** Whether a value is within the limits of its shape; of a list or a mapping, its contents are not checked. */
-export function isAllowed(shape: Shape, value: unknown): boolean {
-  if (shape.kind === "choice") {
-    if (typeof value === "string" && shape.besides?.test(value)) return true;
-    return (shape.choices as readonly unknown[]).includes(value);
-  }
+function isChoice({ choices, besides }: ChoiceKind, value: unknown): boolean {
+  if ((choices as readonly unknown[]).includes(value)) return true;
+  return besides !== undefined && typeof value === "string" && besides.test(value);
+}
 
+/** Whether a value is of the kind and within the limits of its shape; what is in a list or a mapping is not checked. */
+export function isAllowed(shape: Shape, value: unknown): boolean {
+  if (shape.kind === "either") return shape.options.some((option) => isAllowed(option, value));
   if (!isOfKind(shape, value)) return false;
-  if (shape.kind === "list") return Array.isArray(value) && isWithin(shape, value.length);
+  if (value === null) return true;
+
+  if (shape.kind === "list") return isWithin(shape, (value as readonly unknown[]).length);
   if (shape.kind === "number") {
     const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
     return isFine && isWithin(shape, value as number);
   }
-  if (shape.kind !== "text") return true;
+  if (shape.kind === "text") return isAllowedText(shape, value as string);
+  return true;
+}
 
-  const text = value as string;
+function isAllowedText(shape: TextKind, text: string): boolean {
   const { min, max, pattern } = shape;
   // In characters, like JSON Schema: an emoji is one.
   if ((min !== undefined || max !== undefined) && !isWithin(shape, [...text].length)) return false;

@@ -12,6 +12,9 @@ import {
 } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
+/** Other tools' words for fields and choices, by the word of the format. */
+const aliasesByWord: Readonly<Record<string, readonly string[]>> = aliases;
+
 /** The problem of a field that its mapping does not have: the hint says where it belongs, or what it is called. */
 export function unknownField(
   mistake: Pick<Mistake, "path" | "shape" | "holder">,
@@ -24,11 +27,15 @@ export function unknownField(
   const message = `unknown field ${quote(name)} ${where}`;
   const problem = { code: "unknown_field", field: path, message, pointAt: "key" } as const;
 
+  // The first hint that fits: what is known for certain comes before what is only similar.
   const hint =
-    outdentedHint(path, root) ?? rightValue(name, shape, holder) ?? rightMapping(path, shape, root);
+    outdentedHint(path, root) ??
+    unindentedHint(name, shape, holder) ??
+    choiceAsFieldHint(name, shape, holder) ??
+    misplacedHint(path, shape, root);
   if (hint !== undefined) return { ...problem, hint };
 
-  const meant = rightName(name, shape, holder);
+  const meant = meantField(name, shape, holder);
   if (meant !== undefined) {
     return { ...problem, hint: `did you mean ${quote(meant)}?`, meant: [...parent, meant] };
   }
@@ -38,51 +45,63 @@ export function unknownField(
   return { ...problem, hint: `known fields here: ${listed(fields, "and")}` };
 }
 
-/** A hint if the mapping around a field has the name of one of its own fields: it is one level too high. */
+/**
+ * A hint if the mapping that lacks or does not know a field has the name of one of its own fields: it is one level too
+ * high. In `organizations: { keys: … }`, `keys` is read as the ref of an organization, and organizations have `keys`.
+ */
 export function outdentedHint(path: FieldPath, root: Shape): string | undefined {
-  const [around, name = ""] = path.slice(-3, -1);
-  const fields = fieldsOf(shapeAt(root, path.slice(0, -1)) as Shape) ?? {}; // the field was looked for in it
+  const mapping = path.slice(0, -1);
+  const name = mapping.at(-1);
+  const record = mapping.at(-2);
+  if (name === undefined || record === undefined) return undefined;
+
+  const fields = fieldsOf(shapeAt(root, mapping) as Shape) ?? {}; // the field was looked for in it
   if (!Object.hasOwn(fields, name)) return undefined;
-  return `indent ${name}: it belongs in one of the ${around}`;
+  return `indent ${name}: it belongs in one of the ${record}`;
 }
 
-/** A hint if the name is a member or a choice of a field that is next to it. */
-function rightValue(name: string, shape: Shape, holder: Members): string | undefined {
-  const fields = namedFieldsOf(shape);
-  const isContainer = isMapping(holder[name]);
-  if (isContainer) {
-    const emptied = fields.find((field) => field.shape.kind === "record" && holder[field.name] === null);
-    if (emptied !== undefined) return `indent ${name} by more spaces than ${emptied.name}`;
+/** A hint if the field is a mapping next to an empty record: `main` is only as far to the right as `keys`. */
+function unindentedHint(name: string, shape: Shape, holder: Members): string | undefined {
+  if (!isMapping(holder[name])) return undefined;
+  for (const field of namedFieldsOf(shape)) {
+    const isEmptyRecord = field.shape.kind === "record" && holder[field.name] === null;
+    if (isEmptyRecord) return `indent ${name} by more spaces than ${field.name}`;
   }
+  return undefined;
+}
 
+/** A hint if the name is a choice of another field: `revoked: true` in place of `state: revoked`. */
+function choiceAsFieldHint(name: string, shape: Shape, holder: Members): string | undefined {
   const choice = fieldSpelling(name);
-  const field = fields.find((one) => one.shape.kind === "choice" && one.shape.choices.includes(choice));
+  const field = namedFieldsOf(shape).find(
+    (one) => one.shape.kind === "choice" && one.shape.choices.includes(choice),
+  );
   if (field === undefined) return undefined;
-  // `rotated: { to: … }` is about the replacement.
-  if (isContainer && meaningsOf(choice)[0] !== field.name) return undefined;
+  // A mapping has more to say than a choice: `rotated: { to: … }` is about the replacement.
+  if (isMapping(holder[name]) && meaningsOf(choice)[0] !== field.name) return undefined;
   return `write ${field.name}: ${choice}`;
 }
 
-/** A hint if the mapping around it, or one inside, has a field of this name. */
-function rightMapping(path: FieldPath, shape: Shape, root: Shape): string | undefined {
+/** A hint if the mapping one level up has a field of this name, or exactly one of the mappings next to it has. */
+function misplacedHint(path: FieldPath, shape: Shape, root: Shape): string | undefined {
   const name = String(path.at(-1));
-  const outer = path.at(-2);
-  const around = shapeAt(root, path.slice(0, -2));
-  if (typeof outer === "string" && around !== undefined && settableFields(around).includes(name)) {
-    return `${name} belongs next to ${outer}, not in it`;
+  const holderName = path.at(-2);
+  const outer = shapeAt(root, path.slice(0, -2));
+  if (typeof holderName === "string" && outer !== undefined && settableFields(outer).includes(name)) {
+    return `${name} belongs next to ${holderName}, not in it`;
   }
 
-  const holders: string[] = [];
+  const owners: string[] = [];
   for (const field of settableFields(shape)) {
     const inner = shapeAt(shape, [field]) as Shape; // one of its fields
-    if (settableFields(inner).includes(name)) holders.push(field);
+    if (settableFields(inner).includes(name)) owners.push(field);
   }
-  if (holders.length !== 1) return undefined;
-  return `${name} belongs in ${holders[0]}: { ${name}: … }`;
+  if (owners.length !== 1) return undefined;
+  return `${name} belongs in ${owners[0]}: { ${name}: … }`;
 }
 
 /** The field that the name probably means. */
-function rightName(name: string, shape: Shape, holder: Members): string | undefined {
+function meantField(name: string, shape: Shape, holder: Members): string | undefined {
   // Other formats hide what starts with a dot.
   if (name.startsWith(".")) return `x-${name.slice(1)}`;
 
@@ -94,13 +113,13 @@ function rightName(name: string, shape: Shape, holder: Members): string | undefi
   return nearest(name, fields);
 }
 
-/** The fields of a mapping that people write. */
+/** The names of the fields of a mapping that people write. */
 function settableFields(shape: Shape): string[] {
-  const fields = namedFieldsOf(shape).filter((field) => !field.shape.isOfSnapshots);
+  const fields = namedFieldsOf(shape).filter((field) => !field.shape.isSnapshotOnly);
   return fields.map(({ name }) => name);
 }
 
-/** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
+/** A name as the format spells fields: `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
 export function fieldSpelling(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -108,10 +127,7 @@ export function fieldSpelling(name: string): string {
     .toLowerCase();
 }
 
-// Other tools' words for the fields and choices, by the word of the format.
-const aliasesOf: Readonly<Record<string, readonly string[]>> = aliases;
-
-/** The words of the format that another tool's word can mean; the first matching one is suggested. */
+/** The words of the format that another tool's word can mean, the likeliest first. */
 export function meaningsOf(word: string): string[] {
-  return Object.keys(aliasesOf).filter((ours) => aliasesOf[ours]?.includes(word));
+  return Object.keys(aliasesByWord).filter((ours) => aliasesByWord[ours]?.includes(word));
 }

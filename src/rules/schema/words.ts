@@ -2,11 +2,16 @@ import { distance } from "fastest-levenshtein";
 import { unicodePattern } from "../terminal-text.js";
 import { isMapping, tagOf } from "./shape.js";
 
+/** A longer text is cut in a message. */
 const longestQuote = 60;
 
+/** Longer names are not typing errors, and comparing them would be slow. */
+const longestComparedName = 100;
+
 const invisible = unicodePattern("\\p{Cf}|\\p{Zl}|\\p{Zp}|(?! )\\p{Zs}", "gu");
+/** Characters that look like Latin ones: of other scripts, and of the full width that Chinese texts use. */
 const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");
-const codePoint = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`;
+const anyWord = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
 
 /** A value for a message: a long text truncated, and characters by code points that look like others or like nothing. */
 export function quote(value: unknown): string {
@@ -21,7 +26,7 @@ export function quote(value: unknown): string {
 
 function quoteText(text: string): string {
   const cut = text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text;
-  const quoted = withVisible(JSON.stringify(cut));
+  const quoted = showInvisible(JSON.stringify(cut));
   // A text without Latin letters does not look like another one.
   if (!/[A-Za-z]/.test(text)) return quoted;
   return quoted.replace(lookAlike(), codePoint);
@@ -29,18 +34,21 @@ function quoteText(text: string): string {
 
 /** The name of a file for a message, whole: its reader looks it up. Only a word of two scripts looks like another one. */
 export function quoteFile(name: string): string {
-  const word = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
-  const quoted = withVisible(JSON.stringify(name));
-  return quoted.replace(word(), (letters) => {
+  const quoted = showInvisible(JSON.stringify(name));
+  return quoted.replace(anyWord(), (letters) => {
     if (!/[A-Za-z]/.test(letters)) return letters;
     return letters.replace(lookAlike(), codePoint);
   });
 }
 
-/** Shows by code points what nobody can see. */
-function withVisible(text: string): string {
+/** Shows by its code point what nobody can see. */
+function showInvisible(text: string): string {
   if (/^[ -~]*$/.test(text)) return text;
   return text.replace(invisible(), codePoint);
+}
+
+function codePoint(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
 /** Names in a sentence: `test or live`. */
@@ -49,18 +57,15 @@ export function listed(names: readonly string[], word: "and" | "or"): string {
   return `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 }
 
-/** Longer names are not typing errors, and comparing them would be slow. */
-const longestName = 100;
-
 /** The candidate that is meant, without regard to case, `-` and spaces; `undefined` if none is close. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
-  if (name.length > longestName) return undefined;
-  const typed = plain(name);
+  if (name.length > longestComparedName) return undefined;
+  const typed = comparable(name);
   let best: string | undefined;
   // At most three steps, and fewer for a short name.
   let bestDistance = Math.min(3, Math.round(typed.length * 0.4)) + 1;
   for (const candidate of candidates) {
-    const steps = distance(typed, plain(candidate));
+    const steps = distance(typed, comparable(candidate));
     if (steps < bestDistance) {
       best = candidate;
       bestDistance = steps;
@@ -69,7 +74,8 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-function plain(name: string): string {
+/** A name as it is compared: without the differences that do not count. */
+function comparable(name: string): string {
   return name.toLowerCase().replace(/[\s-]/g, "_");
 }
 
