@@ -10,7 +10,7 @@ const point = (row: string, variant = "charset"): VariedPoint => ({ row, variant
 /** Only what the search reads of a plan and of a run. */
 const plan = { timeout: 1000 } as Partial<CertifyPlan> as CertifyPlan;
 const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
-  ({ seed, result: "failed", code: 1, points, last: undefined }) as Partial<ClientRun> as ClientRun;
+  ({ seed, result: "failed", code: 1, points, lastRequest: undefined }) as Partial<ClientRun> as ClientRun;
 
 /** Searches for the causes of a client that breaks as `breaks` decides, by how often the same conditions were there. */
 async function causesOf(
@@ -18,7 +18,7 @@ async function causesOf(
   breaks: (points: readonly VariedPoint[], seed: number, time: number) => boolean,
   passing: readonly ClientRun[] = [],
   shows: (varied: readonly VariedPoint[], isAlone: boolean) => readonly VariedPoint[] = (varied) => varied,
-  last?: ClientRun["last"],
+  last?: ClientRun["lastRequest"],
 ) {
   const calls: string[] = [];
   let callsAfterContradiction = 0;
@@ -36,7 +36,7 @@ async function causesOf(
       const isBroken = isFirst || breaks(varied, seed, time);
       return {
         ...failedRun(seed, ...shows(varied, rows !== undefined)),
-        last,
+        lastRequest: last,
         result: isBroken ? (failing[0]?.result ?? "failed") : "passed",
         scenarios: [],
       };
@@ -169,7 +169,7 @@ test("a seed that fails by chance has no cause: it is searched twice, and made a
   const isUnlucky = (points: readonly VariedPoint[], _: number, time: number) =>
     points.length === many.length && time < 3;
   const { contradiction } = await causesOf([failedRun(4, ...many)], isUnlucky);
-  expect(contradiction).toMatchObject([{ result: "failed" }, { result: "passed" }]);
+  expect(contradiction).toMatchObject({ failed: { result: "failed" }, passed: { result: "passed" } });
 });
 
 test("a run that fails without any variation depends on its seed", async () => {
@@ -201,7 +201,7 @@ test.each([
   ["a row alone", (points: readonly VariedPoint[], _: number, time: number) => points.length > 1 || time < 2],
 ])("%s that passes and fails contradicts itself, and the search ends", async (_, breaks) => {
   const { contradiction, count } = await causesOf([failedRun(1, point("etag"), point("server"))], breaks);
-  expect(contradiction).toMatchObject([{ result: "failed" }, { result: "passed" }]);
+  expect(contradiction).toMatchObject({ failed: { result: "failed" }, passed: { result: "passed" } });
   expect(count).toBeLessThan(13);
 });
 
@@ -236,7 +236,7 @@ test.each<[string, readonly VariedPoint[], (points: readonly VariedPoint[], time
       [failedRun(1, ...points)],
       (varied, _seed, time) => varied.length === points.length || fails(varied, time),
     );
-    expect(contradiction).toMatchObject([{ result: "failed" }, { result: "passed" }]);
+    expect(contradiction).toMatchObject({ failed: { result: "failed" }, passed: { result: "passed" } });
     expect(named.flatMap(({ row }) => row ?? [])).toEqual([]);
     expect(callsAfterContradiction).toBe(0);
   },

@@ -3,7 +3,7 @@ import { isFault, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import { againLine, type Program } from "./again-line.js";
-import { type CertifyResult, conclusionOf, withoutProblem } from "./certificate.js";
+import { type CertifyResult, conclusionOf, failedWithoutProblem } from "./certificate.js";
 import type { Check, Finding, Note } from "./judgment.js";
 import { nameOfKey, resendKinds } from "./resend-kinds.js";
 
@@ -29,7 +29,7 @@ export function certificateText(
     number += 1;
     lines.push(...problemLines(problem, number, certified, program));
   }
-  for (const name of withoutProblem(certified.checks, problems)) {
+  for (const name of failedWithoutProblem(certified.checks, problems)) {
     number += 1;
     lines.push(`${number}. ${name} failed, and no run shows why`);
   }
@@ -79,7 +79,7 @@ function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">)
   };
   addCount("varied", "varied responses");
   addCount("answer", "wrong answers noticed");
-  words.push(...heldResends(checks, wordsOfChecks(report)));
+  words.push(...heldResends(checks, checkWords(report)));
   addCount("fault", "faults");
 
   const isKeyHidden = checks.some(({ group, result }) => group === "advice" && result.kind === "held");
@@ -88,9 +88,9 @@ function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">)
 }
 
 /** The words of a check: those of its kind of resend, or its name. */
-function wordsOfChecks(report: CertifyResult["report"]): (name: string) => string {
+function checkWords(report: CertifyResult["report"]): (name: string) => string {
   const kinds = resendKinds(report.outcomes.map(({ outcome }) => outcome));
-  return (name) => kinds.find((kind) => kind.name === name)?.held ?? name;
+  return (name) => kinds.find((kind) => kind.name === name)?.heldWords ?? name;
 }
 
 /** The kinds of resends that held, with their key. All of a 429 are one. */
@@ -116,7 +116,7 @@ function heldKey(checks: readonly Check[]): string | undefined {
 
 /** What was not judged, with the reason: the same one once, and none that the verdict has. */
 function notJudgedLines(certified: CertifyResult): string[] {
-  const wordsOf = wordsOfChecks(certified.report);
+  const wordsOf = checkWords(certified.report);
   const unjudged: Note[] = [];
   for (const { name, result } of certified.checks)
     if (result.kind === "not_judged") unjudged.push({ what: wordsOf(name), ...result.reason });

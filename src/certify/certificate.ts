@@ -50,7 +50,7 @@ export interface Certification extends Judgment {
 
 const verdicts = ["passed", "failed", "not_judged", "no_request", "stopped"] as const;
 
-const result = {
+const resultFields = {
   verdict: s.described(
     s.choice(verdicts),
     "failed: there is a problem, whatever else is not judged. not_judged: the plain run fails or covers too little, or a part of the runs shows nothing. stopped: a signal ended it, and it has only what runs showed before.",
@@ -87,7 +87,7 @@ const result = {
   notes: s.described(s.list(judgmentShapes.note), "What limits the checks."),
   report: s.described(reportShape, "Coverage and advice of the plain run."),
 };
-const resultShape = s.mapping(result);
+const resultShape = s.mapping(resultFields);
 /** The result of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
 export interface CertifyResult extends Omit<ValueOf<typeof resultShape>, "checks"> {
   readonly checks: readonly Check[];
@@ -100,7 +100,7 @@ const certificateFormat = 1;
 const certificateShape = inJsonOfAnyVersion(
   s.mapping({
     svc_sandbox_certificate: s.described(s.choice([certificateFormat]), "The version of this format."),
-    ...result,
+    ...resultFields,
   }),
 );
 
@@ -136,7 +136,7 @@ export function certifyResultOf(
     ...unusable,
     ...(others.length > 0 && { otherScenarios: others }),
     runs,
-    ...countsOf(checks),
+    ...checkCounts(checks),
     problems,
     checks,
     notes,
@@ -163,7 +163,7 @@ export function verdictOf({
 }
 
 /** How many checks are judged, and how many are not. */
-export function countsOf(checks: readonly Check[]): Pick<CertifyResult, "judged" | "notJudged"> {
+export function checkCounts(checks: readonly Check[]): Pick<CertifyResult, "judged" | "notJudged"> {
   const open = checks.filter(({ result }) => result.kind === "not_judged");
   return { judged: checks.length - open.length, notJudged: open.length };
 }
@@ -204,8 +204,8 @@ const resultTones = {
 /** The first line of a certificate, without its full stop: the verdict, and how much was judged. */
 export function conclusionOf(certified: CertifyResult): string {
   const { verdict, checks, problems, judged, notJudged, why } = certified;
-  const limits = limitsOf(certified);
-  const problemCount = pluralize(problems.length + withoutProblem(checks, problems).length, "problem");
+  const limits = limitWords(certified);
+  const problemCount = pluralize(problems.length + failedWithoutProblem(checks, problems).length, "problem");
   const open = notJudged === 0 ? "" : `, ${notJudged} of ${judged + notJudged} checks not judged`;
   switch (verdict) {
     case "passed":
@@ -225,7 +225,7 @@ export function conclusionOf(certified: CertifyResult): string {
 }
 
 /** The names of checks that failed, and that no problem is about. */
-export function withoutProblem(checks: readonly Check[], problems: readonly Finding[]): string[] {
+export function failedWithoutProblem(checks: readonly Check[], problems: readonly Finding[]): string[] {
   const named = problems.flatMap(({ name, runs }) => [name, ...runs]);
   return checks.flatMap(({ name, result }) =>
     result.kind === "failed" && !named.includes(name) ? name : [],
@@ -233,7 +233,7 @@ export function withoutProblem(checks: readonly Check[], problems: readonly Find
 }
 
 /** As in " (only resend.401; allowed fault.status)"; empty if every run was made, and nothing is allowed. */
-function limitsOf({ only, allow }: Pick<CertifyResult, "only" | "allow">): string {
+function limitWords({ only, allow }: Pick<CertifyResult, "only" | "allow">): string {
   const limits = [
     ...(only === undefined ? [] : [`only ${only.join(", ")}`]),
     ...(allow.length === 0 ? [] : [`allowed ${allow.join(", ")}`]),
@@ -247,15 +247,15 @@ export function certificateLayout(certified: CertifyResult, program: Program = {
   const rows: TableRow[] = [];
   for (const { name, result } of checks) {
     const ofCheck = problems.filter((problem) => problem.name === name || problem.runs.includes(name));
-    const reason = result.kind === "not_judged" ? [sentenceOf(result.reason)] : [];
+    const reason = result.kind === "not_judged" ? [reasonSentence(result.reason)] : [];
     rows.push({
       cells: [name, { text: resultWords[result.kind], tone: resultTones[result.kind] }],
       details: ofCheck.length === 0 ? [reason] : problemDetails(ofCheck, name, command, program),
-      message: ofCheck[0] === undefined ? reason[0] : sentenceOn(ofCheck[0], name),
+      message: ofCheck[0] === undefined ? reason[0] : problemSentence(ofCheck[0], name),
     });
   }
   const noteRows = notes.map(({ what, ...reason }): TableRow => {
-    const text = sentenceOf(reason);
+    const text = reasonSentence(reason);
     return { cells: [what, { text: "not judged", tone: "quiet" }], details: [[text]], message: text };
   });
   const tone = verdict === "passed" ? "good" : verdict === "stopped" ? "broken" : "bad";
@@ -275,10 +275,10 @@ export function certificateLayout(certified: CertifyResult, program: Program = {
   };
 }
 
-const sentenceOf = ({ why, whatToDo }: Reason) => `${why}. ${whatToDo}`;
+const reasonSentence = ({ why, whatToDo }: Reason) => `${why}. ${whatToDo}`;
 
 /** The sentence is about one run: the others may have another variant, or another fault. */
-const sentenceOn = ({ name, sentence }: Finding, check: string) =>
+const problemSentence = ({ name, sentence }: Finding, check: string) =>
   name === check ? sentence : `As ${name}: ${sentence}`;
 
 /** What JUnit has of the problems that a check is part of, by column. */
@@ -293,7 +293,7 @@ function problemDetails(
   const lastLines: string[] = [];
   const commands: string[] = [];
   for (const problem of problems) {
-    sentences.push(`${sentenceOn(problem, check)}.`);
+    sentences.push(`${problemSentence(problem, check)}.`);
     fixes.push(problem.whatToDo);
     if (problem.lastLine !== undefined) lastLines.push(problem.lastLine);
     commands.push(againLine(problem, command, program));

@@ -3,14 +3,19 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
 import type { VariedPoint } from "../sandbox/run-trace.js";
 
+// A run is one start of the client's command, against sandboxes of its own.
+
 /** The requests with one key in a run. */
 export interface SentKey {
+  /** The ref of the key, or the fingerprint of one that no sandbox has; empty for requests without a key. */
   readonly key: string;
   /** Whether no sandbox has the key. A run with another seed sends another one in its place. */
   readonly isUnknown: boolean;
+  /** In the order in which they came. */
   readonly requests: readonly KeyRequest[];
 }
 
+/** One request of the client, and what the conditions of the run did to it. */
 export interface KeyRequest {
   readonly id: string;
   /** Where it ended, or would have ended without the conditions of the run. */
@@ -19,12 +24,13 @@ export interface KeyRequest {
   readonly at: number;
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
   readonly canFail: boolean;
+  /** Whether the run put something else in place of its response. */
   readonly isReplaced?: boolean;
   /** Whether the client did not read its response whole: what it sends then is no resend. */
   readonly isUnread?: boolean;
-  /** How long after the rejection of a resend it came, if that was before its time. */
+  /** For one that came too soon after a rejection by the run: how long after it. */
   readonly earlyMs?: number | undefined;
-  /** Whether that rejection was in another process of the run. */
+  /** Whether that rejection was in another process of the run, whose clock no run shows. */
   readonly isElsewhere?: true | undefined;
 }
 
@@ -35,8 +41,9 @@ export interface Timeouts {
   readonly silent: number;
 }
 
+/** A run that is asked for. */
 export interface RunRequest {
-  /** Its name in `--only`. */
+  /** Its name in `--only`. Several runs may have one name, such as all that reject the last request with a 401. */
   readonly name: string;
   readonly seed: number;
   readonly conditions: RunConditions;
@@ -48,6 +55,7 @@ export interface RunRequest {
 /** How a run ended, and what its requests show, over all its sandboxes. */
 export interface RunEnd {
   readonly result: "passed" | "failed" | "timed_out";
+  /** The exit code; `null` if a signal or a timeout ended the command. */
   readonly code: number | null;
   readonly durationMs: number;
   readonly report: Report;
@@ -58,20 +66,21 @@ export interface RunEnd {
   /** Why the command could not be started. */
   readonly failure?: Error & { readonly code?: string | undefined };
   readonly sent: readonly SentKey[];
-  /** What differed from `minimal`. */
+  /** The variants that its responses had and that `minimal` does not have, by row and status. */
   readonly points: readonly VariedPoint[];
-  /** The requests that the conditions of the run hit. */
+  /** How many requests the conditions of the run hit. */
   readonly replacedCount: number;
-  /** The last request. */
-  readonly last: Pick<KeyRequest, "id" | "outcome"> | undefined;
-  /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
+  /** The last request of any key; `undefined` if it sent none. */
+  readonly lastRequest: Pick<KeyRequest, "id" | "outcome"> | undefined;
+  /** Where the client's tests set another seed than the run's, as a sentence. */
   readonly pinned: string | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */
   readonly ownAssumptions: readonly string[];
+  /** The names of the scenarios of its sandboxes. */
   readonly scenarios: readonly string[];
 }
 
-/** A run of the client's command. */
+/** A run that has ended. */
 export interface ClientRun extends RunRequest, RunEnd {
   /** Its place in the order in which the runs ended, from 1. */
   readonly number: number;
@@ -82,9 +91,10 @@ export interface ClientRunner {
   /** Waits until a job is free; `undefined` if the run was stopped. */
   readonly run: (request: RunRequest) => Promise<RunEnd | undefined>;
   readonly onEnd: (run: ClientRun) => void;
-  /** Makes all later runs one at a time, because this run failed next to another and passed alone. */
+  /** Makes all later runs one at a time, because the run of this name failed next to another and passed alone. */
   readonly separate: (name: string) => void;
 }
 
+/** Whether the run was made and did not pass: it failed, or did not end in time. */
 export const hasFailed = (run: ClientRun | undefined): run is ClientRun =>
   run !== undefined && run.result !== "passed";

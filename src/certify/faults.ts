@@ -2,23 +2,23 @@ import { exampleOfFault } from "../api/fault-responses.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { firstWrong, isNoticed } from "./answers.js";
+import { isNoticed, runFirstWrongAnswer } from "./answers.js";
 import { type ClientRun, hasFailed, type RunEnd } from "./client-run.js";
 import {
   type Finding,
-  failed,
-  held,
+  failedResult,
+  heldResult,
   type Judgment,
-  joined,
-  judged,
+  mergeJudgments,
   notJudged,
-  notMade,
   type Reason,
   type ResultOfCheck,
+  runNotMade,
+  singleCheck,
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
-import { whyNotJudged } from "./not-judged.js";
-import { againWith, type CertifyPlan, isWanted, longestWait } from "./plan.js";
+import { whyRunShowsNothing } from "./not-judged.js";
+import { againCommand, type CertifyPlan, isWanted, longestWait } from "./plan.js";
 import type { Runs } from "./runs.js";
 import { runVaried } from "./varied.js";
 
@@ -33,7 +33,7 @@ const defaultFaults: readonly FaultOutcomeId[] = [
 interface FaultTarget {
   readonly outcome: OutcomeId;
   /** Why it shows nothing if the command survives, as it also passes with the wrong response; `undefined` if a test uses that. */
-  readonly unused?: Reason | undefined;
+  readonly whyUnused?: Reason | undefined;
   /** The most requests that end there in a run without a fault, also in one that fails. */
   readonly mostRequests: number;
 }
@@ -41,10 +41,11 @@ interface FaultTarget {
 /** Hits one request with each kind of fault, in a run of its own, which the client must survive. */
 export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
-  const wanted = faultsAsked(plan);
-  if (wanted.length === 0) return joined([]);
-  const target = await faultTarget(runs);
-  if (target === undefined) return joined(wanted.map((fault) => judged(fault, notJudged(noRequest))));
+  const wanted = wantedFaults(plan);
+  if (wanted.length === 0) return mergeJudgments([]);
+  const target = await findFaultTarget(runs);
+  if (target === undefined)
+    return mergeJudgments(wanted.map((fault) => singleCheck(fault, notJudged(noRequest))));
 
   const faulty = await Promise.all(
     wanted.map((fault) => {
@@ -57,7 +58,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const failures: ClientRun[] = [];
   for (const run of faulty) {
     if (!hasFailed(run) || run.replacedCount === 0) continue;
-    if (!isSecondFailure(run) && !plan.allow.includes(run.name)) failures.push(run);
+    if (!isAfterOwnFailure(run) && !plan.allow.includes(run.name)) failures.push(run);
   }
   const repeated = await runs.repeat(failures);
   const isMade = repeated !== "not_made";
@@ -65,26 +66,26 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const checks = wanted.map((fault, index) => {
     const run = faulty[index];
     if (run === undefined || !failures.includes(run))
-      return judged(fault, survival(fault, run, target, runs));
-    return judged(fault, isMade ? failed : notJudged(notMade));
+      return singleCheck(fault, resultWithoutProblem(fault, run, target, runs));
+    return singleCheck(fault, isMade ? failedResult : notJudged(runNotMade));
   });
-  if (!isMade) return joined(checks);
-  return joined([...checks, { problems: problemsOf(failures, target, runs) }]);
+  if (!isMade) return mergeJudgments(checks);
+  return mergeJudgments([...checks, { problems: groupIntoProblems(failures, target, runs) }]);
 }
 
 /** What one flaw breaks is one problem. A client without a timeout is another one. */
-function problemsOf(failures: readonly ClientRun[], target: FaultTarget, runs: Runs): Finding[] {
+function groupIntoProblems(failures: readonly ClientRun[], target: FaultTarget, runs: Runs): Finding[] {
   const late = failures.filter(({ result }) => result === "timed_out");
   const others = failures.filter((run) => !late.includes(run));
 
   const problems: Finding[] = [];
-  if (others.length > 0) problems.push(faultFinding(others, target, runs));
-  for (const run of late) problems.push(faultFinding([run], target, runs));
+  if (others.length > 0) problems.push(faultProblem(others, target, runs));
+  for (const run of late) problems.push(faultProblem([run], target, runs));
   return problems;
 }
 
 /** The faults that are tried. */
-function faultsAsked(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
+function wantedFaults(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
   return faultOutcomes.filter((fault) => {
     if (!isWanted(plan, fault)) return false;
     return plan.hasAllFaults || plan.only?.includes(fault) || defaultFaults.includes(fault);
@@ -92,34 +93,34 @@ function faultsAsked(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOut
 }
 
 /** The number of a run's requests with this outcome. */
-function requestsIn({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId): number {
+function countRequests({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId): number {
   const requests = sent.flatMap((ofKey) => ofKey.requests);
   return requests.filter((request) => request.outcome === outcome).length;
 }
 
 /** A request whose response a test uses, if there is one; `undefined` if no request may fail. */
-async function faultTarget(runs: Runs): Promise<FaultTarget | undefined> {
+async function findFaultTarget(runs: Runs): Promise<FaultTarget | undefined> {
   const { plain } = runs;
   const { passed } = await runVaried(runs);
   const outcomes = outcomesToHit(plain, passed);
-  let unused = notUsed;
+  let unused = responseNotUsed;
   for (const outcome of outcomes) {
-    const wrong = await firstWrong(runs, outcome);
+    const wrong = await runFirstWrongAnswer(runs, outcome);
     if (wrong === undefined) continue;
 
-    const inPlain = requestsIn(plain, outcome);
-    const inWrong = requestsIn(wrong, outcome);
+    const inPlain = countRequests(plain, outcome);
+    const inWrong = countRequests(wrong, outcome);
     if (isNoticed(wrong)) {
-      const unsure = await runs.whyUnsure(wrong);
+      const unsure = await runs.whyFailureMayBeChance(wrong);
       if (unsure === undefined) return { outcome, mostRequests: Math.max(inPlain, inWrong) };
     } else if (wrong.result === "passed" && inWrong > inPlain) {
-      unused = sentAgain;
+      unused = sentAgainAfter401;
     }
   }
 
   const [outcome] = outcomes;
   if (outcome === undefined) return undefined;
-  return { outcome, unused, mostRequests: Number.POSITIVE_INFINITY };
+  return { outcome, whyUnused: unused, mostRequests: Number.POSITIVE_INFINITY };
 }
 
 /** The outcomes of requests that may fail, first of those that come equally often in each run. */
@@ -128,8 +129,8 @@ function outcomesToHit(plain: ClientRun, passed: readonly ClientRun[]): OutcomeI
   const others = new Set<OutcomeId>();
   for (const { outcome, canFail } of plain.sent.flatMap(({ requests }) => requests)) {
     if (!canFail || !isSuccess(outcome)) continue;
-    const inPlain = requestsIn(plain, outcome);
-    const isSteady = passed.every((run) => requestsIn(run, outcome) === inPlain);
+    const inPlain = countRequests(plain, outcome);
+    const isSteady = passed.every((run) => countRequests(run, outcome) === inPlain);
     if (isSteady) steady.add(outcome);
     else others.add(outcome);
   }
@@ -137,29 +138,29 @@ function outcomesToHit(plain: ClientRun, passed: readonly ClientRun[]): OutcomeI
 }
 
 /** What a run shows that passed, or that failed for another reason. */
-function survival(
+function resultWithoutProblem(
   fault: FaultOutcomeId,
   run: ClientRun | undefined,
   target: FaultTarget,
   runs: Runs,
 ): ResultOfCheck {
-  if (run === undefined) return notJudged(notMade);
+  if (run === undefined) return notJudged(runNotMade);
   if (hasFailed(run) && run.replacedCount > 0) {
     if (runs.plan.allow.includes(fault)) return { kind: "allowed" };
-    return notJudged(secondFailure);
+    return notJudged(followsOwnFailure);
   }
 
-  const reason = whyNotJudged(runs.plain, run, "replaced") ?? target.unused;
+  const reason = whyRunShowsNothing(runs.plain, run, "replaced") ?? target.whyUnused;
   if (reason !== undefined) return notJudged(reason);
 
   // If no request follows the one that was hit, the client may have given up; a delayed response still comes.
   const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
-  if (isLast && !effectAt(fault).onlyDelays) return notJudged(notFollowed);
-  return held;
+  if (isLast && !effectAt(fault).onlyDelays) return notJudged(nothingFollowed);
+  return heldResult;
 }
 
 /** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
-function isSecondFailure({ sent }: ClientRun): boolean {
+function isAfterOwnFailure({ sent }: ClientRun): boolean {
   for (const { requests } of sent) {
     const index = requests.findIndex(({ isReplaced }) => isReplaced);
     const before = requests[index - 1];
@@ -169,19 +170,19 @@ function isSecondFailure({ sent }: ClientRun): boolean {
   return false;
 }
 
-const secondFailure: Reason = {
+const followsOwnFailure: Reason = {
   why: "the command fails, and the request that was hit follows a failure of your own tests",
   whatToDo: "Send a key that works in a test without a fault or a limit.",
 };
-const notFollowed: Reason = {
+const nothingFollowed: Reason = {
   why: "the command passed, and no request followed the one that was hit",
   whatToDo: "Make a test fail when the response of a key that works does not come.",
 };
-const notUsed: Reason = {
+const responseNotUsed: Reason = {
   why: "the command passes when the first request with a key that works gets a 401",
   whatToDo: "Use the response of each key that works in a test.",
 };
-const sentAgain: Reason = {
+const sentAgainAfter401: Reason = {
   why: "the command passes when the first request with a key that works gets a 401, and sends it again",
   whatToDo:
     "Your client must stop at the first 401. If your tests ask again, turn that off: polling, or what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
@@ -191,18 +192,18 @@ const noRequest: Reason = {
   whatToDo: "Send a GET with a key that works.",
 };
 
-function faultFinding(failures: readonly ClientRun[], target: FaultTarget, { plan }: Runs): Finding {
+function faultProblem(failures: readonly ClientRun[], target: FaultTarget, { plan }: Runs): Finding {
   const [first] = failures as [ClientRun, ...ClientRun[]];
   const names = failures.map(({ name }) => name as FaultOutcomeId);
   const isSentAgain = failures.every((run) => {
-    return run.result === "failed" && requestsIn(run, target.outcome) > target.mostRequests;
+    return run.result === "failed" && countRequests(run, target.outcome) > target.mostRequests;
   });
   const words = isSentAgain ? countedTwice(names) : notSurvived(names, first.result === "timed_out");
   const only = names.flatMap((name) => ["--only", name]);
   return {
     name: first.name,
     ...words,
-    again: againWith(plan, "certify", ...only),
+    again: againCommand(plan, "certify", ...only),
     ...lastLineOf(first),
     runs: names,
   };

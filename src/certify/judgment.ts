@@ -7,31 +7,35 @@ export interface Reason {
   readonly whatToDo: string;
 }
 
-export const notMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
-export const tooLate: Reason = {
+export const runNotMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
+export const runTooLate: Reason = {
   why: "the command did not end in time",
   whatToDo: "Set a longer --timeout.",
 };
 
-/** For a run that ended differently although the sandbox behaved the same. */
+/** What to do if two runs ended differently although the sandbox behaved the same. */
 export const findDependency = "Find out what else the command depends on: time, order, other tests.";
 
-/** Whether a client does what it should. */
+/** One question about the client, and what the runs answer. */
 export interface Check {
+  /** The first word of its name. */
   readonly group: "varied" | "answer" | "resend" | "fault" | "advice";
-  /** As in `--only`, with its group. */
+  /** As in `--only`: `varied.3`, `answer.401.revoked`, `resend.401`, `fault.hang`. */
   readonly name: string;
   readonly result: ResultOfCheck;
 }
 
+/** `failed`: a problem is about it. `allowed`: it would be one, and `--allow` names it. */
 export type ResultOfCheck = { readonly kind: "failed" | "allowed" } | Held | NotJudged;
 
+/** The client does what it should. */
 export interface Held {
   readonly kind: "held";
-  /** The key of a resend. */
+  /** For a resend: the ref of the key whose requests were rejected. */
   readonly key?: string;
 }
 
+/** The runs do not show whether the client does what it should. */
 export interface NotJudged {
   readonly kind: "not_judged";
   readonly reason: Reason;
@@ -42,10 +46,10 @@ const noteShape = s.mapping({
   why: s.described(s.text(), "Why not."),
   whatToDo: s.described(s.text(), "What to change so that it is shown."),
 });
-/** What is no check, and limits what the checks show. */
+/** What limits the checks, and is none itself: what no run could try, such as varied responses with a status that no request got. */
 export interface Note extends ValueOf<typeof noteShape> {}
 
-const point = s.mapping({
+const pointShape = s.mapping({
   row: s.described(s.text(), "The row of the table of variations."),
   variant: s.described(s.text(), "The variant of that row."),
   status: s.described(s.count(), "The status of the varied responses."),
@@ -56,7 +60,7 @@ const findingShape = s.mapping({
   sentence: s.described(s.text(), "What was seen."),
   whatToDo: s.described(s.text(), "How to fix the client or its tests."),
   row: s.optional(s.described(s.text(), "The row of varied responses that breaks the client alone.")),
-  points: s.optional(s.described(s.list(point), "The variants of the row that failed.")),
+  points: s.optional(s.described(s.list(pointShape), "The variants of the row that failed.")),
   runs: s.described(s.list(s.text()), "The runs that show it."),
   again: s.described(s.list(s.text()), "The command of svc-sandbox that shows it again, with its flags."),
   lastLine: s.optional(
@@ -72,26 +76,27 @@ export const judgmentShapes = { note: noteShape, finding: findingShape };
 /** What a part of the runs has shown. */
 export interface Judgment {
   readonly checks: readonly Check[];
-  /** The most serious ones first. */
+  /** What failed, the most serious first. One problem may be about several checks. */
   readonly problems: readonly Finding[];
   readonly notes: readonly Note[];
 }
 
-export function checkOf(name: string, result: ResultOfCheck): Check {
+export function newCheck(name: string, result: ResultOfCheck): Check {
   const [group = ""] = name.split(".");
   return { group: group as Check["group"], name, result };
 }
 
-export const held = { kind: "held" } as const;
-export const failed = { kind: "failed" } as const;
+export const heldResult = { kind: "held" } as const;
+export const failedResult = { kind: "failed" } as const;
 export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
 
-/** The judgment of one check. */
-export function judged(name: string, result: ResultOfCheck, ...problems: readonly Finding[]): Judgment {
-  return { checks: [checkOf(name, result)], problems, notes: [] };
+/** Returns the judgment of a single check. */
+export function singleCheck(name: string, result: ResultOfCheck, ...problems: readonly Finding[]): Judgment {
+  return { checks: [newCheck(name, result)], problems, notes: [] };
 }
 
-export function joined(parts: readonly Partial<Judgment>[]): Judgment {
+/** Joins the judgments of several parts, in this order. */
+export function mergeJudgments(parts: readonly Partial<Judgment>[]): Judgment {
   return {
     checks: parts.flatMap(({ checks = [] }) => checks),
     problems: parts.flatMap(({ problems = [] }) => problems),

@@ -6,13 +6,17 @@ import type { Reason } from "./judgment.js";
 const turnOffCaches =
   "Turn off what runs only some of your tests, or none, such as `--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx, or `--no-cache`, and leave out `--onlyChanged`.";
 
-/** Returns why a run that passed shows nothing, such as one without its subject; `undefined` if it does. */
-export function whyNotJudged(
+/**
+ * Returns why a run that passed shows nothing; `undefined` if it shows something. `subject`: what the run was made for, which must have
+ * happened: a response varied, or the response of a request was replaced.
+ */
+export function whyRunShowsNothing(
   plain: Pick<RunEnd, "sent">,
   run: Pick<RunEnd, "sent" | "pinned" | "points" | "replacedCount">,
   subject: "varied" | "replaced",
 ): Reason | undefined {
-  const missing = missingIn(plain, run);
+  // A run in which the command does less than in the plain run, as with a cache of tests, passes whatever the sandbox does.
+  const missing = missingRequests(plain, run);
   if (run.sent.length === 0 && missing.length > 0)
     return { why: "the command sent no request (a cache of your test runner?)", whatToDo: turnOffCaches };
   if (subject === "varied" && run.pinned !== undefined)
@@ -28,14 +32,14 @@ export function whyNotJudged(
       whatToDo: "Send the requests of the plain run again: without a cache of your client's own on disk.",
     };
   if (missing.length === 0) return undefined;
-  const most = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
-  const why = `the command did not send what it sent in the plain run: ${listed(most, "and")}`;
+  const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
+  const why = `the command did not send what it sent in the plain run: ${listed(named, "and")}`;
   return { why, whatToDo: `Send the same keys to the same endpoints in each run. ${turnOffCaches}` };
 }
 
-/** What the plain run sent and the run did not, as in "`active` (200.test)". What follows a request that was hit may change with it. */
-function missingIn(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): string[] {
-  const inRun = new Set(run.sent.flatMap(requestsOf));
+/** What the plain run sent and this run did not, as in "`active` (200.test)". A key of which a request was hit is left out: what follows may change with it. */
+function missingRequests(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): string[] {
+  const inRun = new Set(run.sent.flatMap(requestWords));
   const keysHit = new Set<string>();
   for (const { key, requests } of run.sent)
     if (requests.some(({ isReplaced }) => isReplaced)) keysHit.add(key);
@@ -43,12 +47,13 @@ function missingIn(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): stri
   const missing = new Set<string>();
   for (const sentKey of plain.sent) {
     if (keysHit.has(sentKey.key)) continue;
-    for (const request of requestsOf(sentKey)) if (!inRun.has(request)) missing.add(request);
+    for (const request of requestWords(sentKey)) if (!inRun.has(request)) missing.add(request);
   }
   return [...missing];
 }
 
-function requestsOf({ key, isUnknown, requests }: SentKey): string[] {
+/** The requests with one key in words, without those that a fault of the client's own tests hit. */
+function requestWords({ key, isUnknown, requests }: SentKey): string[] {
   const isNamed = !isUnknown && key !== "";
   const words: string[] = [];
   for (const { outcome } of requests) {

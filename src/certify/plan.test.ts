@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import { timeoutsFor, whyTooLittle } from "./plan.js";
+import { timeoutsFor, whyCoversTooLittle } from "./plan.js";
 
 const report = clientReport(startFrozen("key-states"));
 const { coverage, announced } = report;
@@ -29,11 +29,11 @@ test.each<[string, Report, string | undefined]>([
   ["no key", covering(1, 0, { outcomes: report.outcomes }), "the client sends no key in x-api-key"],
   ["no request", covering(0, 0, { requests: 0 }), "the command sent no request"],
 ])("a plain run with %s", (_, given, why) => {
-  expect(whyTooLittle(given)?.why).toBe(why);
+  expect(whyCoversTooLittle(given)?.why).toBe(why);
 });
 
 test("a plain run that covers four outcomes is told which keys to send", () => {
-  expect(whyTooLittle(covering(4, 0))?.whatToDo).toMatch(
+  expect(whyCoversTooLittle(covering(4, 0))?.whatToDo).toMatch(
     /^Send 1 or more of these keys, and check each response: SVC_KEY_LIVE \(200\.live\), /,
   );
 });

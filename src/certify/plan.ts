@@ -5,11 +5,11 @@ import { minute } from "../rules/time.js";
 import type { ClientRun, Timeouts } from "./client-run.js";
 import type { Check, Reason } from "./judgment.js";
 
-/** What a certification is asked for. */
+/** What a call of certify asks for: its flags, read. */
 export interface CertifyPlan {
-  /** Of the plain run, and of all others but the varied ones. */
+  /** The seed of the plain run, and of all others but the varied ones. */
   readonly seed: number;
-  /** The first of the eight seeds. */
+  /** The first of the eight seeds of varied runs. */
   readonly firstSeed: number;
   /** Whether it tries every fault. Default: the four that break most clients. */
   readonly hasAllFaults?: boolean;
@@ -17,26 +17,37 @@ export interface CertifyPlan {
   readonly only?: readonly string[] | undefined;
   /** The outcomes whose wrong answer the client survives on purpose, and the faults that it does not survive on purpose. */
   readonly allow: readonly string[];
-  /** The assumptions that the given scenario sets: no run varies whether and how these are there. */
+  /** The assumptions that the given scenario sets: no run varies them. */
   readonly ownAssumptions?: readonly string[];
-  /** The key of resends, if the client sends it. */
+  /** The key whose requests are rejected to find resends, if the client sends it and it fits. */
   readonly defaultKey: string | undefined;
-  /** The flags of the call that each run needs, and those that only `certify` has. */
+  /** The flags of the call that a command which shows a problem again needs, such as `--now`. */
   readonly flags: readonly string[];
+  /** Those of them that only `certify` has, such as `--timeout`. */
   readonly ownFlags: readonly string[];
   /** Milliseconds for each run. Default: see {@link timeoutsFor}. */
   readonly timeout?: number | undefined;
 }
 
-/** The minimum of promised outcomes and announced endpoints that a client must cover: fewer show too little. */
+/** How many promised outcomes and announced endpoints a client must cover: fewer show too little. */
 export const minOutcomes = 5;
 
 /** Eight seeds in a row show every variant of each row. */
 export const seedCount = 8;
 
+/** The groups of runs, as `--only` names them. */
 export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
 
-/** Whether a run of this name is asked for: by its name or the start of it. */
+/** The varied run whose responses differ from each other. */
+export const mixedName = "varied.mixed";
+
+/** How long a client may wait for a response, in milliseconds: longer than the usual timeouts. */
+export const longestWait = 30_000;
+
+/** The advice on requests that reach no endpoint, or no key: a client that sends them covers little. */
+const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
+
+/** Whether `--only` asks for a run or a check of this name: by its name or the start of it. */
 export function isWanted({ only }: Pick<CertifyPlan, "only">, name: string): boolean {
   if (only === undefined) return true;
   return only.some((start) => name === start || name.startsWith(`${start}.`));
@@ -49,11 +60,8 @@ export function seedsOf({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSe
   return only.map(seedIn).filter((seed) => seed !== undefined);
 }
 
-/** The varied run whose responses differ from each other. */
-export const mixedName = "varied.mixed";
-
-/** The command that shows a problem again, with the flags that its run needs. */
-export function againWith(
+/** The words of a command of svc-sandbox that shows a problem again, with the flags that its run needs. */
+export function againCommand(
   { flags, ownFlags }: Pick<CertifyPlan, "flags" | "ownFlags">,
   by: "exec" | "certify",
   ...words: readonly string[]
@@ -63,13 +71,16 @@ export function againWith(
   return again;
 }
 
-/** The command that shows a run again; `exec` has no limit of time. */
-export function againOf({ name, result }: Pick<ClientRun, "name" | "result">, plan: CertifyPlan): string[] {
-  if (result === "timed_out") return againWith(plan, "certify", "--only", name);
-  if (name === "plain") return againWith(plan, "exec");
+/** The words of the command that shows this run again: `exec`, if it is enough. It has no limit of time, no wrong answers and no rejections. */
+export function againCommandOfRun(
+  { name, result }: Pick<ClientRun, "name" | "result">,
+  plan: CertifyPlan,
+): string[] {
+  if (result === "timed_out") return againCommand(plan, "certify", "--only", name);
+  if (name === "plain") return againCommand(plan, "exec");
   const seed = seedIn(name);
-  if (seed !== undefined) return againWith(plan, "exec", "--profile", "varied", "--seed", String(seed));
-  return againWith(plan, "certify", "--only", name);
+  if (seed !== undefined) return againCommand(plan, "exec", "--profile", "varied", "--seed", String(seed));
+  return againCommand(plan, "certify", "--only", name);
 }
 
 /** The seed of a varied run by its name, such as `varied.3`. */
@@ -78,12 +89,10 @@ export function seedIn(name: string): number | undefined {
   return seed === undefined ? undefined : Number(seed);
 }
 
-/** How long a client may wait for a response: longer than the usual timeouts. */
-export const longestWait = 30_000;
-
-/** Returns how long a run may take. `wait`: how long the client may wait before its next request. */
+/** Returns how long a run may take. `timeout`: of the call. `plainMs`: how long the plain run took. `wait`: how long the client may wait before its next request. */
 export function timeoutsFor(timeout: number | undefined, plainMs: number | undefined, wait = 0): Timeouts {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
+  // The plain run itself.
   if (plainMs === undefined) return { total: minute, silent: minute };
 
   const total = Math.max(longestWait, 5 * plainMs) + wait;
@@ -91,16 +100,14 @@ export function timeoutsFor(timeout: number | undefined, plainMs: number | undef
   return { total, silent: Math.max(longestWait, wait) + plainMs };
 }
 
-const misdirections = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
-
 /** Returns why a plain run that passed covers too little; `undefined` if it covers enough. */
-export function whyTooLittle(report: Report): Reason | undefined {
+export function whyCoversTooLittle(report: Report): Reason | undefined {
   const { coverage, announced } = report;
   const missing = minOutcomes - coverage.covered - announced.covered;
   if (missing <= 0) return undefined;
 
   const promised = report.outcomes.filter((row) => row.promised);
-  const misdirection = report.advice.find(({ id }) => misdirections.includes(id));
+  const misdirection = report.advice.find(({ id }) => misdirectionAdvice.includes(id));
   const sendsKey =
     misdirection !== undefined ||
     promised.some(({ covered, outcome }) => covered && outcome !== "401.missing");
@@ -113,7 +120,7 @@ export function whyTooLittle(report: Report): Reason | undefined {
   return { why, whatToDo };
 }
 
-/** The variables of keys that cover what the client does not; those that its scenario lacks follow with theirs. */
+/** The variables of keys that cover what the client does not: first those of its scenario, then others, each with its scenario. */
 function keysToSend(outcomes: Report["outcomes"]): string {
   const ownKeys: string[] = [];
   const keysByScenario = new Map<string, string[]>();
@@ -133,32 +140,32 @@ function keysToSend(outcomes: Report["outcomes"]): string {
   return groups.join("; ");
 }
 
-/** Returns why `--only` has shown nothing, if each check that it names is not judged; `undefined` if one is. */
-export function whyNothingTried(
+/** Returns why a name of `--only` shows nothing: no check of this name is judged; `undefined` if each name shows something. */
+export function whyOnlyShowsNothing(
   { only = [] }: Pick<CertifyPlan, "only">,
   checks: readonly Check[],
   report: Report,
 ): Reason | undefined {
   for (const name of only) {
     if (name === "plain") continue;
-    const ofName = checks.filter((check) => isWanted({ only: [name] }, check.name));
-    if (ofName.every(({ result }) => result.kind === "not_judged"))
-      return whyNameNotTried(name, ofName[0], report);
+    const checksOfName = checks.filter((check) => isWanted({ only: [name] }, check.name));
+    if (checksOfName.every(({ result }) => result.kind === "not_judged"))
+      return whyNameShowsNothing(name, checksOfName[0], report);
   }
   return undefined;
 }
 
 /** `check`: the first one of this name, if there is one. */
-function whyNameNotTried(name: string, check: Check | undefined, report: Report): Reason {
+function whyNameShowsNothing(name: string, check: Check | undefined, report: Report): Reason {
   if (check?.result.kind === "not_judged") {
     const { reason } = check.result;
     return { why: `${name}: ${reason.why}`, whatToDo: reason.whatToDo };
   }
 
-  // A check of its name was not planned, because no request ended on an outcome of it.
-  const [, ofAnswer] = /^answer\.(.+)/.exec(name) ?? [];
+  // There is no check of this name: the client covers none of its outcomes, which `answer.401` starts and `resend.403.CODE` has the code of.
+  const [, startOfOutcome] = /^answer\.(.+)/.exec(name) ?? [];
   const rows = report.outcomes.filter(({ outcome }) => {
-    if (ofAnswer !== undefined) return outcome.startsWith(ofAnswer);
+    if (startOfOutcome !== undefined) return outcome.startsWith(startOfOutcome);
     return name.endsWith(`.${outcomeOf(outcome).code}`);
   });
   return {

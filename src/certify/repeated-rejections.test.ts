@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, reportCovering, sentKey } from "../../test/certify/hand-made.js";
 import type { RunEnd, SentKey } from "./client-run.js";
-import { noteRepeated } from "./repeated-rejections.js";
+import { noteRepeatedRejections } from "./repeated-rejections.js";
 
 const rejected = { outcome: "401.revoked" } as const;
 /** A revoked key that came so often; `hit`: whether the first one got a 200. */
@@ -20,7 +20,7 @@ async function whyOf(plain: readonly SentKey[], accepted: readonly SentKey[], on
       ? { sent: plain, report }
       : { sent: accepted, replacedCount: 1, result: "failed" };
   }, only && { only });
-  const [note] = await noteRepeated(runs);
+  const [note] = await noteRepeatedRejections(runs);
   return note && `${note.what}: ${note.why}`;
 }
 

@@ -4,18 +4,25 @@ import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.
 import type { RejectionOfRun } from "../runs/conditions.js";
 import { longestWait } from "./plan.js";
 
-/** One kind of rejection, after which a client must not send the key again, or not at once. */
+/** The `Retry-After` of rejections that have one: short, and longer than a pause of a client that does not read it. */
+const retryAfterSeconds = 4;
+
+/** A minute and a little more, in milliseconds: a client may wait until the next minute begins. */
+const untilNextMinute = 61_000;
+
+/** A kind of rejection after which a client must not send the key again, or not at once: doing it is a resend. Each kind has a check. */
 export interface ResendKind {
   /** Its name in `--only`. */
   readonly name: string;
-  /** Its words in the list of what held. */
-  readonly held: string;
-  /** As in "again after a 401". */
-  readonly after: string;
+  /** Its words in the list of what held, after "no resend of ACTIVE after". */
+  readonly heldWords: string;
+  /** The response in words, as in "sends ACTIVE again after a 401". */
+  readonly responseWords: string;
   readonly whatToDo: string;
+  /** What a request gets in place of its 200. */
   readonly rejection: RejectionOfRun;
-  /** When no other request must follow: never, or before its time. */
-  readonly when: "always" | "too_soon";
+  /** Whether the rejection ends: the key may then be sent again, but not before its time. After any other, it must not be sent again. */
+  readonly isTimed: boolean;
 }
 
 /** The kinds of rejections for a client that covers these outcomes. */
@@ -23,82 +30,88 @@ export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
   return [...timedKinds(covered), ...lastingKinds(covered)];
 }
 
-/** How long the client may wait after it, in milliseconds: a minute, if it must wait for the next one. */
-export const waitAfter = ({ when, rejection: { seconds } }: ResendKind): number =>
-  when === "too_soon" && seconds === undefined ? 61_000 : longestWait;
-
-const seconds = 4;
+/** How long the client may wait after it, in milliseconds. */
+export function waitAfterRejection({ isTimed, rejection }: ResendKind): number {
+  return isTimed && rejection.seconds === undefined ? untilNextMinute : longestWait;
+}
 
 function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const limit = { kind: "rejection", as: outcomeWith(covered, 429, "429.per_minute") } as const;
+  const limit = { kind: "rejection", as: coveredOr("429.per_minute", covered, 429) } as const;
   const after429 = {
     whatToDo: "Wait for Retry-After, or for the next minute, and longer each time.",
-    when: "too_soon",
+    isTimed: true,
   } as const;
   return [
     {
       ...after429,
       name: "resend.429.without",
-      held: "429 without Retry-After",
-      after: "a 429 without `Retry-After`",
+      heldWords: "429 without Retry-After",
+      responseWords: "a 429 without `Retry-After`",
       rejection: limit,
     },
     {
       ...after429,
       name: "resend.429.seconds",
-      held: "429 with Retry-After",
-      after: `a 429 with \`Retry-After: ${seconds}\``,
-      rejection: { ...limit, seconds },
+      heldWords: "429 with Retry-After",
+      responseWords: `a 429 with \`Retry-After: ${retryAfterSeconds}\``,
+      rejection: { ...limit, seconds: retryAfterSeconds },
     },
     {
       ...after429,
       name: "resend.429.date",
-      held: "429 with a date",
-      after: "a 429 with a date in `Retry-After`",
-      rejection: { ...limit, seconds, asDate: true },
+      heldWords: "429 with a date",
+      responseWords: "a 429 with a date in `Retry-After`",
+      rejection: { ...limit, seconds: retryAfterSeconds, asDate: true },
     },
     {
       name: "resend.503.seconds",
-      held: "503 with Retry-After",
-      after: `a 503 with \`Retry-After: ${seconds}\``,
-      rejection: { kind: "rejection", as: "fault.status", seconds },
-      whatToDo: whatToDoOn("too-soon-after-503"),
-      when: "too_soon",
+      heldWords: "503 with Retry-After",
+      responseWords: `a 503 with \`Retry-After: ${retryAfterSeconds}\``,
+      rejection: { kind: "rejection", as: "fault.status", seconds: retryAfterSeconds },
+      whatToDo: fixOf("too-soon-after-503"),
+      isTimed: true,
     },
   ];
 }
 
+/** A 401, and one 403 of each code that the client covers. */
 function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const ofCodes = new Map<string, OutcomeId>();
-  for (const outcome of covered.filter((id) => outcomeOf(id).status === 403)) {
-    const code = String(outcomeOf(outcome).code);
-    if (!ofCodes.has(code)) ofCodes.set(code, outcome);
-  }
   const unauthorized: ResendKind = {
     name: "resend.401",
-    held: "401",
-    after: "a 401",
-    rejection: { kind: "rejection", as: outcomeWith(covered, 401, "401.revoked") },
-    whatToDo: whatToDoOn("same-key-after-401"),
-    when: "always",
+    heldWords: "401",
+    responseWords: "a 401",
+    rejection: { kind: "rejection", as: coveredOr("401.revoked", covered, 401) },
+    whatToDo: fixOf("same-key-after-401"),
+    isTimed: false,
   };
-  const forbidden = [...ofCodes].map(
-    ([code, outcome]): ResendKind => ({
+
+  const kinds = [unauthorized];
+  const codes = new Set<string>();
+  for (const id of covered) {
+    const { status, code } = outcomeOf(id);
+    if (status !== 403 || codes.has(String(code))) continue;
+    codes.add(String(code));
+    kinds.push({
       name: `resend.403.${code}`,
-      held: `403 ${code}`,
-      after: `a 403 with \`${code}\``,
-      rejection: { kind: "rejection", as: outcome as ApiOutcomeId }, // no fault has a 403
-      whatToDo: whatToDoOn("same-key-after-403"),
-      when: "always",
-    }),
-  );
-  return [unauthorized, ...forbidden];
+      heldWords: `403 ${code}`,
+      responseWords: `a 403 with \`${code}\``,
+      rejection: { kind: "rejection", as: id as ApiOutcomeId }, // no fault has a 403
+      whatToDo: fixOf("same-key-after-403"),
+      isTimed: false,
+    });
+  }
+  return kinds;
 }
 
-const outcomeWith = (covered: readonly OutcomeId[], status: number, fallback: ApiOutcomeId) =>
-  (covered.find((outcome) => outcomeOf(outcome).status === status) ?? fallback) as ApiOutcomeId; // no fault has it
+/** The first covered outcome with this status, since the client expects it; another one if it covers none. */
+function coveredOr(other: ApiOutcomeId, covered: readonly OutcomeId[], status: number): ApiOutcomeId {
+  const known = covered.find((outcome) => outcomeOf(outcome).status === status);
+  return (known ?? other) as ApiOutcomeId; // no fault has a 401 or 429
+}
 
-const whatToDoOn = (id: AdviceId) => adviceOf(id).whatToDo;
+function fixOf(id: AdviceId): string {
+  return adviceOf(id).whatToDo;
+}
 
 /** The end of the variable that has the key, such as `ACTIVE`. */
 export const nameOfKey = (ref: string) => variableOf(ref).replace("SVC_KEY_", "");

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { handMade, reportCovering, sentKey, sentTimes } from "../../test/certify/hand-made.js";
 import type { Replacement } from "../runs/conditions.js";
 import type { ClientRun, KeyRequest, RunEnd } from "./client-run.js";
-import { turnsOf } from "./resend-suspects.js";
-import { type Followed, judgeResends, shownBy } from "./resends.js";
+import { requestOfEachTurn } from "./resend-suspects.js";
+import { judgeResends, resultOfRejections, type WhatFollowed } from "./resends.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
-const followedBy: Readonly<Record<string, Followed>> = {
+const followedBy: Readonly<Record<string, WhatFollowed>> = {
   nothing: { kind: "nothing", run: {} as Partial<ClientRun> as ClientRun },
   waits: { kind: "in_time", request },
   resends: { kind: "resent", request },
@@ -14,9 +14,9 @@ const followedBy: Readonly<Record<string, Followed>> = {
 
 /** What runs show that end like this, by the first letters of what followed: `n`, `w`, `r`. */
 const shown = (runs: string, minWaits: 2 | 3 = 2, minFailures: 1 | 2 = 1) =>
-  shownBy(
+  resultOfRejections(
     [...runs].map(
-      (letter) => Object.entries(followedBy).find(([word]) => word.startsWith(letter))?.[1] as Followed,
+      (letter) => Object.entries(followedBy).find(([word]) => word.startsWith(letter))?.[1] as WhatFollowed,
     ),
     minWaits,
     minFailures,
@@ -206,9 +206,9 @@ test("a request that comes too soon after the first one counts, although the las
 });
 
 test("each of ten requests is not rejected in turn, but eight from the first to the last; fewer come again", () => {
-  expect(turnsOf(10, 8)).toEqual([1, 2, 4, 5, 6, 7, 9, 10]);
-  expect(turnsOf(3, 8)).toEqual([1, 2, 3, 1, 2, 3, 1, 2]);
-  expect(turnsOf(60, 8)).toEqual([1, 9, 18, 26, 35, 43, 52, 60]);
+  expect(requestOfEachTurn(10, 8)).toEqual([1, 2, 4, 5, 6, 7, 9, 10]);
+  expect(requestOfEachTurn(3, 8)).toEqual([1, 2, 3, 1, 2, 3, 1, 2]);
+  expect(requestOfEachTurn(60, 8)).toEqual([1, 9, 18, 26, 35, 43, 52, 60]);
 });
 
 /** A client that sends the key again after these requests, of three, if they get a 401 or a 403. */

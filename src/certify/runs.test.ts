@@ -32,7 +32,7 @@ test.each<[string, Partial<RunEnd>, number]>([
 test("a repetition that passes contradicts the failure, and one that was not made shows nothing", async () => {
   const passing = await runsThat((before) => (before < 3 ? failed : {}));
   expect(await passing.runs.repeat([await firstOf(passing)])).toBe("contradicted");
-  expect(passing.runs.contradiction).toMatchObject([{ number: 2 }, { number: 5 }]);
+  expect(passing.runs.contradiction).toMatchObject({ failed: { number: 2 }, passed: { number: 5 } });
   const stopped = await runsThat((before) => (before < 3 ? failed : undefined));
   expect(await stopped.runs.repeat([await firstOf(stopped)])).toBe("not_made");
   expect(stopped.runs.isStopped).toBe(true);
@@ -62,17 +62,17 @@ test("a wrong answer that is noticed only sometimes is no contradiction: a test 
 
 test("with all varied runs, a failure counts without another run", async () => {
   const made = await runsThat(() => failed);
-  expect(await made.runs.whyUnsure(await firstOf(made))).toBeUndefined();
+  expect(await made.runs.whyFailureMayBeChance(await firstOf(made))).toBeUndefined();
   expect(made.names).toHaveLength(2);
 });
 
 test("with fewer varied runs, a failure counts if it comes again, and two more plain runs are made", async () => {
   const only = ["varied.1"];
   const sure = await runsThat(() => failed, only);
-  expect(await sure.runs.whyUnsure(await firstOf(sure))).toBeUndefined();
+  expect(await sure.runs.whyFailureMayBeChance(await firstOf(sure))).toBeUndefined();
   expect(sure.names.filter((name) => name === "plain")).toHaveLength(3);
   const once = await runsThat((before) => (before === 0 ? failed : {}), only);
-  expect((await once.runs.whyUnsure(await firstOf(once)))?.why).toBe(
+  expect((await once.runs.whyFailureMayBeChance(await firstOf(once)))?.why).toBe(
     "the command fails, but only in some runs",
   );
 });
@@ -84,5 +84,5 @@ test("a failure does not count if the last plain run is not made", async () => {
       only: ["varied.1"],
     },
   );
-  expect((await made.runs.whyUnsure(await firstOf(made)))?.why).toBe("the run was not made");
+  expect((await made.runs.whyFailureMayBeChance(await firstOf(made)))?.why).toBe("the run was not made");
 });

@@ -2,14 +2,17 @@ import type { Report } from "../report/report-shape.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { isAnsweredWrongly, type RunConditions } from "../runs/conditions.js";
 import { type ClientRun, type ClientRunner, hasFailed, type RunRequest } from "./client-run.js";
-import { findDependency, notMade, type Reason } from "./judgment.js";
+import { findDependency, type Reason, runNotMade } from "./judgment.js";
 import { type CertifyPlan, seedCount, seedsOf, timeoutsFor } from "./plan.js";
 
-/** Which of the runs under the same conditions it is. Who asks for the same one reads the same run. */
+/** Which one is meant of the runs under the same conditions. Parts that ask for the same one read the same run. */
 export interface WhichRun {
-  /** From 1. Default: 1. */
+  /** Its number in its series, from 1. Default: 1. */
   readonly nth?: number;
-  /** One that no other part reads: what it shows rests on no run that was chosen before. Default: the runs that all parts share. */
+  /**
+   * A series has runs of its own. A question that was chosen for what some runs show, such as a cause that they suggest,
+   * must be decided by others. Default: the runs that all parts share.
+   */
   readonly series?:
     | "first search"
     | "second search"
@@ -21,57 +24,54 @@ export interface WhichRun {
 }
 
 interface RunSettings extends WhichRun {
+  /** Default: the seed of the plan. */
   readonly seed?: number;
-  /** How long the client may wait before its next request, in milliseconds. */
+  /** How long the client may wait before its next request, in milliseconds. Default: 0. */
   readonly wait?: number;
+  /** Whether no other run may be under way. Default: false. */
   readonly isAlone?: boolean;
 }
 
-/** Two runs under the same conditions. */
-export type Contradiction = readonly [failed: ClientRun, passed: ClientRun];
+/** Two runs under the same conditions that ended differently. */
+export interface Contradiction {
+  readonly failed: ClientRun;
+  readonly passed: ClientRun;
+}
 
-/** What runs that had failed did when they were made again. */
-type Repeated = "failed_again" | "contradicted" | "not_made";
+/** What runs that had failed did when they were made again: all failed, one passed, or one was not made. */
+type RepeatResult = "failed_again" | "contradicted" | "not_made";
 
-/** The runs of a certification. Each part of it asks for those that it reads; one under the same conditions is made once for all of them. */
+/** How often failures are repeated, in all. With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
+const minRepetitions = 5;
+
+/** The runs of a certification. Its parts ask for those that they read; each run is made once for all parts that ask for it. */
 export class Runs {
   readonly plan: CertifyPlan;
   /** In the order in which they ended. */
   readonly all: ClientRun[] = [];
-  /** Two runs under the same conditions, of which the second passed: no failure shows anything then. */
+  /** The first two runs that contradict each other, if there are: no failure shows anything then. */
   contradiction: Contradiction | undefined;
   /** Whether a run was stopped, or not made for that reason: what it would show stays open. */
   isStopped = false;
   readonly #runner: ClientRunner;
-  readonly #requested = new Map<string, Promise<ClientRun | undefined>>();
+  readonly #runsById = new Map<string, Promise<ClientRun | undefined>>();
 
   constructor(plan: CertifyPlan, runner: ClientRunner) {
     this.plan = plan;
     this.#runner = runner;
   }
 
-  /** The run that shows what the client does if the sandbox only does what the specification promises. It is made before all others. */
+  /** The first run, in which the sandbox only does what the specification promises: what the client does when nothing is wrong. */
   get plain(): ClientRun {
     return this.all[0] as ClientRun; // all but its own judgment come after it
   }
 
-  /** Makes the plain run again, after all others. A command that no longer passes at all contradicts its first run then. */
-  async makeLastPlain(): Promise<void> {
-    if (this.contradiction !== undefined || this.isStopped) return;
-    await this.make("plain", {}, { series: "end", isAlone: true });
-  }
-
-  /** The first plain runs that all parts share, so many. */
-  firstPlain(count: number): Promise<(ClientRun | undefined)[]> {
-    const plain: Promise<ClientRun | undefined>[] = [];
-    for (let nth = 1; nth <= count; nth++) plain.push(this.make("plain", {}, { nth }));
-    return Promise.all(plain);
-  }
-
+  /** The promised outcomes and the successes that the plain run covers. */
   get covered(): readonly OutcomeId[] {
     return coveredOutcomes(this.plain.report);
   }
 
+  /** Makes the run of this name; `undefined` if it was stopped. Default of the profile: `minimal`. */
   make(
     name: string,
     { profile = "minimal", ...others }: RunConditions,
@@ -82,10 +82,10 @@ export class Runs {
     const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;
     const timeouts = timeoutsFor(this.plan.timeout, plainMs, wait);
     const conditions = { profile, ...others };
-    return this.#once({ name, seed, conditions, timeouts, isAlone }, settings);
+    return this.#makeOnce({ name, seed, conditions, timeouts, isAlone }, settings);
   }
 
-  /** Makes a run under the conditions of another one. `rows`: the only ones that vary. */
+  /** Makes a run under the conditions of another one. `rows`: the only ones that vary. Default: those that varied there. */
   makeLike(
     like: ClientRun,
     settings: WhichRun & Pick<RunConditions, "rows"> & { readonly isAlone?: boolean },
@@ -93,16 +93,29 @@ export class Runs {
     const { name, seed, timeouts } = like;
     const { rows = like.conditions.rows, isAlone = false } = settings;
     const conditions = { ...like.conditions, ...(rows && { rows }) };
-    return this.#once({ name, seed, conditions, timeouts, isAlone }, settings);
+    return this.#makeOnce({ name, seed, conditions, timeouts, isAlone }, settings);
+  }
+
+  /** Makes the first plain runs that all parts share, so many. */
+  plainRuns(count: number): Promise<(ClientRun | undefined)[]> {
+    const plain: Promise<ClientRun | undefined>[] = [];
+    for (let nth = 1; nth <= count; nth++) plain.push(this.make("plain", {}, { nth }));
+    return Promise.all(plain);
+  }
+
+  /** Makes the plain run again, after all others. A command that no longer passes at all contradicts its first run then. */
+  async makeLastPlain(): Promise<void> {
+    if (this.contradiction !== undefined || this.isStopped) return;
+    await this.make("plain", {}, { series: "end", isAlone: true });
   }
 
   /** Makes each of these runs again, and so many in all that a suite which fails at random passes one. */
-  async repeat(failures: readonly ClientRun[]): Promise<Repeated> {
+  async repeat(failures: readonly ClientRun[]): Promise<RepeatResult> {
     const again = (run: ClientRun, nth: number) =>
       this.makeLike(run, { nth, isAlone: run.isShared === true });
     const repetitions = failures.map((run) => again(run, 2));
 
-    // A command that does not end takes long, and does so by no chance.
+    // A command that does not end takes long, and does so by no chance: once is enough.
     const ended = failures.filter(({ result }) => result === "failed");
     for (let nth = 3; ended.length > 0 && repetitions.length < minRepetitions; nth++) {
       const missing = minRepetitions - repetitions.length;
@@ -114,29 +127,29 @@ export class Runs {
     return this.contradiction === undefined ? "failed_again" : "contradicted";
   }
 
-  /** How often a command must fail under the same conditions before that shows something: all varied runs show whether it fails at random. */
-  get failuresThatCount(): 1 | 2 {
+  /** How often a command must fail under the same conditions before that shows something. If all seeds are tried, these runs show whether it fails at random. */
+  get failuresNeeded(): 1 | 2 {
     return seedsOf(this.plan).length >= seedCount ? 1 : 2;
   }
 
-  /** Why a failure may be one of a suite that fails at random: one that must come twice does not, or a plain run fails. */
-  async whyUnsure(run: ClientRun): Promise<Reason | undefined> {
-    if (this.failuresThatCount === 1) return undefined;
-    const [plain, second] = await Promise.all([this.firstPlain(3), this.makeLike(run, { nth: 2 })]);
-    if (second === undefined || plain.includes(undefined)) return notMade;
-    return hasFailed(second) ? undefined : onlySometimes;
+  /** Why this failure may be chance; `undefined` if it counts. Makes the run again, and plain runs: one that fails is a contradiction. */
+  async whyFailureMayBeChance(run: ClientRun): Promise<Reason | undefined> {
+    if (this.failuresNeeded === 1) return undefined;
+    const [plain, second] = await Promise.all([this.plainRuns(3), this.makeLike(run, { nth: 2 })]);
+    if (second === undefined || plain.includes(undefined)) return runNotMade;
+    return hasFailed(second) ? undefined : failsOnlySometimes;
   }
 
-  #once(request: RunRequest, { nth = 1, series }: WhichRun): Promise<ClientRun | undefined> {
-    const id = JSON.stringify([idOf(request), nth, series]);
-    const requested = this.#requested.get(id);
+  #makeOnce(request: RunRequest, { nth = 1, series }: WhichRun): Promise<ClientRun | undefined> {
+    const id = JSON.stringify([conditionsId(request), nth, series]);
+    const requested = this.#runsById.get(id);
     if (requested !== undefined) return requested;
-    const run = this.#run(request);
-    this.#requested.set(id, run);
+    const run = this.#makeNow(request);
+    this.#runsById.set(id, run);
     return run;
   }
 
-  async #run(request: RunRequest): Promise<ClientRun | undefined> {
+  async #makeNow(request: RunRequest): Promise<ClientRun | undefined> {
     const end = await this.#runner.run(request);
     if (end === undefined) {
       this.isStopped = true;
@@ -145,26 +158,29 @@ export class Runs {
     const run = { ...request, ...end, number: this.all.length + 1 };
     this.all.push(run);
     this.#runner.onEnd(run);
+    this.#lookForContradiction(run);
+    return run;
+  }
 
+  /** Compares a run that has ended with those under the same conditions. */
+  #lookForContradiction(run: ClientRun): void {
     // A rejection or a wrong answer may leave open what the client does.
-    if (isAnsweredWrongly(request.conditions)) return run;
-    const alike = this.all.filter((other) => idOf(other) === idOf(run));
+    if (isAnsweredWrongly(run.conditions)) return;
+
+    const alike = this.all.filter((other) => conditionsId(other) === conditionsId(run));
     const failed = alike.find(hasFailed);
     const passed = alike.find(({ result }) => result === "passed");
-    if (failed !== undefined && passed !== undefined) this.contradiction ??= [failed, passed];
-    return run;
+    if (failed !== undefined && passed !== undefined) this.contradiction ??= { failed, passed };
   }
 }
 
-const idOf = ({ seed, conditions }: RunRequest) => JSON.stringify([seed, conditions]);
+/** Equal for runs under the same conditions: their names may differ. */
+const conditionsId = ({ seed, conditions }: RunRequest) => JSON.stringify([seed, conditions]);
 
-const onlySometimes: Reason = {
+const failsOnlySometimes: Reason = {
   why: "the command fails, but only in some runs",
   whatToDo: findDependency,
 };
-
-/** With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
-const minRepetitions = 5;
 
 function coveredOutcomes({ outcomes }: Report): OutcomeId[] {
   const covered = outcomes.filter((row) => row.covered && (row.promised || isSuccess(row.outcome)));

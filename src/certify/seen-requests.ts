@@ -3,7 +3,7 @@ import { Counters, type Counting, type KeysOfAdvice } from "../sandbox/journal/c
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../sandbox/run-trace.js";
 import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
-import { idOfPoint, wordsOf } from "./varied-points.js";
+import { pointId, variantWords } from "./varied-points.js";
 
 /** What the requests of a run show. */
 export class SeenRequests implements Counting {
@@ -16,24 +16,24 @@ export class SeenRequests implements Counting {
   readonly #unread = new Set<string>();
   #replacedCount = 0;
   #pinned: RunTrace["pinned"];
-  #last: RunEnd["last"];
-  #latest: number;
+  #last: RunEnd["lastRequest"];
+  #latestAt: number;
 
   /** `time`: milliseconds that only grow. */
   constructor(time: () => number) {
     this.#time = time;
-    this.#latest = time();
+    this.#latestAt = time();
   }
 
   /** When the latest request came. */
   get latest(): number {
-    return this.#latest;
+    return this.#latestAt;
   }
 
   count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
     this.counters.count(exchange, keys);
-    this.#latest = this.#time();
-    if (trace !== undefined) this.#trace(exchange, trace);
+    this.#latestAt = this.#time();
+    if (trace !== undefined) this.#addTrace(exchange, trace);
   }
 
   countUnread(id: string): void {
@@ -47,7 +47,7 @@ export class SeenRequests implements Counting {
       sent: [...this.#sent.values()].map((sent) => ({ ...sent, requests: sent.requests.map(this.#asRead) })),
       points: [...this.#points.values()],
       replacedCount: this.#replacedCount,
-      last: this.#last,
+      lastRequest: this.#last,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
       ownAssumptions: [...this.#ownAssumptions],
       scenarios: [...this.#scenarios],
@@ -57,7 +57,7 @@ export class SeenRequests implements Counting {
   #asRead = (request: KeyRequest): KeyRequest =>
     this.#unread.has(request.id) ? { ...request, isUnread: true } : request;
 
-  #trace(exchange: Exchange, trace: RunTrace): void {
+  #addTrace(exchange: Exchange, trace: RunTrace): void {
     const { id, at, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
     const ofKey = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
@@ -73,8 +73,8 @@ export class SeenRequests implements Counting {
       earlyMs,
       isElsewhere,
     });
-    const points = trace.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
-    for (const point of points) this.#points.set(idOfPoint(point), point);
+    const points = trace.points.filter(({ row, variant }) => variantWords(row, variant) !== undefined);
+    for (const point of points) this.#points.set(pointId(point), point);
     this.#last = { id, outcome };
     this.#replacedCount += replaced === undefined ? 0 : 1;
     this.#pinned ??= trace.pinned;

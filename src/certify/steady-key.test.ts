@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
 import type { RunEnd, RunRequest, SentKey } from "./client-run.js";
-import { steadyKeyIn, whyUnequal } from "./steady-key.js";
+import { findSteadyKey, whyCountVaries } from "./steady-key.js";
 
 const rejected = { outcome: "401.revoked" } as const;
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -20,7 +20,7 @@ const sending =
 
 const two = (key: string) => sentTimes(key, 2);
 const refOf = async (...args: Parameters<typeof handMade>) => {
-  const key = await steadyKeyIn((await handMade(...args)).runs);
+  const key = await findSteadyKey((await handMade(...args)).runs);
   return key.kind === "not_judged" ? key.reason.why : key.ref;
 };
 
@@ -33,7 +33,7 @@ test("the default key comes first, and then the next one whose 404 makes the com
 test("at most three keys are tried, and the first one has the reason", async () => {
   const keys = ["active", "live", "legacy", "retiring"];
   const { runs, names } = await handMade(sending(keys.map(two), ["retiring"]));
-  expect(await steadyKeyIn(runs)).toMatchObject({
+  expect(await findSteadyKey(runs)).toMatchObject({
     reason: { why: expect.stringContaining("SVC_KEY_ACTIVE gets a 404") },
   });
   expect(names.filter((name) => name === "resend")).toHaveLength(3);
@@ -85,7 +85,7 @@ test.each<[string, Partial<RunEnd>, RegExp]>([
 });
 
 test("without two varied runs that passed, four more plain runs must send the key equally often", async () => {
-  const key = { kind: "steady_key", ref: "active", count: 2 } as const;
+  const key = { kind: "steady_key", ref: "active", requestCount: 2 } as const;
   const whyWith = async (fifth: number, failing: number) => {
     const { runs, names } = await handMade(({ name, seed }, before) => {
       if (name !== "plain")
@@ -93,7 +93,7 @@ test("without two varied runs that passed, four more plain runs must send the ke
       return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
     });
     return {
-      why: (await whyUnequal(runs, key))?.why,
+      why: (await whyCountVaries(runs, key))?.why,
       plain: names.filter((name) => name === "plain").length,
     };
   };

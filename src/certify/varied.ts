@@ -1,24 +1,25 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { type Cause, findCauses } from "./causes.js";
+import type { Cause } from "./cause-words.js";
+import { findCauses } from "./causes.js";
 import { type ClientRun, hasFailed } from "./client-run.js";
 import {
   type Check,
-  checkOf,
   type Finding,
-  failed,
-  held,
+  failedResult,
+  heldResult,
   type Judgment,
-  joined,
-  judged,
+  mergeJudgments,
   type Note,
+  newCheck,
   notJudged,
-  notMade,
   type Reason,
+  runNotMade,
+  singleCheck,
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
-import { whyNotJudged } from "./not-judged.js";
-import { againOf, againWith, type CertifyPlan, mixedName, seedCount, seedsOf } from "./plan.js";
+import { whyRunShowsNothing } from "./not-judged.js";
+import { againCommand, againCommandOfRun, type CertifyPlan, mixedName, seedCount, seedsOf } from "./plan.js";
 import type { Runs } from "./runs.js";
 
 /** Runs the client with each seed of varied responses. */
@@ -26,7 +27,7 @@ export async function runVaried(runs: Runs) {
   const attempts = await Promise.all(
     seedsOf(runs.plan).map(async (seed) => {
       const run = await runs.make(`varied.${seed}`, { profile: "varied" }, { seed });
-      const reason = run === undefined ? notMade : whyNotJudged(runs.plain, run, "varied");
+      const reason = run === undefined ? runNotMade : whyRunShowsNothing(runs.plain, run, "varied");
       return { seed, run, reason };
     }),
   );
@@ -37,12 +38,12 @@ export async function runVaried(runs: Runs) {
     const name = `varied.${seed}`;
     if (hasFailed(run)) {
       failures.push(run);
-      checks.push(checkOf(name, failed));
+      checks.push(newCheck(name, failedResult));
     } else if (run === undefined || reason !== undefined) {
-      checks.push(checkOf(name, notJudged(reason ?? notMade)));
+      checks.push(newCheck(name, notJudged(reason ?? runNotMade)));
     } else {
       passed.push(run);
-      checks.push(checkOf(name, held));
+      checks.push(newCheck(name, heldResult));
     }
   }
   return { passed, failures, checks };
@@ -53,35 +54,35 @@ export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const { passed, failures, checks } = await runVaried(runs);
   const causes = await findCauses(runs, failures);
   const isWhole = checks.length >= seedCount;
-  const notes = isWhole ? whatIsNotShown(runs, [...passed, ...failures]) : [];
+  const notes = isWhole ? notesOnUnvaried(runs, [...passed, ...failures]) : [];
   const isMixedAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
-  const mixed = isMixedAsked ? await judgeMixed(runs) : joined([]);
+  const mixed = isMixedAsked ? await judgeMixed(runs) : mergeJudgments([]);
 
-  const problems = causes.map((cause) => findingOf(cause, plan));
-  const judgedChecks = runs.isStopped ? withoutOpen(checks, problems) : checks;
-  return joined([{ checks: judgedChecks, problems, notes }, mixed]);
+  const problems = causes.map((cause) => causeProblem(cause, plan));
+  const judgedChecks = runs.isStopped ? markUnsearched(checks, problems) : checks;
+  return mergeJudgments([{ checks: judgedChecks, problems, notes }, mixed]);
 }
 
 /** The checks of a search that was stopped: a failure shows nothing before it is repeated and has a cause. */
-function withoutOpen(checks: readonly Check[], findings: readonly Finding[]): Check[] {
+function markUnsearched(checks: readonly Check[], findings: readonly Finding[]): Check[] {
   const named = findings.flatMap(({ runs }) => runs);
   return checks.map((check) => {
     const isOpen = check.result.kind === "failed" && !named.includes(check.name);
-    return isOpen ? checkOf(check.name, notJudged(notSearched)) : check;
+    return isOpen ? newCheck(check.name, notJudged(searchNotEnded)) : check;
   });
 }
 
-const notSearched: Reason = {
+const searchNotEnded: Reason = {
   why: "it failed, and the search for its cause did not end",
   whatToDo: "Run certify again.",
 };
 
 /** Its name, its command and its last line are of the run that its sentence is about. */
-function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
+function causeProblem({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
   return {
     ...cause,
     name: shownBy.name,
-    again: againOf(shownBy, plan),
+    again: againCommandOfRun(shownBy, plan),
     ...lastLineOf(shownBy),
     runs: failed.map((run) => run.name),
   };
@@ -91,24 +92,24 @@ function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Fin
 async function judgeMixed(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
   const run = await runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
-  if (run === undefined) return judged(mixedName, notJudged(notMade));
+  if (run === undefined) return singleCheck(mixedName, notJudged(runNotMade));
   if (run.result === "passed") {
-    const reason = whyNotJudged(runs.plain, run, "varied");
-    return judged(mixedName, reason === undefined ? held : notJudged(reason));
+    const reason = whyRunShowsNothing(runs.plain, run, "varied");
+    return singleCheck(mixedName, reason === undefined ? heldResult : notJudged(reason));
   }
-  if ((await runs.repeat([run])) === "not_made") return judged(mixedName, notJudged(notMade));
-  return judged(mixedName, failed, {
+  if ((await runs.repeat([run])) === "not_made") return singleCheck(mixedName, notJudged(runNotMade));
+  return singleCheck(mixedName, failedResult, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
     whatToDo: "Read each response by itself, whatever the others of the run have, such as their headers.",
-    again: againWith(plan, "certify", "--only", mixedName, "--seed", String(plan.firstSeed)),
+    again: againCommand(plan, "certify", "--only", mixedName, "--seed", String(plan.firstSeed)),
     ...lastLineOf(run),
     runs: [mixedName],
   });
 }
 
 /** What too few requests, or the client's own settings, kept from varying. */
-function whatIsNotShown({ covered, plan }: Runs, all: readonly ClientRun[]): Note[] {
+function notesOnUnvaried({ covered, plan }: Runs, all: readonly ClientRun[]): Note[] {
   const notes: Note[] = [];
   const statuses = covered.map((outcome) => outcomeOf(outcome).status);
   for (const status of [401, 403, 429]) {

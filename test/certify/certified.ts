@@ -1,5 +1,5 @@
 import type { CertifyResult } from "../../src/certify/certificate.js";
-import { checkOf } from "../../src/certify/judgment.js";
+import { newCheck } from "../../src/certify/judgment.js";
 import { clientReport } from "../../src/report/report.js";
 import { startFrozen } from "../support/doors.js";
 
@@ -32,18 +32,18 @@ export const failed: CertifyResult = {
     },
   ],
   checks: [
-    checkOf("varied.1", { kind: "held" }),
-    checkOf("varied.3", { kind: "failed" }),
-    checkOf("answer.200.test", { kind: "held" }),
-    checkOf("answer.200.retiring", { kind: "allowed" }),
-    checkOf("resend.401", { kind: "held", key: "active" }),
-    checkOf("resend.403.access_denied", { kind: "held", key: "active" }),
-    checkOf("resend.429.without", {
+    newCheck("varied.1", { kind: "held" }),
+    newCheck("varied.3", { kind: "failed" }),
+    newCheck("answer.200.test", { kind: "held" }),
+    newCheck("answer.200.retiring", { kind: "allowed" }),
+    newCheck("resend.401", { kind: "held", key: "active" }),
+    newCheck("resend.403.access_denied", { kind: "held", key: "active" }),
+    newCheck("resend.429.without", {
       kind: "not_judged",
       reason: { why: "no request was rejected", whatToDo: "Send the key." },
     }),
-    checkOf("fault.hang", { kind: "held" }),
-    checkOf("advice", { kind: "held" }),
+    newCheck("fault.hang", { kind: "held" }),
+    newCheck("advice", { kind: "held" }),
   ],
   notes: [{ what: "varied 403", why: "no request got a 403", whatToDo: "Send a key that gets a 403." }],
   report: clientReport(startFrozen("key-states")),

@@ -152,14 +152,22 @@ test.each([10, 30, 50].flatMap((percent) => Array.from({ length: count / 60 }, (
   },
 );
 
+/**
+ * The share of correct suites in which a kind of resend may stay open. A 401 has more: if the key comes again after the 401 in place of
+ * its first 200, it does not hold, and a first test that polls looks the same. That rule opens it in 13 of 238 correct suites (five seeds),
+ * all of which still pass, and in 72 of 80 whose client sends the first request again after a 401: without it, a 401 would hold there.
+ */
+function mostOpen(kind: string): number {
+  if (kind.startsWith("resend.429") || kind.startsWith("resend.503")) return 0.03;
+  return kind === "resend.401" ? 0.14 : 0.08;
+}
+
 test("of the correct clients with steady suites, few have a kind of resend that is not judged", () => {
   const steady = judged.filter((one) => isCorrect(one) && one.isSteady);
   const kinds = new Set(steady.flatMap(({ openResends }) => openResends));
   for (const kind of kinds) {
     const open = steady.filter(({ openResends }) => openResends.includes(kind));
-    const isTimed = kind.startsWith("resend.429") || kind.startsWith("resend.503");
-    const most = Math.ceil(steady.length * (isTimed ? 0.03 : 0.08));
-    expect(open.length, kind).toBeLessThanOrEqual(most);
+    expect(open.length, kind).toBeLessThanOrEqual(Math.ceil(steady.length * mostOpen(kind)));
   }
 });
 

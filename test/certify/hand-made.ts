@@ -24,7 +24,7 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   sent: [],
   points: [],
   replacedCount: 0,
-  last: undefined,
+  lastRequest: undefined,
   pinned: undefined,
   ownAssumptions: [],
   scenarios: [],
