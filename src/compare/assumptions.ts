@@ -4,8 +4,9 @@ import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { day, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
-import { type CompletedAttempt, outcomeWords } from "./attempt.js";
-import { staysOfChallenges } from "./challenges.js";
+import { type CompletedAttempt, listOutcomes } from "./attempt.js";
+import { stableChallenges } from "./challenges.js";
+import { type KeyLimit, limitHeaderForm, limitHeaderNames } from "./limit-headers.js";
 import {
   describeValue,
   headerOf,
@@ -15,12 +16,10 @@ import {
   perMinutePath,
   quoted,
   type RedactedResponse,
+  readDate,
   retryAfterForm,
   shownText,
-  timeOf,
 } from "./response.js";
-
-// Of the assumptions, only those below show in single responses.
 
 type LearnedValue = string | boolean;
 
@@ -30,33 +29,59 @@ interface ShownValue {
   readonly value?: LearnedValue;
 }
 
-/** What a reader must know of the request. */
+/** What else than the response tells what it shows. */
 interface ReadContext {
   readonly outcome: PromisedOutcomeId;
-  /** What stays of its challenge in all responses. */
+  /** Its challenge without the words that vary. */
   readonly challenge: string;
   /** The limits that the 200s of its key show; empty if there is none. */
   readonly limits: readonly KeyLimit[];
 }
 
-interface KeyLimit {
-  readonly quota: string;
-  /** In seconds. */
-  readonly window: number;
-}
-
 /** How responses show an assumption. */
 interface AssumptionRow {
+  /** The responses that can show it. */
   readonly statuses: readonly number[];
   /** Returns `undefined` if the response shows nothing. */
   readonly read: (response: RedactedResponse, context: ReadContext) => ShownValue | undefined;
   /** The statuses without which the value is not seen. Default: any one shows it. */
   readonly required?: (value: LearnedValue) => readonly number[];
+  /** What would show it, for a reader who has not seen it. */
   readonly needs: string;
+}
+
+/** What one response shows. */
+interface Reading extends ShownValue {
+  readonly attempt: CompletedAttempt;
+  /** The whole text: words are cut off. */
+  readonly text: string;
+}
+
+/** One value with everything that shows it. */
+interface DistinctReading extends ShownValue {
+  readonly statuses: readonly number[];
+  /** The outcomes. */
+  readonly from: readonly string[];
+}
+
+interface LearnedAssumption {
+  readonly value: LearnedValue;
+  /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
+  readonly from: readonly string[];
+  /** The statuses that could show another value, and were not seen; left out if there is none. */
+  readonly notSeen?: readonly number[];
+}
+
+export interface Learned {
+  readonly assumptions: Readonly<Record<string, LearnedAssumption>>;
+  /** What would show the others. */
+  readonly unseen: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
 }
 
 const a429 = "a 429 (--probe-limits)";
 
+/** The assumptions that show in single responses. */
 const assumptionRows: Readonly<Partial<Record<keyof Assumptions, AssumptionRow>>> = {
   // Often a gateway sends the 429, and the service behind it everything else.
   request_id_on_errors: {
@@ -78,13 +103,127 @@ const assumptionRows: Readonly<Partial<Record<keyof Assumptions, AssumptionRow>>
   },
 };
 
+const challengeParameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
+/** One challenge with the scheme of the sandbox: a browser asks for a password at `Basic`. */
+const ownChallenge = new RegExp(`^ApiKey(?: +${challengeParameter}(?: *, *${challengeParameter})*)?$`, "i");
+
+/** The members of `error.details` that the sandbox sends with a 403, by its code. */
+const detailMembers: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["access_denied", ["organization_status"]],
+  ["live_access_not_approved", ["live_access"]],
+  ["insufficient_scope", ["required_scope"]],
+]);
+/** Those that it sends with a 429. */
+const limitMembers = ["limit", "retry_after_seconds"];
+
+/** Returns the assumptions that the responses of a service show. */
+export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned {
+  const assumptions: Record<string, LearnedAssumption> = {};
+  const unseen: Record<string, string> = {};
+  const notes: string[] = [];
+  for (const [name, row] of Object.entries(assumptionRows)) {
+    const readings = mergeReadings(readEach(row, attempts));
+    const [first] = readings;
+    if (first === undefined) {
+      unseen[name] = row.needs;
+      continue;
+    }
+
+    // What the sandbox cannot do in this way, or in one way, is only a note.
+    const hasValue = readings.some(({ value }) => value !== undefined);
+    if (!hasValue) {
+      notes.push(noteOnReadings(name, "the assumption does not have this value", readings));
+      continue;
+    }
+    if (first.value === undefined || readings.length > 1) {
+      notes.push(noteOnReadings(name, "it is seen in several ways", readings));
+      continue;
+    }
+
+    // All responses show one value: now it counts whether those that could show another one are among them.
+    const required = row.required?.(first.value) ?? [];
+    if (required.every((status) => first.statuses.includes(status)))
+      assumptions[name] = learnValue(row, first, first.value);
+    else unseen[name] = `${row.needs}; ${first.from.join(", ")} shows ${first.words}`;
+  }
+  return { assumptions, unseen, notes: [...notes, ...notesOnScope(attempts)] };
+}
+
+/** Reads an assumption in each response that shows it. */
+function readEach(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Reading[] {
+  const challenges = stableChallenges(attempts);
+  const readings: Reading[] = [];
+  for (const attempt of attempts) {
+    const { outcome, response } = attempt;
+    if (!row.statuses.includes(response.status)) continue;
+
+    const challenge = challenges.get(attempt) ?? "";
+    const limits = collectLimits(attempt, attempts);
+    const shown = row.read(response, { outcome, challenge, limits });
+    if (shown === undefined) continue;
+    const text = String(shown.value ?? shown.words);
+    readings.push({ ...shown, attempt, text });
+  }
+  return readings;
+}
+
+/** Returns the limits in the 200s of an attempt's key. */
+function collectLimits({ apiKey }: CompletedAttempt, attempts: readonly CompletedAttempt[]): KeyLimit[] {
+  const limits: KeyLimit[] = [];
+  for (const other of attempts) {
+    const { response } = other;
+    if (other.apiKey !== apiKey || response.status !== 200) continue;
+    limits.push({ quota: numberText(response, perMinutePath), window: minute / 1000 });
+    limits.push({ quota: numberText(response, perDayPath), window: day / 1000 });
+  }
+  return limits;
+}
+
+/** Merges the readings with the same text. */
+function mergeReadings(readings: readonly Reading[]): DistinctReading[] {
+  const distinct: DistinctReading[] = [];
+  for (const text of new Set(readings.map((reading) => reading.text))) {
+    const same = readings.filter((reading) => reading.text === text);
+    const [first] = same;
+    if (first === undefined) continue;
+
+    const { words, value } = first;
+    const statuses = new Set(same.map(({ attempt }) => attempt.response.status));
+    const from = listOutcomes(same, readings);
+    distinct.push({ words, ...(value !== undefined && { value }), statuses: [...statuses], from });
+  }
+  return distinct;
+}
+
+function learnValue(row: AssumptionRow, reading: DistinctReading, value: LearnedValue): LearnedAssumption {
+  const { from, statuses } = reading;
+  const notSeen = row.statuses.filter((status) => !statuses.includes(status));
+  if (notSeen.length === 0) return { value, from };
+  return { value, from, notSeen };
+}
+
+function noteOnReadings(name: string, why: string, readings: readonly DistinctReading[]): string {
+  const values = readings.map(({ words, from }) => `${words} (${from.join(", ")})`);
+  return `${name} is not learned, because ${why}: ${values.join("; ")}.`;
+}
+
+/** The scope of the endpoint is an assumption that nothing sets: an error may name it. */
+function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
+  const rejected = attempts.find(({ outcome }) => outcome === "403.insufficient_scope");
+  if (rejected === undefined) return [];
+  const details = memberIn(rejected.response, ["error", "details"]);
+  if (!isMapping(details)) return [];
+
+  const [, scope] = Object.entries(details).find(([name]) => /scope/i.test(name)) ?? [];
+  if (typeof scope !== "string" || scope === assumptionTable.me_scope.minimal) return [];
+  return [
+    `403.insufficient_scope names the scope ${quoted(scope)}: set it with me_scope, and in the scopes of your scenario's keys.`,
+  ];
+}
+
 function shownAs(value: LearnedValue): ShownValue {
   return { value, words: shownText(String(value)) };
 }
-
-const parameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
-/** One challenge with the scheme of the sandbox: a browser asks for a password at `Basic`. */
-const ownChallenge = new RegExp(`^ApiKey(?: +${parameter}(?: *, *${parameter})*)?$`, "i");
 
 function readChallenge(response: RedactedResponse, context: ReadContext): ShownValue {
   const value = headerOf(response, "www-authenticate");
@@ -92,14 +231,6 @@ function readChallenge(response: RedactedResponse, context: ReadContext): ShownV
   if (ownChallenge.test(value)) return shownAs(true);
   return { words: quoted(context.challenge) };
 }
-
-/** The members of `error.details` that the sandbox sends. */
-const detailMembers: ReadonlyMap<unknown, readonly string[]> = new Map([
-  ["access_denied", ["organization_status"]],
-  ["live_access_not_approved", ["live_access"]],
-  ["insufficient_scope", ["required_scope"]],
-]);
-const limitMembers = ["limit", "retry_after_seconds"];
 
 function readDetails(response: RedactedResponse): ShownValue | undefined {
   const error = memberIn(response, ["error"]);
@@ -128,206 +259,25 @@ function readRetryAfter(response: RedactedResponse, context: ReadContext): Shown
   const form = retryAfterForm(value);
   if (form !== "seconds" && form !== "date") return { words: quoted(value) };
 
+  // Above the window of its limit, it is a time, or in other units.
   const window = (context.outcome === "429.per_minute" ? minute : day) / 1000;
   let wait = Number(value);
   let most = window;
   if (form === "date") {
-    wait = (Date.parse(value) - timeOf(response)) / 1000;
+    wait = (Date.parse(value) - readDate(response)) / 1000;
     // A date is whole seconds, and may be the one after the reset.
     most = window + 2;
   }
-
-  // Above the window of its limit, it is a time, or in other units.
   if (wait > most) return { words: `${quoted(value)}, more than ${window} s` };
   return shownAs(form);
 }
 
 function readLimitHeaders(response: RedactedResponse, context: ReadContext): ShownValue {
-  const names: string[] = [];
-  for (const [name] of response.headers) if (/rate-?limit/i.test(name)) names.push(name);
+  const names = limitHeaderNames(response);
   if (names.length === 0) return shownAs("none");
-
-  const sorted = names.map((name) => name.toLowerCase()).sort();
-  const values = sorted.map((name) => headerOf(response, name) ?? "");
-  const { limits } = context;
-  if (sorted.join() === legacyNames.join() && isLegacyForm(values, limits)) return shownAs("legacy");
-  if (sorted.join() === draftNames.join() && isDraftForm(values, limits)) return shownAs("draft");
-  return { words: `another form of ${shownText(names.join(", "))}` };
-}
-
-const legacyNames = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
-const draftNames = ["ratelimit", "ratelimit-policy"];
-
-const wholeNumber = /^\d{1,15}$/;
-
-/** A limit of the key, and seconds until its reset: a number above the window is a time, or in other units. */
-function isLegacyForm(values: readonly string[], limits: readonly KeyLimit[]): boolean {
-  if (!values.every((value) => wholeNumber.test(value))) return false;
-  const [quota = "", remaining, reset] = values;
-  if (Number(remaining) > Number(quota)) return false;
-
-  // Without a 200 of the key, its limits are not known.
-  if (limits.length === 0) return Number(reset) <= day / 1000;
-  const own = limits.filter((limit) => limit.quota === quota);
-  return own.some(({ window }) => Number(reset) <= window);
-}
-
-/** With the parameters of the sandbox: earlier drafts have others. */
-function isDraftForm(values: readonly string[], limits: readonly KeyLimit[]): boolean {
-  const [items = [], policies = []] = values.map(itemsOf);
-  for (const { q, w } of policies) {
-    if (!isWhole(q) || !isWhole(w)) return false;
-    const isOwn = limits.length === 0 || limits.some(({ quota }) => quota === q);
-    if (!isOwn) return false;
-  }
-
-  // An item without a policy of its name may be of any window.
-  const longest = Math.max(...policies.map(({ w }) => Number(w)));
-  for (const { name, r, t } of items) {
-    if (!isWhole(r) || !isWhole(t)) return false;
-    const policy = policies.find((other) => other.name === name);
-    const window = policy === undefined ? longest : Number(policy.w);
-    if (Number(t) > window) return false;
-  }
-  return true;
-}
-
-/** An item of a list in `RateLimit` or its policy, with the parameters that the sandbox sends. */
-interface LimitItem {
-  readonly name: string;
-  readonly q: string | undefined;
-  readonly w: string | undefined;
-  readonly r: string | undefined;
-  readonly t: string | undefined;
-}
-
-function itemsOf(list: string): LimitItem[] {
-  return list.split(/, *(?=["a-z])/i).map(readItem);
-}
-
-function readItem(text: string): LimitItem {
-  const [name = ""] = text.split(";");
-  const parameter = (letter: string) => new RegExp(`; *${letter}=([^;,\\s]*)`).exec(text)?.[1];
-  return {
-    name: name.trim(),
-    q: parameter("q"),
-    w: parameter("w"),
-    r: parameter("r"),
-    t: parameter("t"),
-  };
-}
-
-function isWhole(value: string | undefined): boolean {
-  return value !== undefined && wholeNumber.test(value);
-}
-
-interface LearnedAssumption {
-  readonly value: LearnedValue;
-  /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
-  readonly from: readonly string[];
-  /** The statuses that could show another value, and were not seen; left out if there is none. */
-  readonly notSeen?: readonly number[];
-}
-
-export interface Learned {
-  readonly assumptions: Readonly<Record<string, LearnedAssumption>>;
-  /** What would show the others. */
-  readonly unseen: Readonly<Record<string, string>>;
-  readonly notes: readonly string[];
-}
-
-/** Returns the assumptions that the responses of a service show. */
-export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned {
-  const assumptions: Record<string, LearnedAssumption> = {};
-  const unseen: Record<string, string> = {};
-  const notes: string[] = [];
-  for (const [name, row] of Object.entries(assumptionRows)) {
-    const readings = distinctReadings(row, attempts);
-    const [first] = readings;
-    if (first === undefined) {
-      unseen[name] = row.needs;
-      continue;
-    }
-
-    const hasValue = readings.some(({ value }) => value !== undefined);
-    if (!hasValue) {
-      notes.push(noteOn(name, "the assumption does not have this value", readings));
-      continue;
-    }
-    if (first.value === undefined || readings.length > 1) {
-      notes.push(noteOn(name, "it is seen in several ways", readings));
-      continue;
-    }
-
-    // All responses show one value: now it counts whether those that could show another one are among them.
-    const required = row.required?.(first.value) ?? [];
-    if (required.every((status) => first.statuses.includes(status)))
-      assumptions[name] = learnedFrom(row, first, first.value);
-    else unseen[name] = `${row.needs}; ${first.from.join(", ")} shows ${first.words}`;
-  }
-  return { assumptions, unseen, notes: [...notes, ...notesOnScope(attempts)] };
-}
-
-function learnedFrom(row: AssumptionRow, reading: DistinctReading, value: LearnedValue): LearnedAssumption {
-  const { from, statuses } = reading;
-  const notSeen = row.statuses.filter((status) => !statuses.includes(status));
-  if (notSeen.length === 0) return { value, from };
-  return { value, from, notSeen };
-}
-
-/** A reading with everything that shows it. */
-interface DistinctReading extends ShownValue {
-  readonly statuses: readonly number[];
-  readonly from: readonly string[];
-}
-
-/** The limits in the 200s of a key. */
-function limitsOf(attempt: CompletedAttempt, attempts: readonly CompletedAttempt[]): KeyLimit[] {
-  const limits: KeyLimit[] = [];
-  for (const { apiKey, response } of attempts) {
-    if (apiKey !== attempt.apiKey || response.status !== 200) continue;
-    limits.push({ quota: numberText(response, perMinutePath), window: minute / 1000 });
-    limits.push({ quota: numberText(response, perDayPath), window: day / 1000 });
-  }
-  return limits;
-}
-
-interface Reading extends ShownValue {
-  readonly attempt: CompletedAttempt;
-  /** The whole text: words are cut off. */
-  readonly text: string;
-}
-
-function distinctReadings(row: AssumptionRow, attempts: readonly CompletedAttempt[]): DistinctReading[] {
-  const readings = readingsOf(row, attempts);
-  const distinct: DistinctReading[] = [];
-  for (const reading of readings) {
-    const same = readings.filter(({ text }) => text === reading.text);
-    if (same[0] !== reading) continue;
-
-    const { words, value } = reading;
-    const statuses = new Set(same.map(({ attempt }) => attempt.response.status));
-    const from = outcomeWords(same, readings);
-    distinct.push({ words, ...(value !== undefined && { value }), statuses: [...statuses], from });
-  }
-  return distinct;
-}
-
-function readingsOf(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Reading[] {
-  const challengeOf = staysOfChallenges(attempts);
-  const readings: Reading[] = [];
-  for (const attempt of attempts) {
-    const { outcome, response } = attempt;
-    if (!row.statuses.includes(response.status)) continue;
-
-    const challenge = challengeOf(attempt);
-    const limits = limitsOf(attempt, attempts);
-    const shown = row.read(response, { outcome, challenge, limits });
-    if (shown === undefined) continue;
-    const text = String(shown.value ?? shown.words);
-    readings.push({ ...shown, attempt, text });
-  }
-  return readings;
+  const form = limitHeaderForm(response, names, context.limits);
+  if (form === undefined) return { words: `another form of ${shownText(names.join(", "))}` };
+  return shownAs(form);
 }
 
 /** Where an assumption is from: `each 401, 429.per_minute; not seen: 403`. */
@@ -335,22 +285,4 @@ export function whereSeen({ from, notSeen }: LearnedAssumption): string {
   const seen = from.join(", ");
   if (notSeen === undefined) return seen;
   return `${seen}; not seen: ${notSeen.join(", ")}`;
-}
-
-function noteOn(name: string, why: string, readings: readonly DistinctReading[]): string {
-  const values = readings.map(({ words, from }) => `${words} (${from.join(", ")})`);
-  return `${name} is not learned, because ${why}: ${values.join("; ")}.`;
-}
-
-function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
-  const rejected = attempts.find(({ outcome }) => outcome === "403.insufficient_scope");
-  if (rejected === undefined) return [];
-  const details = memberIn(rejected.response, ["error", "details"]);
-  if (!isMapping(details)) return [];
-
-  const [, scope] = Object.entries(details).find(([name]) => /scope/i.test(name)) ?? [];
-  if (typeof scope !== "string" || scope === assumptionTable.me_scope.minimal) return [];
-  return [
-    `403.insufficient_scope names the scope ${quoted(scope)}: set it with me_scope, and in the scopes of your scenario's keys.`,
-  ];
 }

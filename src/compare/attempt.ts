@@ -17,14 +17,17 @@ export interface Attempt extends AttemptRequest {
   readonly sentAt: number;
   readonly receivedAt: number;
   readonly response?: RedactedResponse;
+  /** Why there is no response. */
   readonly noResponse?: string;
   readonly uncounted?: Uncounted | undefined;
 }
 
 /**
- * Why a response shows nothing of its outcome: the key was `permitted`, another limiter than the key's responded with
- * 429, an `outage` or a lock responded, or an earlier comparison may have `used_up` the minute of the key: the next one
- * is in `wait` milliseconds.
+ * Why a response shows nothing of its outcome:
+ * - `permitted`: the key got 200, but perhaps it is not what its variable says
+ * - `another_limit`: a 429 that is not for the key's own limit
+ * - `outage`: an outage or a lock responded
+ * - `used_up`: an earlier comparison may have used up the minute of the key; the next one is in `wait` milliseconds
  */
 export type Uncounted =
   | { readonly kind: "permitted" | "another_limit" | "outage"; readonly why: string }
@@ -40,24 +43,25 @@ export function describeAttempt({ response, noResponse }: Attempt): string {
   return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
 }
 
-/** The attempts that got this status, which is also their outcome's. */
+/** Returns the attempts that got this status, and should have. */
 export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
-  return attempts
-    .filter((one): one is CompletedAttempt => one.response?.status === status)
-    .filter(({ outcome }) => outcomeOf(outcome).status === status);
+  const ofStatus = attempts.filter(({ outcome }) => outcomeOf(outcome).status === status);
+  return ofStatus.filter((one): one is CompletedAttempt => one.response?.status === status);
 }
 
-/** The outcomes of some readings: `each 401` for several, if no other reading has this status. */
-export function outcomeWords<Reading extends { readonly attempt: CompletedAttempt }>(
-  some: readonly Reading[],
-  readings: readonly Reading[],
-): string[] {
-  const statuses = new Set(some.map(({ attempt }) => attempt.response.status));
+/** A value that was read from a response. */
+interface ReadAttempt {
+  readonly attempt: CompletedAttempt;
+}
+
+/** Names the outcomes of the readings with one value: `each 401` for several, if no other reading has this status. */
+export function listOutcomes(ofValue: readonly ReadAttempt[], all: readonly ReadAttempt[]): string[] {
+  const statuses = new Set(ofValue.map(({ attempt }) => attempt.response.status));
   const words: string[] = [];
   for (const status of statuses) {
-    const hasStatus = ({ attempt }: Reading) => attempt.response.status === status;
-    const outcomes = new Set(some.filter(hasStatus).map(({ attempt }) => attempt.outcome));
-    const isEach = readings.filter(hasStatus).every((reading) => some.includes(reading));
+    const hasStatus = ({ attempt }: ReadAttempt) => attempt.response.status === status;
+    const outcomes = new Set(ofValue.filter(hasStatus).map(({ attempt }) => attempt.outcome));
+    const isEach = all.filter(hasStatus).every((reading) => ofValue.includes(reading));
     if (isEach && outcomes.size > 1) words.push(`each ${status}`);
     else words.push(...outcomes);
   }

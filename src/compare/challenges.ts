@@ -1,34 +1,34 @@
 import type { CompletedAttempt } from "./attempt.js";
 import { headerOf } from "./response.js";
+import { findVaryingWords, joinSharedWords, type Words } from "./varying-words.js";
 
 /**
- * Returns what stays of the challenge of a 401, with `…` for words that two responses to one cause do not share, such as
- * a nonce: it is shown once, and not with each nonce.
+ * Returns the challenge of each response, empty without one. Words that two responses to one cause do not share, such as a
+ * nonce, are `…`: so the report shows a challenge once, and not with each nonce.
  */
-export function staysOfChallenges(
+export function stableChallenges(
   attempts: readonly CompletedAttempt[],
-): (attempt: CompletedAttempt) => string {
-  const firsts = new Map<string, readonly string[]>();
-  const varying = new Set<string>();
-  for (const { outcome, response } of attempts) {
-    const words = wordsOf(response);
-    const first = firsts.get(outcome);
-    if (first === undefined) firsts.set(outcome, words);
-    else if (first.length === words.length)
-      for (const [index, word] of words.entries())
-        if (word !== first[index]) varying.add(nameOfWord(index, words));
+): ReadonlyMap<CompletedAttempt, string> {
+  const wordsByAttempt = new Map<CompletedAttempt, Words>();
+  const textsByOutcome = new Map<string, Words[]>();
+  for (const attempt of attempts) {
+    const words = splitChallenge(attempt.response);
+    wordsByAttempt.set(attempt, words);
+    const texts = textsByOutcome.get(attempt.outcome) ?? [];
+    textsByOutcome.set(attempt.outcome, texts);
+    // A text of another length than the first one is another challenge.
+    if (texts[0] === undefined || texts[0].length === words.length) texts.push(words);
   }
-  return ({ response }) => {
-    const words = wordsOf(response);
-    return words.map((word, index) => (varying.has(nameOfWord(index, words)) ? "…" : word)).join("");
-  };
+
+  const varying = new Set<string>();
+  for (const texts of textsByOutcome.values()) for (const name of findVaryingWords(texts)) varying.add(name);
+
+  const challenges = new Map<CompletedAttempt, string>();
+  for (const [attempt, words] of wordsByAttempt) challenges.set(attempt, joinSharedWords(words, varying));
+  return challenges;
 }
 
-function nameOfWord(index: number, words: readonly string[]): string {
-  return `word ${index} of ${words.length}`;
-}
-
-/** The values of parameters, and what is between them. */
-function wordsOf(response: CompletedAttempt["response"]): string[] {
+/** The values of parameters are words, and so is what is between them. */
+function splitChallenge(response: CompletedAttempt["response"]): Words {
   return (headerOf(response, "www-authenticate") ?? "").split(/(?<=[\s=,"])|(?=[\s,"])/);
 }

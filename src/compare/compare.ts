@@ -3,7 +3,7 @@ import { listed } from "../rules/schema/words.js";
 import { learnAssumptions } from "./assumptions.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
 import { compareRejections } from "./causes-of-401.js";
-import { judgeAttempt, undocumentedIn } from "./judge.js";
+import { judgeAttempt, undocumentedNames } from "./judge.js";
 import {
   type ContractDifference,
   contractOutcomes,
@@ -13,32 +13,34 @@ import {
   type Variables,
 } from "./keys-of-outcomes.js";
 import { tryLimits, waitForMinute } from "./limits.js";
-import { type Comparison, comparedOutcome } from "./result.js";
-import { valuesBesides } from "./seen.js";
+import { type Comparison, judgeOutcomes } from "./result.js";
+import { valuesUnlikeKeyStates } from "./seen.js";
 import { type CompareOptions, type NotTheApi, type Send, Session } from "./session.js";
 import { compareSuccesses } from "./successes.js";
 
-/** Requests without a key come first: a host gets a key only if its responses could be the API's. */
+/** Sends the requests of a comparison, and judges what came of them. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
+  // Send: the outcomes, the causes of 401 again, and last the limits, after which a key works no more.
   const session = new Session(send, options);
-  await tryEachOutcome(session);
+  await tryOutcomes(session);
   const rejections = await compareRejections(session);
-  const limits = await tryLimits(session);
-
+  const ofLimits = await tryLimits(session);
   const { attempts, untried, requests, maxRequests, ended } = session;
-  if (ended?.kind === "not_compared") return notCompared(session, ended);
-  const differences = distinct([
+  if (ended?.kind === "not_compared") return describeNotCompared(session, ended);
+
+  // Judge each attempt alone, and some of them together.
+  const differences = withoutRepetitions([
     ...attempts.flatMap(judgeAttempt),
-    ...limits,
+    ...ofLimits,
     ...rejections.differences,
     ...compareSuccesses(attempts),
   ]);
-
   const { uncompared, unjudged } = rejections;
-  const findings = { attempts, differences, untried, uncompared, unjudged };
-  const outcomes = contractOutcomes.map(({ outcome }) => comparedOutcome(outcome, findings));
-  const counted = attempts.filter(showsItsOutcome);
-  const learned = learnAssumptions(counted);
+  const outcomes = judgeOutcomes({ attempts, differences, untried, uncompared, unjudged });
+
+  // Read what the contract leaves open.
+  const expected = attempts.filter(hasExpectedStatus);
+  const learned = learnAssumptions(expected);
 
   const notes: string[] = [];
   if (ended?.kind === "response") notes.push(ended.note);
@@ -51,19 +53,20 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     whyNotCompared: undefined,
     endedBy: ended?.kind === "response" ? ended.by : undefined,
     notes,
-    verdict: verdictOn(session, outcomes),
+    verdict: chooseVerdict(session, outcomes),
     outcomes,
     uncompared: [...uncompared.keys()],
     unjudged,
     assumptions: learned.assumptions,
     unseen: learned.unseen,
-    seen: valuesBesides(counted),
+    seen: valuesUnlikeKeyStates(expected),
     differences,
   };
 }
 
 /** Sends a request for each outcome that needs no limit to be reached, and a second one with a key that works. */
-async function tryEachOutcome(session: Session): Promise<void> {
+async function tryOutcomes(session: Session): Promise<void> {
+  // Those without a key come first: a host gets a key only if its responses could be the API's.
   const rows = contractOutcomes.filter((row) => !isLimit(row));
   for (const { outcome, variables } of rows) if (variables.length === 0) await session.attempt({ outcome });
   session.requireApi();
@@ -76,22 +79,18 @@ async function tryEachOutcome(session: Session): Promise<void> {
 
   // The second response to the same key shows whether requests are counted.
   const [working] = completedWith(session.attempts, 200);
-  if (working !== undefined) await session.again(working);
+  if (working !== undefined) await session.repeat(working);
 }
 
 /** The first responses are not the API's: nothing that they do differs from the contract. */
-function notCompared(session: Session, ended: NotTheApi) {
+function describeNotCompared(session: Session, ended: NotTheApi): Comparison {
   const { options, requests, maxRequests, untried } = session;
-  const { assumptions, unseen } = learnAssumptions([]);
   const reasons = new Map<PromisedOutcomeId, string>();
   for (const { outcome } of contractOutcomes) reasons.set(outcome, untried.get(outcome) ?? ended.why);
-  const nothing = {
-    attempts: [],
-    differences: [],
-    untried: reasons,
-    uncompared: new Map<PromisedOutcomeId, string>(),
-    unjudged: [],
-  };
+
+  const uncompared = new Map<PromisedOutcomeId, string>();
+  const findings = { attempts: [], differences: [], untried: reasons, uncompared, unjudged: [] };
+  const { assumptions, unseen } = learnAssumptions([]);
   return {
     url: options.url,
     requests,
@@ -100,25 +99,18 @@ function notCompared(session: Session, ended: NotTheApi) {
     endedBy: undefined,
     notes: [],
     verdict: "not_compared",
-    outcomes: contractOutcomes.map(({ outcome }) => comparedOutcome(outcome, nothing)),
+    outcomes: judgeOutcomes(findings),
     uncompared: [],
     unjudged: [],
     assumptions,
     unseen,
     seen: {},
     differences: [],
-  } satisfies Comparison;
+  };
 }
 
-function verdictOn({ ended }: Session, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
-  const results = outcomes.map(({ result }) => result);
-  if (results.includes("differs")) return "differs";
-  if (ended !== undefined) return "stopped";
-  return results.includes("agrees_in_part") ? "agrees_in_part" : "agrees";
-}
-
-/** Without those that an earlier request for the same outcome has, too. */
-function distinct(differences: readonly ContractDifference[]): ContractDifference[] {
+/** Leaves out what an earlier request for the same outcome has shown, too. */
+function withoutRepetitions(differences: readonly ContractDifference[]): ContractDifference[] {
   const byContent = new Map<string, ContractDifference>();
   for (const difference of differences) {
     const { request: _, requestId: __, ...content } = difference;
@@ -129,10 +121,17 @@ function distinct(differences: readonly ContractDifference[]): ContractDifferenc
 }
 
 /** Only a response with its outcome's status shows how the service does that. */
-function showsItsOutcome(attempt: Attempt): attempt is CompletedAttempt {
+function hasExpectedStatus(attempt: Attempt): attempt is CompletedAttempt {
   const { outcome, response, uncounted } = attempt;
   if (response === undefined || uncounted !== undefined) return false;
   return response.status === outcomeOf(outcome).status;
+}
+
+function chooseVerdict({ ended }: Session, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
+  const results = outcomes.map(({ result }) => result);
+  if (results.includes("differs")) return "differs";
+  if (ended !== undefined) return "stopped";
+  return results.includes("agrees_in_part") ? "agrees_in_part" : "agrees";
 }
 
 /** Notes on the names in responses that the contract does not have. */
@@ -140,11 +139,12 @@ function notesOnNames(attempts: readonly Attempt[]): string[] {
   const names = new Set<string>();
   for (const { response, uncounted } of attempts) {
     if (response === undefined || uncounted?.kind === "outage") continue;
-    for (const name of undocumentedIn(response)) names.add(name);
+    for (const name of undocumentedNames(response)) names.add(name);
   }
   return [...names].map((name) => `${name} is not in the contract.`);
 }
 
+/** Notes on variables that are missing, were not tried, or should have had another key. */
 function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[] {
   const notes: string[] = [];
   if (keysInVariables(env).length === 0) {
@@ -163,7 +163,7 @@ function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[
   return notes;
 }
 
-/** Two outcomes cannot be of one key. */
+/** Notes on variables with the same key, which cannot end in two ways. */
 function notesOnSharedKeys(attempts: readonly Attempt[]): string[] {
   const variablesByKey = new Map<string | undefined, Set<string>>();
   for (const { variable, apiKey } of attempts) {

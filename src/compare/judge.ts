@@ -24,10 +24,45 @@ import {
   wholeNumberIn,
 } from "./response.js";
 
-type FoundDifference = Omit<ContractDifference, "outcome" | "request" | "requestId">;
+/** A difference whose request is not added yet. */
+type PlaceDifference = Omit<ContractDifference, "outcome" | "request" | "requestId">;
 
-/** A difference with its outcome and, to be found again, its request. */
-export function differenceIn(attempt: Attempt, difference: FoundDifference): ContractDifference {
+/** The rule for each member of a success; R1 covers the others. */
+const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] = [
+  ["data.organization", "R2"],
+  ["data.environment", "R3"],
+  ["data.scopes", "R4"],
+  ["data.limits", "R5"],
+  ["data.usage", "R6"],
+];
+
+/** What `mismatchesIn` expects in place of a member that the shape does not have. */
+const noSuchMember = "no such member";
+
+/** So many undocumented names of a response are noted at most. */
+const mostNames = 100;
+
+/** Judges one request, whether it is the first or the tenth one for its outcome. */
+export function judgeAttempt(attempt: Attempt): ContractDifference[] {
+  const { outcome, response, noResponse = "nothing", uncounted } = attempt;
+  if (response === undefined) {
+    if (uncounted !== undefined) return [];
+    const missing = differenceAt("connection", ruleOf(outcome), "a response", noResponse);
+    return [withRequest(attempt, missing)];
+  }
+
+  // Whatever the response shows, it must not repeat the key.
+  const found: PlaceDifference[] = [];
+  for (const at of response.repeatsKeyAt)
+    found.push(differenceAt(at, "R34", "no key", "the key that was sent"));
+
+  if (uncounted === undefined) found.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
+  else if (uncounted.kind === "permitted") found.push(...judgeSuccess(response, attempt.apiKey));
+  return found.map((difference) => withRequest(attempt, difference));
+}
+
+/** Adds the outcome to a difference and, to find it again, the request. */
+export function withRequest(attempt: Attempt, difference: PlaceDifference): ContractDifference {
   const { outcome, nth, response } = attempt;
   const requestId = response && headerOf(response, "x-request-id");
   return {
@@ -38,47 +73,26 @@ export function differenceIn(attempt: Attempt, difference: FoundDifference): Con
   };
 }
 
-/** Judges one request, whether it is the first or the tenth one for its outcome. */
-export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { outcome, response, noResponse = "nothing", uncounted } = attempt;
-  if (response === undefined) {
-    if (uncounted !== undefined) return [];
-    const missing = foundAt(ruleOf(outcome), "connection", "a response", noResponse);
-    return [differenceIn(attempt, missing)];
-  }
-
-  // Whatever the response shows, it must not repeat the key.
-  const found = response.repeatsKeyAt.map((at) => foundAt("R34", at, "no key", "the key that was sent"));
-  if (uncounted === undefined) found.push(...judgeOutcome(attempt, response), ...judgeWait(response));
-  else if (uncounted.kind === "permitted") found.push(...judgeSuccess(response, attempt.apiKey));
-  return found.map((difference) => differenceIn(attempt, difference));
-}
-
-function foundAt(rule: ContractRule, at: string, expected: string, found: string): FoundDifference {
+function differenceAt(at: string, rule: ContractRule, expected: string, found: string): PlaceDifference {
   return { rules: [rule], at, expected, found };
 }
 
-function judgeOutcome({ outcome, apiKey }: Attempt, response: RedactedResponse): FoundDifference[] {
+/** Judges the response to a request that should have ended at its outcome. */
+function judgeResponse({ outcome, apiKey }: Attempt, response: RedactedResponse): PlaceDifference[] {
   const { status, code } = outcomeOf(outcome);
   const rule = ruleOf(outcome);
-  if (response.status !== status) return [foundAt(rule, "status", String(status), describeOutcome(response))];
+  if (response.status !== status)
+    return [differenceAt("status", rule, String(status), describeUnexpected(response))];
   if (status === 200) return judgeSuccess(response, apiKey);
 
   const found = judgeForm(response, "R27");
   if (response.json === undefined) return found;
-  found.push(...mismatches(errorShape, response, () => "R27"), ...judgeCode(response, rule, code));
-  return found;
-}
-
-function judgeSuccess(response: RedactedResponse, apiKey = ""): FoundDifference[] {
-  const found = judgeForm(response, "R1");
-  if (response.json !== undefined) found.push(...judgeContext(response, apiKey));
-  found.push(...judgeRequestId(response));
+  found.push(...judgeShape(errorShape, response, () => "R27"), ...judgeCode(response, rule, code));
   return found;
 }
 
 /** Describes a response whose status is not the expected one. */
-export function describeOutcome(response: RedactedResponse): string {
+export function describeUnexpected(response: RedactedResponse): string {
   const { status, json } = response;
   const location = headerOf(response, "location");
   if (status >= 300 && status < 400 && location !== undefined)
@@ -87,89 +101,85 @@ export function describeOutcome(response: RedactedResponse): string {
   return describeResponse(response);
 }
 
-function judgeForm(response: RedactedResponse, rule: ContractRule): FoundDifference[] {
-  const found: FoundDifference[] = [];
+function judgeSuccess(response: RedactedResponse, apiKey = ""): PlaceDifference[] {
+  const found = judgeForm(response, "R1");
+  if (response.json !== undefined) {
+    found.push(...judgeShape(me.responseShape, response, ruleOfMember));
+    found.push(...judgeEnvironment(response, apiKey), ...judgeUsage(response));
+  }
+  found.push(...judgeRequestId(response));
+  return found;
+}
+
+/** Judges the headers of the content, and whether it is JSON. */
+function judgeForm(response: RedactedResponse, rule: ContractRule): PlaceDifference[] {
+  const found: PlaceDifference[] = [];
   const type = headerOf(response, "content-type");
-  if (type === undefined) found.push(foundAt(rule, "Content-Type", "application/json", "nothing"));
+  if (type === undefined) found.push(differenceAt("Content-Type", rule, "application/json", "nothing"));
   else if (!/^application\/json *(?:;|$)/i.test(type))
-    found.push(foundAt(rule, "Content-Type", "application/json", quoted(type)));
+    found.push(differenceAt("Content-Type", rule, "application/json", quoted(type)));
 
   const encoding = headerOf(response, "content-encoding");
   if (encoding !== undefined && !/^identity$/i.test(encoding)) {
     const unasked = "nothing, because the request did not ask for an encoding";
-    found.push(foundAt(rule, "Content-Encoding", unasked, quoted(encoding)));
+    found.push(differenceAt("Content-Encoding", rule, unasked, quoted(encoding)));
   }
 
-  if (response.json === undefined) found.push(foundAt(rule, "body", "JSON", describeBody(response)));
+  if (response.json === undefined) found.push(differenceAt("body", rule, "JSON", describeBody(response)));
   return found;
 }
 
-/** The rule for each member of the response; R1 covers the others. */
-const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] = [
-  ["data.organization", "R2"],
-  ["data.environment", "R3"],
-  ["data.scopes", "R4"],
-  ["data.limits", "R5"],
-  ["data.usage", "R6"],
-];
+/** Judges the members of the body; `ruleAt` returns the rule of a member by its field path. */
+function judgeShape(
+  shape: Shape,
+  response: RedactedResponse,
+  ruleAt: (path: string) => ContractRule,
+): PlaceDifference[] {
+  return mismatchesIn(shape, response.json).map(({ path, expected, value }) => {
+    const at = path === "" ? "$" : `$.${escapeControls(path)}`;
+    let found = describeValue(value, response.numbers.get(path));
+    // Two comparisons of the same service are equal, even if it sends more than the contract has.
+    if (expected === noSuchMember) found = describeKind(value);
+    return differenceAt(at, ruleAt(path), expected, found);
+  });
+}
 
 function ruleOfMember(path: string): ContractRule {
   for (const [start, rule] of rulesOfMembers) if (path.startsWith(start)) return rule;
   return "R1";
 }
 
-function judgeContext(response: RedactedResponse, apiKey: string): FoundDifference[] {
-  const ofShape = mismatches(me.responseShape, response, ruleOfMember);
-  return [...ofShape, ...judgeEnvironment(response, apiKey), ...judgeUsage(response)];
-}
-
-function judgeEnvironment(response: RedactedResponse, apiKey: string): FoundDifference[] {
+function judgeEnvironment(response: RedactedResponse, apiKey: string): PlaceDifference[] {
   const environment = memberIn(response, ["data", "environment"]);
   // The shape already rejects another one.
   if (environment !== "test" && environment !== "live") return [];
   const prefix = prefixIn(apiKey)?.environment;
   if (environment === prefix) return [];
   const expected = `"${prefix}", the environment in the key's prefix`;
-  return [foundAt("R3", "$.data.environment", expected, describeValue(environment))];
+  return [differenceAt("$.data.environment", "R3", expected, describeValue(environment))];
 }
 
-function judgeUsage(response: RedactedResponse): FoundDifference[] {
-  const today = wholeNumberIn(response, todayPath) ?? 0;
-  const perDay = wholeNumberIn(response, perDayPath) ?? today;
-  if (today <= perDay) return [];
+function judgeUsage(response: RedactedResponse): PlaceDifference[] {
+  const today = wholeNumberIn(response, todayPath);
+  const perDay = wholeNumberIn(response, perDayPath);
+  // The shape already rejects other numbers.
+  if (today === undefined || perDay === undefined || today <= perDay) return [];
   const expected = `at most ${numberText(response, perDayPath)}, the key's per_day`;
-  return [foundAt("R23", "$.data.usage.today", expected, numberText(response, todayPath))];
+  return [differenceAt("$.data.usage.today", "R23", expected, numberText(response, todayPath))];
 }
 
-// The words of `mismatchesIn`.
-const unknownMember = "no such member";
-
-function mismatches(
-  shape: Shape,
-  response: RedactedResponse,
-  ruleAt: (path: string) => ContractRule,
-): FoundDifference[] {
-  return mismatchesIn(shape, response.json).map(({ path, expected, value }) => {
-    const at = path === "" ? "$" : `$.${escapeControls(path)}`;
-    let found = describeValue(value, response.numbers.get(path));
-    // Two comparisons of the same service are equal, even if it sends more than the contract has.
-    if (expected === unknownMember) found = describeKind(value);
-    return foundAt(ruleAt(path), at, expected, found);
-  });
-}
-
-function judgeRequestId(response: RedactedResponse): FoundDifference[] {
+function judgeRequestId(response: RedactedResponse): PlaceDifference[] {
   const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
-  const value = requestId === undefined ? "nothing" : "an empty header";
-  return [foundAt("R7", "X-Request-Id", "a request id", value)];
+  const found = requestId === undefined ? "nothing" : "an empty header";
+  return [differenceAt("X-Request-Id", "R7", "a request id", found)];
 }
 
 function judgeCode(
   response: RedactedResponse,
   rule: ContractRule,
   expected: string | null,
-): FoundDifference[] {
+): PlaceDifference[] {
   const at = "$.error.code";
   const code = memberIn(response, ["error", "code"]);
   // The shape already rejects a missing code, or one that is not text.
@@ -177,46 +187,22 @@ function judgeCode(
 
   // The contract leaves the code of a 429 open.
   const { status } = response;
-  if (status === 429) return code === "" ? [foundAt("R28", at, "a code", "an empty string")] : [];
+  if (status === 429) return code === "" ? [differenceAt(at, "R28", "a code", "an empty string")] : [];
 
   if (code === expected) return [];
   const right = `"${expected}"`;
   const isListed = outcomes.some((row) => row.status === status && row.code === code);
-  if (isListed) return [foundAt(rule, at, right, quoted(code))];
-  const unlisted = foundAt(rule, at, right, `${quoted(code)}, which is not listed for ${status}`);
+  if (isListed) return [differenceAt(at, rule, right, quoted(code))];
+  const unlisted = differenceAt(at, rule, right, `${quoted(code)}, which is not listed for ${status}`);
   return [{ ...unlisted, rules: [rule, "R28"] }];
 }
 
 /** `Retry-After` may be absent. If it is there, a client must be able to read it. */
-function judgeWait(response: RedactedResponse): FoundDifference[] {
+function judgeRetryAfter(response: RedactedResponse): PlaceDifference[] {
   const value = headerOf(response, "retry-after");
   if (value === undefined || response.status < 400) return [];
   if (retryAfterForm(value) !== undefined) return [];
-  return [foundAt("RFC 9110", "Retry-After", "seconds or a date", quoted(value))];
-}
-
-/** The names that the contract does not have: members, and headers that announce an endpoint's end. */
-export function undocumentedIn(response: RedactedResponse): string[] {
-  const shape = response.status < 400 ? me.responseShape : errorShape;
-  const names = unknownMembers(shape, response.json).slice(0, 100);
-  for (const [name] of response.headers) {
-    const shown = shownText(name);
-    if (/^(?:deprecation|sunset)$/i.test(shown)) names.push(shown);
-  }
-  return names;
-}
-
-function unknownMembers(shape: Shape, value: unknown, path = "$"): string[] {
-  if (shape.kind !== "mapping" || !isMapping(value)) return [];
-  const unknown: string[] = [];
-  for (const [name, member] of Object.entries(value)) {
-    const at = `${path}.${name}`;
-    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
-    // Not what is in it: names there may be data.
-    if (field === undefined) unknown.push(shownText(at));
-    else unknown.push(...unknownMembers(shapeOf(field), member, at));
-  }
-  return unknown;
+  return [differenceAt("Retry-After", "RFC 9110", "seconds or a date", quoted(value))];
 }
 
 export function describeBody(response: RedactedResponse): string {
@@ -231,4 +217,28 @@ export function describeBody(response: RedactedResponse): string {
   const start = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
   const kind = isHtml(response) ? "an HTML page" : "text";
   return `${kind} that starts with ${start}`;
+}
+
+/** Returns the names that the contract does not have: members, and headers that announce an endpoint's end. */
+export function undocumentedNames(response: RedactedResponse): string[] {
+  const shape = response.status < 400 ? me.responseShape : errorShape;
+  const names = unknownMembers(shape, response.json).slice(0, mostNames);
+  for (const [name] of response.headers) {
+    const shown = shownText(name);
+    if (/^(?:deprecation|sunset)$/i.test(shown)) names.push(shown);
+  }
+  return names;
+}
+
+function unknownMembers(shape: Shape, value: unknown, around = "$"): string[] {
+  if (shape.kind !== "mapping" || !isMapping(value)) return [];
+  const unknown: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const at = `${around}.${name}`;
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    // Not what is in it: names there may be data.
+    if (field === undefined) unknown.push(shownText(at));
+    else unknown.push(...unknownMembers(shapeOf(field), member, at));
+  }
+  return unknown;
 }

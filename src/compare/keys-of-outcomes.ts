@@ -17,7 +17,9 @@ export interface ContractDifference {
   readonly requestId?: string;
 }
 
+/** How a comparison reaches an outcome. */
 interface NeededKey {
+  /** The rule that the outcome tests. */
   readonly rule: ContractRule;
   /** The variables that may contain the key; the first one with a suitable key wins. None: the comparison has its own. */
   readonly variables: readonly string[];
@@ -25,9 +27,10 @@ interface NeededKey {
   readonly kind?: "test" | "live" | "legacy";
 }
 
+/** The variables of a working key of any kind. */
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
-/** How a comparison reaches each promised outcome, in this order: outcomes that test a separate rule come first. */
+/** In the order in which they are tried: outcomes that test a rule of their own come first. */
 const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "401.missing": { rule: "R9", variables: [] },
   "401.malformed": { rule: "R10", variables: [] },
@@ -52,6 +55,7 @@ const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "429.per_minute": { rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
 };
 
+/** A promised outcome, and how a comparison reaches it. */
 export type ContractOutcome = NeededKey & { readonly outcome: PromisedOutcomeId };
 
 const outcomesInOrder = Object.keys(neededKeys) as PromisedOutcomeId[];
@@ -59,6 +63,9 @@ const outcomesInOrder = Object.keys(neededKeys) as PromisedOutcomeId[];
 export const contractOutcomes: readonly ContractOutcome[] = outcomesInOrder.map((outcome) => {
   return { outcome, ...neededKeys[outcome] };
 });
+
+/** Variables of `keys --format env` that are not keys: a comparison has its own unknown and malformed keys. */
+const otherVariables: readonly string[] = [variableOf("unknown"), variableOf("malformed")];
 
 export function isLimit({ outcome }: Pick<ContractOutcome, "outcome">): boolean {
   return outcome.startsWith("429");
@@ -72,7 +79,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 
 type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
 
-/** Finds the key of an outcome. The reason contains no part of a key. */
+/** Finds the key of an outcome, or the reason why no variable has it, which contains no part of a key. */
 export function findKey({ variables, kind }: ContractOutcome, env: Variables): FoundKey {
   let misfit: string | undefined;
   for (const variable of variables) {
@@ -108,27 +115,24 @@ function isKey(text: string): boolean {
   return [...text].every((character) => character > " " && character <= "~");
 }
 
-// Variables of `keys --format env` that are not keys: a comparison has its own unknown and malformed keys.
-const unheld: readonly string[] = [variableOf("unknown"), variableOf("malformed")];
+/** Returns every key with its variable, used or not. What is in other variables is never sent, and no secret. */
+export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
+  return keyVariables(env).filter(([, value]) => isKey(value));
+}
 
-/** Returns the variables of keys that have a value, also one that is no key. */
-function setVariables(env: Variables): [variable: string, value: string][] {
+/** Returns the variables with the name of a key that have a value, also one that is no key. */
+function keyVariables(env: Variables): [variable: string, value: string][] {
   const variables: [string, string][] = [];
   for (const [name, given] of Object.entries(env)) {
     if (name !== "SVC_API_KEY" && !name.startsWith("SVC_KEY_")) continue;
-    if (unheld.includes(name)) continue;
+    if (otherVariables.includes(name)) continue;
     const value = given?.trim() ?? "";
     if (value !== "") variables.push([name, value]);
   }
   return variables;
 }
 
-/** Returns every key in the variables by its variable, used or not. Other values are never sent, and no secrets. */
-export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
-  return setVariables(env).filter(([, value]) => isKey(value));
-}
-
-/** Returns a key whose form others have: if possible, one that works. */
+/** Returns the key whose form the unknown keys get: if possible, one that works. */
 export function typicalKey(env: Variables): string | undefined {
   const keys = new Map(keysInVariables(env));
   const [first] = keys.values();
@@ -138,6 +142,6 @@ export function typicalKey(env: Variables): string | undefined {
 /** Returns the variables that look like those of keys but belong to no outcome. */
 export function unusedVariables(env: Variables): string[] {
   const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));
-  const names = setVariables(env).map(([name]) => name);
+  const names = keyVariables(env).map(([name]) => name);
   return names.filter((name) => !used.has(name)).sort();
 }

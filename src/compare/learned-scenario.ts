@@ -6,16 +6,6 @@ import type { Seen } from "./seen.js";
 /** The first line of the file; only a file with it is replaced. */
 export const learnedHeading = "# Written by compare, which replaces this file: extend it.";
 
-/** Whether a comparison has written a file. Editors add a byte order mark, `---` and comments before its heading. */
-export function isLearnedScenario(text: string): boolean {
-  const lines = text
-    .replace(/^\uFEFF/, "")
-    .split("\n")
-    .map((line) => line.trimEnd());
-  const content = lines.findIndex((line) => !/^(?:#.*|---)?$/.test(line));
-  return lines.slice(0, content === -1 ? lines.length : content).includes(learnedHeading);
-}
-
 interface LearnedFile extends Pick<Learned, "assumptions"> {
   readonly seen: Seen;
   readonly url: string;
@@ -27,17 +17,30 @@ export function learnedScenario({ assumptions, seen, url }: LearnedFile, time: n
   for (const [name, learned] of Object.entries(assumptions))
     lines.push(`  ${name}: ${JSON.stringify(learned.value)} # ${whereSeen(learned)}`);
 
-  let others = "";
+  // What no assumption sets is a comment.
+  let comments = "";
   for (const [name, values] of Object.entries(seen))
     for (const { value, from } of values)
-      others += `#   ${name}: ${escapeControls(value)} (${from.join(", ")})\n`;
-  if (others !== "") others = `# Not in this scenario, which has the keys of key-states:\n${others}`;
+      comments += `#   ${name}: ${escapeControls(value)} (${from.join(", ")})\n`;
+  if (comments !== "") comments = `# Not in this scenario, which has the keys of key-states:\n${comments}`;
 
   return `${learnedHeading}
 # What ${escapeControls(new URL(url).host)} does, compared at ${isoOf(time)}.
-${others}version: 1
+${comments}version: 1
 extends: key-states
 assumptions:
 ${lines.join("\n")}
 `;
+}
+
+/** Whether a comparison has written a file. Editors add a byte order mark, `---` and comments before its heading. */
+export function isLearnedScenario(text: string): boolean {
+  const lines = text.replace(/^\uFEFF/, "").split("\n");
+  for (const line of lines) {
+    const content = line.trimEnd();
+    if (content === learnedHeading) return true;
+    const isComment = /^(?:#.*|---)?$/.test(content);
+    if (!isComment) return false;
+  }
+  return false;
 }

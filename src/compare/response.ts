@@ -4,12 +4,12 @@ import { redactEncoded, redactValue } from "../rules/redact.js";
 import { isTooDeep, parsedJson } from "../rules/schema/json.js";
 import { type FieldPath, isMapping, pathText } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import { minute } from "../rules/time.js";
 
 /** A response to judge and show, with every key removed. */
 export interface RedactedResponse extends Pick<RawResponse, "status" | "reason" | "headers"> {
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
+  /** The body as a value; `undefined` if it is not JSON, or nested too deeply. */
   readonly json: unknown;
   /** The numbers that `JSON.parse` does not keep as the body has them, by their places: 9223372036854775807, 1.50. */
   readonly numbers: ReadonlyMap<string, string>;
@@ -17,13 +17,42 @@ export interface RedactedResponse extends Pick<RawResponse, "status" | "reason" 
   readonly repeatsKeyAt: readonly string[];
 }
 
+/** Removes the keys of a comparison from texts. */
+export interface Redact {
+  readonly text: (given: string) => string;
+  /** Whether a text contains one of the keys. */
+  readonly finds: (given: string) => boolean;
+}
+
+/** A key without its prefix that is as long as this cannot be one of the server's words. */
+const minSecretLength = 12;
+
+/** So many characters of a server's text are shown. */
+const mostShown = 80;
+
+const month = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)";
+const hourMinuteSecond = "\\d\\d:\\d\\d:\\d\\d";
+const currentDate = new RegExp(
+  `^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d ${month} \\d{4} ${hourMinuteSecond} GMT$`,
+);
+/** Two forms of an HTTP date that nobody may send any more, and a client must still read (RFC 9110). */
+const oldDates = [
+  new RegExp(`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d\\d-${month}-\\d\\d ${hourMinuteSecond} GMT$`),
+  new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} [ \\d]\\d ${hourMinuteSecond} \\d{4}$`),
+];
+
+export const perMinutePath = ["data", "limits", "per_minute"] as const;
+export const perDayPath = ["data", "limits", "per_day"] as const;
+export const todayPath = ["data", "usage", "today"] as const;
+
+/** Reads a response, and removes every key from it. */
 export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse {
   const { status, reason, headers } = raw;
   const text = decodeText(raw.body);
   const parsed = parsedJson(text ?? "");
   const json = isTooDeep(parsed) ? undefined : parsed;
 
-  // A place has its name once, even if a header is there twice.
+  // Before the keys are removed. A place has its name once, even if a header is there twice.
   const repeatsKeyAt = new Set<string>();
   if (redact.finds(reason)) repeatsKeyAt.add("reason phrase");
   for (const [name, value] of headers)
@@ -35,7 +64,7 @@ export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse
   const redactedText = text && redact.text(text);
   const redactedJson = redactValue(json, redact.text);
   const numbers = new Map<string, string>();
-  addNumbers(redactedJson, parsedJson(withNumbersAsText(redactedText ?? "")), [], numbers);
+  addNumbers(redactedJson, parsedJson(quoteNumbers(redactedText ?? "")), [], numbers);
   return {
     status,
     reason: redact.text(reason),
@@ -47,12 +76,21 @@ export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse
   };
 }
 
-function withNumbersAsText(json: string): string {
+function decodeText(body: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes each number in a JSON text a string, which keeps its digits. */
+function quoteNumbers(json: string): string {
   const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
   return json.replace(stringOrNumber, (token) => (token.startsWith('"') ? token : `"${token}"`));
 }
 
-/** Walks through a body, and through the same one with its numbers as texts: adds those that it had in another form. */
+/** Adds the numbers of a value whose digits JavaScript writes in another way; `withTexts` is the value with strings for them. */
 function addNumbers(value: unknown, withTexts: unknown, path: FieldPath, numbers: Map<string, string>): void {
   if (typeof value === "number") {
     const isOtherForm = typeof withTexts === "string" && withTexts !== String(value);
@@ -65,134 +103,6 @@ function addNumbers(value: unknown, withTexts: unknown, path: FieldPath, numbers
     const step = Array.isArray(value) ? Number(name) : name;
     addNumbers(member, Reflect.get(Object(withTexts), name), [...path, step], numbers);
   }
-}
-
-function decodeText(body: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns the value of a header with a lower-case name, several joined by `, `; `undefined` if it is missing. */
-export function headerOf(response: Pick<RedactedResponse, "headers">, name: string): string | undefined {
-  const values: string[] = [];
-  for (const [other, value] of response.headers) if (other.toLowerCase() === name) values.push(value);
-  return values.length === 0 ? undefined : values.join(", ");
-}
-
-/** Returns the time of its `Date`; not a number without one. */
-export function timeOf(response: RedactedResponse): number {
-  return Date.parse(headerOf(response, "date") ?? "");
-}
-
-export function minuteOf(response: RedactedResponse): number {
-  return Math.floor(timeOf(response) / minute);
-}
-
-const month = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)";
-const hourMinuteSecond = "\\d\\d:\\d\\d:\\d\\d";
-/** The forms of an HTTP date (RFC 9110); a client must read the old ones, too. */
-const httpDates = {
-  date: [`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d ${month} \\d{4} ${hourMinuteSecond} GMT`],
-  old_date: [
-    `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d\\d-${month}-\\d\\d ${hourMinuteSecond} GMT`,
-    `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} [ \\d]\\d ${hourMinuteSecond} \\d{4}`,
-  ],
-};
-
-/** Returns the form of a `Retry-After`; `undefined` if RFC 9110 does not have it. */
-export function retryAfterForm(value: string): "seconds" | keyof typeof httpDates | undefined {
-  if (/^\d+$/.test(value)) return "seconds";
-  if (Number.isNaN(Date.parse(value))) return undefined;
-  for (const form of ["date", "old_date"] as const)
-    for (const pattern of httpDates[form]) if (new RegExp(`^${pattern}$`).test(value)) return form;
-  return undefined;
-}
-
-/** Returns a member of the body; `undefined` if it is missing. */
-export function memberIn(
-  response: Pick<RedactedResponse, "json">,
-  path: readonly (string | number)[],
-): unknown {
-  let member = response.json;
-  for (const step of path) {
-    if (!isMapping(member) || !Object.hasOwn(member, step)) return undefined;
-    member = member[step];
-  }
-  return member;
-}
-
-export const perMinutePath = ["data", "limits", "per_minute"] as const;
-export const perDayPath = ["data", "limits", "per_day"] as const;
-export const todayPath = ["data", "usage", "today"] as const;
-
-/** A number in the body, as the body has it. */
-export function numberText(response: RedactedResponse, path: readonly string[]): string {
-  return response.numbers.get(pathText(path)) ?? String(memberIn(response, path));
-}
-
-/** A count or a limit in a success; `undefined` if it is not a whole number. */
-export function wholeNumberIn(response: RedactedResponse, path: readonly string[]): number | undefined {
-  const value = memberIn(response, path);
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
-}
-
-/** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
-export function isHtml(response: RedactedResponse): boolean {
-  const type = headerOf(response, "content-type") ?? "";
-  const isTyped = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type);
-  return isTyped || /^\s*<(?:!doctype|html)\b/i.test(response.text ?? "");
-}
-
-/** Describes a response by its status and error code: `401 unauthorized`. */
-export function describeResponse(response: RedactedResponse): string {
-  const code = memberIn(response, ["error", "code"]);
-  if (typeof code !== "string") return String(response.status);
-  return `${response.status} ${shownText(code)}`;
-}
-
-/** Describes a value without its content, which may be another one each time: `a string`. */
-export function describeKind(value: unknown): string {
-  if (typeof value === "string") return "a string";
-  if (typeof value === "number") return "a number";
-  return describeValue(value);
-}
-
-/** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
-export function describeValue(value: unknown, text = String(value)): string {
-  if (value === undefined) return "nothing";
-  if (value === null) return "null";
-  if (typeof value === "string") return `the string ${quoted(value)}`;
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  if (isMapping(value)) return "a mapping";
-  return `the ${typeof value} ${text}`;
-}
-
-/** Describes a member of the body like `describeValue`, with a number as the body has it. */
-export function describeMember(response: RedactedResponse, path: readonly string[]): string {
-  return describeValue(memberIn(response, path), numberText(response, path));
-}
-
-const longest = 80;
-
-/** Prepares a server's text for display: one line, printable, shortened. */
-export function shownText(text: string): string {
-  return escapeControls(text.length > longest ? `${text.slice(0, longest)}…` : text);
-}
-
-export function quoted(text: string): string {
-  return JSON.stringify(shownText(text));
-}
-
-/** A key without its prefix that is as long as this cannot be one of the server's words. */
-const minSecretLength = 12;
-
-export interface Redact {
-  readonly text: (given: string) => string;
-  /** Whether a text contains one of the keys. */
-  readonly finds: (given: string) => boolean;
 }
 
 /** Removes these keys, their parts after the prefix, and everything that looks like a key from a server's text (R46). */
@@ -216,4 +126,96 @@ export function createRedact(secrets: readonly string[]): Redact {
     },
     finds: (given) => needles.some(({ text }) => given.includes(text)),
   };
+}
+
+/** Returns the value of a header with a lower-case name, several joined by `, `; `undefined` if it is missing. */
+export function headerOf(response: Pick<RedactedResponse, "headers">, name: string): string | undefined {
+  const values: string[] = [];
+  for (const [other, value] of response.headers) if (other.toLowerCase() === name) values.push(value);
+  return values.length === 0 ? undefined : values.join(", ");
+}
+
+/** Returns the time of the `Date` header in milliseconds; `NaN` without one. */
+export function readDate(response: RedactedResponse): number {
+  return Date.parse(headerOf(response, "date") ?? "");
+}
+
+/** Returns the form of a `Retry-After`; `undefined` if RFC 9110 does not have it. */
+export function retryAfterForm(value: string): "seconds" | "date" | "old_date" | undefined {
+  if (/^\d+$/.test(value)) return "seconds";
+  if (Number.isNaN(Date.parse(value))) return undefined;
+  if (currentDate.test(value)) return "date";
+  return oldDates.some((pattern) => pattern.test(value)) ? "old_date" : undefined;
+}
+
+/** Returns a member of the body; `undefined` if it is missing. */
+export function memberIn(
+  response: Pick<RedactedResponse, "json">,
+  path: readonly (string | number)[],
+): unknown {
+  let member = response.json;
+  for (const step of path) {
+    if (!isMapping(member) || !Object.hasOwn(member, step)) return undefined;
+    member = member[step];
+  }
+  return member;
+}
+
+/** Returns a count or a limit in a success; `undefined` if it is not a whole number. */
+export function wholeNumberIn(response: RedactedResponse, path: readonly string[]): number | undefined {
+  const value = memberIn(response, path);
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** Returns a number of the body with the digits that it has there. */
+export function numberText(
+  response: Pick<RedactedResponse, "json" | "numbers">,
+  path: readonly string[],
+): string {
+  return response.numbers.get(pathText(path)) ?? String(memberIn(response, path));
+}
+
+/** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
+export function isHtml(response: RedactedResponse): boolean {
+  const type = headerOf(response, "content-type") ?? "";
+  const isTyped = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type);
+  return isTyped || /^\s*<(?:!doctype|html)\b/i.test(response.text ?? "");
+}
+
+/** Describes a response by its status and error code: `401 unauthorized`. */
+export function describeResponse(response: RedactedResponse): string {
+  const code = memberIn(response, ["error", "code"]);
+  if (typeof code !== "string") return String(response.status);
+  return `${response.status} ${shownText(code)}`;
+}
+
+/** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
+export function describeValue(value: unknown, text = String(value)): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (typeof value === "string") return `the string ${quoted(value)}`;
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (isMapping(value)) return "a mapping";
+  return `the ${typeof value} ${text}`;
+}
+
+/** Describes a value without its content, which may be another one each time: `a string`. */
+export function describeKind(value: unknown): string {
+  if (typeof value === "string") return "a string";
+  if (typeof value === "number") return "a number";
+  return describeValue(value);
+}
+
+/** Describes a member of the body like `describeValue`, with a number as the body has it. */
+export function describeMember(response: RedactedResponse, path: readonly string[]): string {
+  return describeValue(memberIn(response, path), numberText(response, path));
+}
+
+/** Prepares a server's text for display: one line, printable, shortened. */
+export function shownText(text: string): string {
+  return escapeControls(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
+}
+
+export function quoted(text: string): string {
+  return JSON.stringify(shownText(text));
 }

@@ -7,16 +7,9 @@ import { listed } from "../rules/schema/words.js";
 import { type Learned, whereSeen } from "./assumptions.js";
 import type { Attempt } from "./attempt.js";
 import type { UnjudgedPlace } from "./contrasts.js";
-import type { ContractDifference } from "./keys-of-outcomes.js";
+import { type ContractDifference, contractOutcomes } from "./keys-of-outcomes.js";
 import { describeResponse, shownText } from "./response.js";
 import type { Seen } from "./seen.js";
-
-interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable"> {
-  /** Why it was not tried, or agrees only in part. */
-  readonly reason: string | undefined;
-  readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
-  readonly got: string | undefined;
-}
 
 /** The findings of a comparison; contains no key. */
 export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
@@ -42,7 +35,15 @@ export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   readonly seen: Seen;
 }
 
-/** What a comparison found, of all outcomes. */
+interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable"> {
+  /** The different responses in words; `undefined` if nothing was sent. */
+  readonly got: string | undefined;
+  readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
+  /** Why it was not tried, or agrees only in part. */
+  readonly reason: string | undefined;
+}
+
+/** What the requests of a comparison have shown. */
 interface Findings {
   readonly attempts: readonly Attempt[];
   readonly differences: readonly ContractDifference[];
@@ -53,56 +54,10 @@ interface Findings {
   readonly unjudged: readonly UnjudgedPlace[];
 }
 
-/** Why a 401 was not compared with those of other causes, or not at each place. */
-function whyNotWhole(outcome: PromisedOutcomeId, findings: Findings): string | undefined {
-  const whyUncompared = findings.uncompared.get(outcome);
-  if (whyUncompared !== undefined) return `R14 was not compared: ${whyUncompared}`;
-
-  const places = findings.unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
-  if (places.length === 0) return undefined;
-  const shown = places.slice(0, mostPlaces);
-  const words = shown.map(({ at, why }) => `at ${shownText(at)}, because ${why}`);
-  const more = places.length - shown.length;
-  if (more > 0) words.push(`and at ${pluralize(more, "place")} more`);
-  return `R14 was not judged ${words.join("; ")}`;
-}
-
-/** Why the second response of a working key is missing. */
-function whyNotCounted(outcome: PromisedOutcomeId, findings: Findings): string | undefined {
-  if (!outcome.startsWith("200")) return undefined;
-  const why = findings.untried.get(outcome);
-  return why === undefined ? undefined : `usage.today was not compared: ${why}`;
-}
-
-/** A server's response can have thousands. */
+/** How many places are named at most: a server's response can have thousands. */
 const mostPlaces = 3;
 
-/** What came of an outcome: it agrees only if all its responses do, and a 401 is compared with those of other causes. */
-export function comparedOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedOutcome {
-  const { attempts, differences, untried } = findings;
-  const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
-  const compared = { outcome, variable: ofOutcome[0]?.variable, got: gotIn(ofOutcome) };
-  if (differences.some((difference) => difference.outcome === outcome))
-    return { ...compared, result: "differs", reason: undefined };
-
-  const lastReason = ofOutcome.at(-1)?.uncounted?.why;
-  if (ofOutcome.every(({ uncounted }) => uncounted !== undefined))
-    return { ...compared, result: "not_tried", reason: untried.get(outcome) ?? lastReason };
-
-  const reason = whyNotWhole(outcome, findings) ?? whyNotCounted(outcome, findings) ?? lastReason;
-  return { ...compared, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
-}
-
-/** The different responses in their order; `undefined` if nothing was sent. */
-function gotIn(attempts: readonly Attempt[]): string | undefined {
-  if (attempts.length === 0) return undefined;
-  const got = new Set<string>();
-  for (const { response } of attempts)
-    got.add(response === undefined ? "no response" : describeResponse(response));
-  return [...got].join(", then ");
-}
-
-const tones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
+const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
   agrees: "good",
   agrees_in_part: "quiet",
   differs: "bad",
@@ -117,6 +72,59 @@ const verdictTones: Readonly<Record<Comparison["verdict"], Tone>> = {
   not_compared: "bad",
 };
 
+export function judgeOutcomes(findings: Findings): ComparedOutcome[] {
+  return contractOutcomes.map(({ outcome }) => judgeOutcome(outcome, findings));
+}
+
+/** An outcome agrees only if all its responses do, and everything that was to be compared was. */
+function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedOutcome {
+  const attempts = findings.attempts.filter((attempt) => attempt.outcome === outcome);
+  const start = { outcome, variable: attempts[0]?.variable, got: describeResponses(attempts) };
+  if (findings.differences.some((difference) => difference.outcome === outcome))
+    return { ...start, result: "differs", reason: undefined };
+
+  const whyUncounted = attempts.at(-1)?.uncounted?.why;
+  if (attempts.every(({ uncounted }) => uncounted !== undefined)) {
+    const reason = findings.untried.get(outcome) ?? whyUncounted;
+    return { ...start, result: "not_tried", reason };
+  }
+
+  const whyInPart =
+    whyNotAllOfR14(outcome, findings) ?? whyUsageUncompared(outcome, findings) ?? whyUncounted;
+  if (whyInPart !== undefined) return { ...start, result: "agrees_in_part", reason: whyInPart };
+  return { ...start, result: "agrees", reason: undefined };
+}
+
+/** The different responses in their order; `undefined` if nothing was sent. */
+function describeResponses(attempts: readonly Attempt[]): string | undefined {
+  if (attempts.length === 0) return undefined;
+  const got = new Set<string>();
+  for (const { response } of attempts)
+    got.add(response === undefined ? "no response" : describeResponse(response));
+  return [...got].join(", then ");
+}
+
+/** Returns why a 401 was not compared with those of other causes, or not at each place. */
+function whyNotAllOfR14(outcome: PromisedOutcomeId, findings: Findings): string | undefined {
+  const whyUncompared = findings.uncompared.get(outcome);
+  if (whyUncompared !== undefined) return `R14 was not compared: ${whyUncompared}`;
+
+  const places = findings.unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
+  if (places.length === 0) return undefined;
+  const named = places.slice(0, mostPlaces);
+  const words = named.map(({ at, why }) => `at ${shownText(at)}, because ${why}`);
+  const more = places.length - named.length;
+  if (more > 0) words.push(`and at ${pluralize(more, "place")} more`);
+  return `R14 was not judged ${words.join("; ")}`;
+}
+
+/** Returns why a working key has no second response, which shows whether requests are counted. */
+function whyUsageUncompared(outcome: PromisedOutcomeId, findings: Findings): string | undefined {
+  if (!outcome.startsWith("200")) return undefined;
+  const why = findings.untried.get(outcome);
+  return why === undefined ? undefined : `usage.today was not compared: ${why}`;
+}
+
 export function renderComparison(result: Comparison, format: "text" | "json", style?: TextStyle): string {
   const { url, requests, maxRequests, verdict, notes } = result;
   const isCompared = verdict !== "not_compared";
@@ -127,7 +135,7 @@ export function renderComparison(result: Comparison, format: "text" | "json", st
       title: `Compared ${url} with the contract: ${requests} of at most ${maxRequests} requests`,
       sections: isCompared ? comparisonSections(result) : [],
       notes: isCompared ? notes : [],
-      conclusion: { text: conclusionOf(result), tone: verdictTones[verdict] },
+      conclusion: { text: describeConclusion(result), tone: verdictTones[verdict] },
       failures: [],
       json: snakeCase(result) as object,
     },
@@ -136,7 +144,70 @@ export function renderComparison(result: Comparison, format: "text" | "json", st
   );
 }
 
-function conclusionOf(result: Comparison): string {
+function comparisonSections(result: Comparison): Section[] {
+  return [
+    {
+      title: "Outcomes",
+      columns: ["outcome", "result", "response, key, reason"],
+      rows: result.outcomes.map(comparedOutcomeRow),
+    },
+    {
+      title: "What the specification leaves open, as this service does it",
+      columns: ["assumption", "value", "seen in, or what would show it"],
+      rows: assumptionTableRows(result),
+    },
+    {
+      title: "What else it does in another way than key-states",
+      columns: ["what", "value", "seen in"],
+      rows: seenRows(result.seen),
+    },
+    {
+      title: "Differences",
+      columns: ["outcome", "where", "rules", "request", "expected", "found"],
+      rows: result.differences.map(differenceRow),
+    },
+  ];
+}
+
+function comparedOutcomeRow({ outcome, result, got, variable, reason }: ComparedOutcome): TableRow {
+  const words = [got, variable, reason].filter(Boolean);
+  const shownResult = { text: result.replaceAll("_", " "), tone: outcomeTones[result] };
+  return { cells: [outcome, shownResult, words.join(", ")] };
+}
+
+function assumptionTableRows({ assumptions, unseen }: Comparison): TableRow[] {
+  const rows: TableRow[] = [];
+  for (const [name, learned] of Object.entries(assumptions))
+    rows.push({ cells: [name, shownText(String(learned.value)), whereSeen(learned)] });
+  for (const [name, needs] of Object.entries(unseen))
+    rows.push({ cells: [name, { text: "not seen", tone: "quiet" }, needs] });
+  return rows;
+}
+
+function seenRows(seen: Seen): TableRow[] {
+  const rows: TableRow[] = [];
+  for (const [name, values] of Object.entries(seen))
+    for (const { value, from } of values) rows.push({ cells: [name, value, from.join(", ")] });
+  return rows;
+}
+
+function differenceRow(difference: ContractDifference): TableRow {
+  const { outcome, at, rules, expected, found } = difference;
+  const request = describeRequest(difference);
+  return {
+    cells: [{ text: outcome, tone: "bad" }, at, rules.join(", "), { text: request, tone: "quiet" }],
+    details: [[expected], [found]],
+  };
+}
+
+/** Names the request of a difference: only by its id if it is the first one for its outcome. */
+function describeRequest({ request, requestId }: ContractDifference): string {
+  if (request === undefined) return requestId === undefined ? "" : `request ${requestId}`;
+  const nth = request === 2 ? "second request" : `request no. ${request}`;
+  return requestId === undefined ? nth : `${nth}, ${requestId}`;
+}
+
+function describeConclusion(result: Comparison): string {
   const { whyNotCompared, verdict, differences, outcomes } = result;
   if (verdict === "not_compared") return whyNotCompared ?? "";
 
@@ -152,83 +223,22 @@ function conclusionOf(result: Comparison): string {
     differs: pluralize(differences.length, "difference"),
     stopped: "Stopped early. Nothing that was compared differs",
   };
-  return `${start[verdict]} from the contract: ${words.join(", ")}.${whatIsOpen(result)}`;
+  return `${start[verdict]} from the contract: ${words.join(", ")}.${sentenceOnR14(result)}`;
 }
 
-/** The sentence on what was not judged of R14; empty if everything was. */
-function whatIsOpen({ outcomes, uncompared, unjudged }: Comparison): string {
-  const rejected = outcomes.filter(({ outcome, got }) => outcome.startsWith("401") && got !== undefined);
-  const isAnyCompared = rejected.some(({ outcome }) => !uncompared.includes(outcome));
+/** The sentence on what was not judged of R14, after a space; empty if everything was, or no 401 was tried. */
+function sentenceOnR14({ outcomes, uncompared, unjudged }: Comparison): string {
+  const tried = outcomes.filter(({ outcome, got }) => outcome.startsWith("401") && got !== undefined);
+  const isAnyCompared = tried.some(({ outcome }) => !uncompared.includes(outcome));
   if (!isAnyCompared) return uncompared.length === 0 ? "" : " R14 was not judged.";
 
-  const open: string[] = [];
-  if (uncompared.length > 0) open.push(`for ${listed(uncompared, "and")}`);
-  const names = [...new Set(unjudged.map(({ at }) => shownText(at)))];
-  const shown = names.slice(0, mostPlaces);
-  const more = names.length - shown.length;
-  if (more > 0) shown.push(`${pluralize(more, "place")} more`);
-  if (shown.length > 0) open.push(`at ${listed(shown, "and")}`);
-  return open.length === 0 ? "" : ` R14 was not judged ${open.join(", and ")}.`;
-}
+  const unjudgedWords: string[] = [];
+  if (uncompared.length > 0) unjudgedWords.push(`for ${listed(uncompared, "and")}`);
 
-function comparisonSections(result: Comparison): Section[] {
-  return [
-    {
-      title: "Outcomes",
-      columns: ["outcome", "result", "response, key, reason"],
-      rows: result.outcomes.map(rowOfOutcome),
-    },
-    {
-      title: "What the specification leaves open, as this service does it",
-      columns: ["assumption", "value", "seen in, or what would show it"],
-      rows: rowsOfAssumptions(result),
-    },
-    {
-      title: "What else it does in another way than key-states",
-      columns: ["what", "value", "seen in"],
-      rows: rowsOfSeen(result.seen),
-    },
-    {
-      title: "Differences",
-      columns: ["outcome", "where", "rules", "request", "expected", "found"],
-      rows: result.differences.map(rowOfDifference),
-    },
-  ];
-}
-
-function rowOfOutcome({ outcome, result, got, variable, reason }: ComparedOutcome): TableRow {
-  const words = [got, variable, reason].filter(Boolean);
-  return { cells: [outcome, { text: result.replaceAll("_", " "), tone: tones[result] }, words.join(", ")] };
-}
-
-function rowsOfAssumptions({ assumptions, unseen }: Comparison): TableRow[] {
-  const rows: TableRow[] = [];
-  for (const [name, learned] of Object.entries(assumptions))
-    rows.push({ cells: [name, shownText(String(learned.value)), whereSeen(learned)] });
-  for (const [name, needs] of Object.entries(unseen))
-    rows.push({ cells: [name, { text: "not seen", tone: "quiet" }, needs] });
-  return rows;
-}
-
-function rowsOfSeen(seen: Seen): TableRow[] {
-  const rows: TableRow[] = [];
-  for (const [name, values] of Object.entries(seen))
-    for (const { value, from } of values) rows.push({ cells: [name, value, from.join(", ")] });
-  return rows;
-}
-
-function rowOfDifference(difference: ContractDifference): TableRow {
-  const { outcome, at, rules, expected, found } = difference;
-  const request = requestIn(difference);
-  return {
-    cells: [{ text: outcome, tone: "bad" }, at, rules.join(", "), { text: request, tone: "quiet" }],
-    details: [[expected], [found]],
-  };
-}
-
-/** Which request it is about: only its id if it is the first one for its outcome. */
-function requestIn({ request, requestId }: ContractDifference): string {
-  if (request === undefined) return requestId === undefined ? "" : `request ${requestId}`;
-  const nth = request === 2 ? "second request" : `request no. ${request}`;
-  return requestId === undefined ? nth : `${nth}, ${requestId}`;
+  const places = [...new Set(unjudged.map(({ at }) => shownText(at)))];
+  const named = places.slice(0, mostPlaces);
+  const more = places.length - named.length;
+  if (more > 0) named.push(`${pluralize(more, "place")} more`);
+  if (named.length > 0) unjudgedWords.push(`at ${listed(named, "and")}`);
+  return unjudgedWords.length === 0 ? "" : ` R14 was not judged ${unjudgedWords.join(", and ")}.`;
 }

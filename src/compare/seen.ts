@@ -4,8 +4,8 @@ import { isMapping } from "../rules/schema/shape.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { writtenKeys } from "../scenario/described-keys.js";
 import { readSettings } from "../scenario/format/key-settings.js";
-import { type CompletedAttempt, outcomeWords } from "./attempt.js";
-import { staysOfChallenges } from "./challenges.js";
+import { type CompletedAttempt, listOutcomes } from "./attempt.js";
+import { stableChallenges } from "./challenges.js";
 import {
   describeValue,
   headerOf,
@@ -18,9 +18,10 @@ import {
   shownText,
 } from "./response.js";
 
-// What the sandbox of a written scenario does in another way, because no assumption sets it.
-
-/** What the responses show, and those of `key-states` do not: each value with the outcomes that have it. */
+/**
+ * What a service does in another way than the scenario `key-states`, although no assumption sets it: the values by their
+ * names, such as `per_minute`, each with the outcomes that have it.
+ */
 export type Seen = Readonly<Record<string, readonly SeenValue[]>>;
 
 interface SeenValue {
@@ -28,73 +29,51 @@ interface SeenValue {
   readonly from: readonly string[];
 }
 
-/** Each returns the value in a 200 or a 401; `undefined` if there is none. */
-const readers: Readonly<Record<string, (response: RedactedResponse) => string | undefined>> = {
-  per_minute: (response) => limitIn(response, perMinutePath),
-  per_day: (response) => limitIn(response, perDayPath),
-  scopes: (response) => scopesIn(memberIn(response, ["data", "scopes"])),
-  challenge: challengeIn,
-  details: (response) => detailsIn(memberIn(response, ["error", "details"])),
+/** What the readers read of a response: its challenge is without words that vary. */
+interface ReadResponse {
+  readonly response: Pick<RedactedResponse, "headers" | "json" | "numbers">;
+  readonly challenge: string;
+}
+
+/** How each value is read from a 200 or a 401; `undefined` if the response does not have it. */
+const readers: Readonly<Record<string, (read: ReadResponse) => string | undefined>> = {
+  per_minute: ({ response }) => readLimit(response, perMinutePath),
+  per_day: ({ response }) => readLimit(response, perDayPath),
+  scopes: ({ response }) => readScopeList(response),
+  challenge: readChallengeText,
+  details: ({ response }) => readDetailNames(response),
 };
 
-function limitIn(response: RedactedResponse, path: readonly string[]): string | undefined {
-  return typeof memberIn(response, path) === "number" ? numberText(response, path) : undefined;
-}
-
-function scopesIn(scopes: unknown): string | undefined {
-  if (!Array.isArray(scopes)) return undefined;
-  const sorted = scopes.map(String).sort();
-  return shownText(sorted.join(", "));
-}
-
-function challengeIn(response: RedactedResponse): string | undefined {
-  const challenge = headerOf(response, "www-authenticate");
-  return challenge === undefined ? undefined : quoted(challenge);
-}
-
-/** Without the values of its members, which may be other ones each time. */
-function detailsIn(details: unknown): string | undefined {
-  if (details === undefined) return undefined;
-  return isMapping(details) ? shownText(Object.keys(details).join(", ")) : describeValue(details);
-}
-
-/** The refs of the keys of `key-states` that show the outcomes. */
-const refs: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
+/** The refs of the keys in `key-states` that show the outcomes; `active` shows all others. */
+const refsInKeyStates: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
   "200.live": "live",
   "200.legacy": "legacy",
   "200.retiring": "retiring",
   "200.replacement": "replacement",
 };
 
-/** The same response of `key-states`, as far as it is read here. */
-function responseOfKeyStates({ outcome, response }: CompletedAttempt): RedactedResponse {
-  const ref = refs[outcome] ?? "active";
-  const keys = [...writtenKeys(bundledScenarios["key-states"])];
-  const key = keys.find((written) => written.ref === ref);
-  const { scopes, limits } = readSettings(key?.fields ?? {}, () => "");
-
-  const [name = "", challenge = ""] = challengeHeaders;
-  return {
-    ...response,
-    headers: [[name, challenge]],
-    json: { data: { scopes, limits: { per_minute: limits.perMinute, per_day: limits.perDay } } },
-    numbers: new Map(),
-  };
+interface SeenReading {
+  readonly attempt: CompletedAttempt;
+  /** `undefined` if it is the one of `key-states`, or none. */
+  readonly value: string | undefined;
 }
 
-/** Returns what differs from `key-states`, without what an assumption sets. */
-export function valuesBesides(attempts: readonly CompletedAttempt[]): Seen {
-  const read = attempts.filter(({ response }) => response.status === 200 || response.status === 401);
-  const pairs = read.map((attempt) => ({ attempt, ofKeyStates: responseOfKeyStates(attempt) }));
-  const challengeOf = staysOfChallenges(attempts);
+/** Returns what the 200s and 401s show, and those of `key-states` do not. */
+export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): Seen {
+  const challenges = stableChallenges(attempts);
+  const compared = [];
+  for (const attempt of attempts) {
+    const { outcome, response } = attempt;
+    if (response.status !== 200 && response.status !== 401) continue;
+    const read = { response, challenge: challenges.get(attempt) ?? "" };
+    compared.push({ attempt, read, usual: responseOfKeyStates(outcome) });
+  }
 
   const seen: Record<string, readonly SeenValue[]> = {};
   for (const [name, reader] of Object.entries(readers)) {
-    const readings = pairs.map(({ attempt, ofKeyStates }) => {
-      let value = reader(attempt.response);
-      if (name === "challenge" && value !== undefined) value = quoted(challengeOf(attempt));
-      const isUsual = value === reader(ofKeyStates);
-      return { attempt, value: isUsual ? undefined : value };
+    const readings = compared.map(({ attempt, read, usual }): SeenReading => {
+      const value = reader(read);
+      return { attempt, value: value === reader(usual) ? undefined : value };
     });
     const values = distinctValues(readings);
     if (values.length > 0) seen[name] = values;
@@ -102,18 +81,47 @@ export function valuesBesides(attempts: readonly CompletedAttempt[]): Seen {
   return seen;
 }
 
-interface ValueOfAttempt {
-  readonly attempt: CompletedAttempt;
-  /** `undefined` if it is the one of `key-states`, or none. */
-  readonly value: string | undefined;
+/** The response of `key-states` with this outcome, as far as it is read here. */
+function responseOfKeyStates(outcome: PromisedOutcomeId): ReadResponse {
+  const ref = refsInKeyStates[outcome] ?? "active";
+  const keys = [...writtenKeys(bundledScenarios["key-states"])];
+  const key = keys.find((written) => written.ref === ref);
+  const { scopes, limits } = readSettings(key?.fields ?? {}, () => "");
+  const json = { data: { scopes, limits: { per_minute: limits.perMinute, per_day: limits.perDay } } };
+
+  const [name = "", challenge = ""] = challengeHeaders;
+  return { response: { headers: [[name, challenge]], json, numbers: new Map() }, challenge };
 }
 
-function distinctValues(readings: readonly ValueOfAttempt[]): SeenValue[] {
+function distinctValues(readings: readonly SeenReading[]): SeenValue[] {
   const values: SeenValue[] = [];
   for (const value of new Set(readings.map((reading) => reading.value))) {
     if (value === undefined) continue;
-    const same = readings.filter((reading) => reading.value === value);
-    values.push({ value, from: outcomeWords(same, readings) });
+    const ofValue = readings.filter((reading) => reading.value === value);
+    values.push({ value, from: listOutcomes(ofValue, readings) });
   }
   return values;
+}
+
+function readLimit(response: ReadResponse["response"], path: readonly string[]): string | undefined {
+  return typeof memberIn(response, path) === "number" ? numberText(response, path) : undefined;
+}
+
+function readScopeList(response: ReadResponse["response"]): string | undefined {
+  const scopes = memberIn(response, ["data", "scopes"]);
+  if (!Array.isArray(scopes)) return undefined;
+  const sorted = scopes.map(String).sort();
+  return shownText(sorted.join(", "));
+}
+
+function readChallengeText({ response, challenge }: ReadResponse): string | undefined {
+  if (headerOf(response, "www-authenticate") === undefined) return undefined;
+  return quoted(challenge);
+}
+
+/** Without the values of its members, which may be other ones each time. */
+function readDetailNames(response: ReadResponse["response"]): string | undefined {
+  const details = memberIn(response, ["error", "details"]);
+  if (details === undefined) return undefined;
+  return isMapping(details) ? shownText(Object.keys(details).join(", ")) : describeValue(details);
 }

@@ -1,7 +1,25 @@
+import { minute } from "../rules/time.js";
 import { type Attempt, type CompletedAttempt, completedWith, isPermitted } from "./attempt.js";
-import { differenceIn } from "./judge.js";
+import { withRequest } from "./judge.js";
 import type { ContractDifference } from "./keys-of-outcomes.js";
-import { headerOf, memberIn, minuteOf, numberText, quoted, shownText, todayPath } from "./response.js";
+import {
+  headerOf,
+  memberIn,
+  numberText,
+  quoted,
+  type RedactedResponse,
+  readDate,
+  shownText,
+  todayPath,
+} from "./response.js";
+
+/** What a replacement has from its key; not the name of the organization, which may be spelled in several ways. */
+const inherited = [
+  { rule: "R26", path: ["limits", "per_minute"] },
+  { rule: "R26", path: ["limits", "per_day"] },
+  { rule: "R37", path: ["scopes"] },
+  { rule: "R37", path: ["organization", "id"] },
+] as const;
 
 /** Compares the responses with status 200 with each other. */
 export function compareSuccesses(attempts: readonly Attempt[]): ContractDifference[] {
@@ -11,7 +29,7 @@ export function compareSuccesses(attempts: readonly Attempt[]): ContractDifferen
   const keys = new Set(permitted.map(({ apiKey }) => apiKey));
   for (const key of keys) {
     const ofKey = permitted.filter(({ apiKey }) => apiKey === key);
-    differences.push(...compareOneKey(ofKey));
+    differences.push(...compareInOrder(ofKey));
   }
 
   const successes = completedWith(attempts, 200);
@@ -21,28 +39,29 @@ export function compareSuccesses(attempts: readonly Attempt[]): ContractDifferen
   return differences;
 }
 
-function compareRequestIds(successes: readonly CompletedAttempt[]): ContractDifference[] {
+/** No two responses may have the same request id (R7). */
+function compareRequestIds(permitted: readonly CompletedAttempt[]): ContractDifference[] {
   const earlier = new Set<string>();
   const differences: ContractDifference[] = [];
-  for (const attempt of successes) {
+  for (const attempt of permitted) {
     const id = headerOf(attempt.response, "x-request-id");
     if (id === undefined || id === "") continue;
     if (earlier.has(id)) {
       const expected = "a request id that no earlier response has";
       const found = `${shownText(id)} again`;
-      differences.push(differenceIn(attempt, { rules: ["R7"], at: "X-Request-Id", expected, found }));
+      differences.push(withRequest(attempt, { rules: ["R7"], at: "X-Request-Id", expected, found }));
     }
     earlier.add(id);
   }
   return differences;
 }
 
-/** Compares each response to a key with the one before, and reports the first difference of a kind. */
-function compareOneKey(successes: readonly CompletedAttempt[]): ContractDifference[] {
+/** Compares each response to a key with the one before. Of each kind, only the first difference counts. */
+function compareInOrder(ofKey: readonly CompletedAttempt[]): ContractDifference[] {
   let usage: ContractDifference | undefined;
   let organization: ContractDifference | undefined;
-  for (const [index, next] of successes.entries()) {
-    const before = successes[index - 1];
+  for (const [index, next] of ofKey.entries()) {
+    const before = ofKey[index - 1];
     if (before === undefined) continue;
     usage ??= compareUsage(before, next);
     organization ??= compareOrganization(before, next);
@@ -50,6 +69,7 @@ function compareOneKey(successes: readonly CompletedAttempt[]): ContractDifferen
   return [usage, organization].filter((difference) => difference !== undefined);
 }
 
+/** `usage.today` must rise by one with each request of the key (R6, R24). */
 function compareUsage(before: CompletedAttempt, next: CompletedAttempt): ContractDifference | undefined {
   const earlier = memberIn(before.response, todayPath);
   const count = memberIn(next.response, todayPath);
@@ -57,13 +77,17 @@ function compareUsage(before: CompletedAttempt, next: CompletedAttempt): Contrac
   if (count === earlier + 1) return undefined;
 
   // A new day may have started in between, with a new minute.
-  const isNewMinute = minuteOf(before.response) !== minuteOf(next.response);
+  const isNewMinute = minuteOfResponse(before.response) !== minuteOfResponse(next.response);
   if (count === 1 && (earlier > 1 || isNewMinute)) return undefined;
 
   const expected = `${earlier + 1}, one more than in the response before`;
   let found = numberText(next.response, todayPath);
   if (count > earlier) found += "; does another client use this key?";
-  return differenceIn(next, { rules: ["R6", "R24"], at: "$.data.usage.today", expected, found });
+  return withRequest(next, { rules: ["R6", "R24"], at: "$.data.usage.today", expected, found });
+}
+
+function minuteOfResponse(response: RedactedResponse): number {
+  return Math.floor(readDate(response) / minute);
 }
 
 function compareOrganization(
@@ -76,26 +100,10 @@ function compareOrganization(
   if (typeof id !== "string" || typeof found !== "string" || id === found) return undefined;
 
   const expected = `${quoted(id)}, as in the response before`;
-  return differenceIn(next, { rules: ["R2"], at: "$.data.organization.id", expected, found: quoted(found) });
+  return withRequest(next, { rules: ["R2"], at: "$.data.organization.id", expected, found: quoted(found) });
 }
 
-/** A member of `data` as JSON; the order of a list does not count. */
-function shownMember(response: CompletedAttempt["response"], path: readonly string[]): string {
-  const at = ["data", ...path];
-  const value = memberIn(response, at);
-  if (typeof value === "number") return numberText(response, at);
-  const inOrder = Array.isArray(value) ? [...value].sort() : value;
-  return shownText(`${JSON.stringify(inOrder)}`);
-}
-
-/** What a replacement has from its key; not the name of the organization, which may be spelled in several ways. */
-const inherited = [
-  { rule: "R26", path: ["limits", "per_minute"] },
-  { rule: "R26", path: ["limits", "per_day"] },
-  { rule: "R37", path: ["scopes"] },
-  { rule: "R37", path: ["organization", "id"] },
-] as const;
-
+/** Compares what the key of `200.replacement` must have from that of `200.retiring`. */
 function compareReplacement(successes: readonly CompletedAttempt[]): ContractDifference[] {
   const old = successes.find(({ outcome }) => outcome === "200.retiring");
   const replacement = successes.find(({ outcome }) => outcome === "200.replacement");
@@ -103,14 +111,23 @@ function compareReplacement(successes: readonly CompletedAttempt[]): ContractDif
 
   const differences: ContractDifference[] = [];
   for (const { rule, path } of inherited) {
-    const before = shownMember(old.response, path);
-    const found = shownMember(replacement.response, path);
+    const before = dataMemberText(old.response, path);
+    const found = dataMemberText(replacement.response, path);
     if (before === found) continue;
     const at = `$.data.${path.join(".")}`;
     const expected = `${before}, as for 200.retiring`;
-    differences.push(differenceIn(replacement, { rules: [rule], at, expected, found }));
+    differences.push(withRequest(replacement, { rules: [rule], at, expected, found }));
   }
   return differences;
+}
+
+/** A member of `data` as JSON; the order of a list does not count. */
+function dataMemberText(response: RedactedResponse, path: readonly string[]): string {
+  const steps = ["data", ...path];
+  const value = memberIn(response, steps);
+  if (typeof value === "number") return numberText(response, steps);
+  const sorted = Array.isArray(value) ? [...value].sort() : value;
+  return shownText(`${JSON.stringify(sorted)}`);
 }
 
 /** Compares the scopes of a permitted `SVC_KEY_WRONG_SCOPE` with those that every other permitted key has (R21). */
@@ -118,14 +135,14 @@ function compareScopes(
   permitted: CompletedAttempt,
   successes: readonly CompletedAttempt[],
 ): ContractDifference[] {
-  const scopes = scopesOf(permitted);
+  const scopes = readScopes(permitted);
   if (scopes.length === 0) return [];
 
   const [first, ...others] = successes;
   if (first === undefined) return [];
-  let common = scopesOf(first);
+  let common = readScopes(first);
   for (const other of others) {
-    const scopesOfOther = scopesOf(other);
+    const scopesOfOther = readScopes(other);
     common = common.filter((scope) => scopesOfOther.includes(scope));
   }
   if (common.length === 0) return [];
@@ -135,10 +152,10 @@ function compareScopes(
   const expected = `403, without the scope that each permitted key has: ${shownText(common.join(" or "))}`;
   const advice = "If the endpoint needs no scope, leave SVC_KEY_WRONG_SCOPE out";
   const found = `200 with ${shownText(scopes.join(", "))}. ${advice}`;
-  return [differenceIn(permitted, { rules: ["R21"], at: "status", expected, found })];
+  return [withRequest(permitted, { rules: ["R21"], at: "status", expected, found })];
 }
 
-function scopesOf({ response }: CompletedAttempt): string[] {
+function readScopes({ response }: CompletedAttempt): string[] {
   const scopes = memberIn(response, ["data", "scopes"]);
   if (!Array.isArray(scopes)) return [];
   return scopes.filter((scope) => typeof scope === "string");

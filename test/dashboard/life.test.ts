@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Event, ListedKey, Request } from "../../src/dashboard/control/responses.js";
 import {
-  axisOf,
-  axisThrough,
-  chosenKeys,
-  dotsOf,
-  eventsOf,
-  phasesOf,
-  startOf,
-  stepOf,
+  axisThroughInstants,
+  chooseKeys,
+  createAxis,
+  groupIntoDots,
+  keyStart,
+  lifePhases,
+  nextStep,
+  relevantEvents,
 } from "../../src/dashboard/elements/life.js";
 
 const minute = 60_000;
@@ -48,7 +48,7 @@ const event = (at: number, more: Partial<Event>) =>
 
 describe("the axis of the lives", () => {
   test("names each instant once, in order, from one side to the other, with room for each name", () => {
-    const { stations, placeOf } = axisThrough(
+    const { stations, placeOf } = axisThroughInstants(
       [now + 365 * day, now, now + minute, now, now - day, now + hour],
       now,
     );
@@ -61,10 +61,10 @@ describe("the axis of the lives", () => {
 
   test("is in order, and the names stand still while the clock moves from one to the next, without a jump", () => {
     const named = [now - 30 * day, now, now + 30 * minute, now + 15 * hour];
-    const still = named.map(axisThrough(named, now).placeOf);
-    let last = axisThrough(named, now).placeOf(now);
+    const still = named.map(axisThroughInstants(named, now).placeOf);
+    let last = axisThroughInstants(named, now).placeOf(now);
     for (let at = now + 1000; at <= now + 35 * minute; at += 1000) {
-      const { placeOf } = axisThrough(named, at);
+      const { placeOf } = axisThroughInstants(named, at);
       for (const [index, instant] of named.entries())
         expect(placeOf(instant)).toBeCloseTo(still[index] as number, 9);
       expect(placeOf(at)).toBeGreaterThan(last);
@@ -74,13 +74,16 @@ describe("the axis of the lives", () => {
   });
 
   test("what is outside is at the next side", () => {
-    const { placeOf } = axisThrough([now, now + hour], now);
+    const { placeOf } = axisThroughInstants([now, now + hour], now);
     expect([placeOf(now - day), placeOf(now + day)]).toEqual([0, 1]);
   });
 
   test("of too many instants, it names six: the last one, and what is near now", () => {
     const many = Array.from({ length: 40 }, (_, index) => now + (index + 1) * 9 * day);
-    const { stations } = axisThrough([now - 900 * day, now + minute, now + 30 * minute, ...many], now);
+    const { stations } = axisThroughInstants(
+      [now - 900 * day, now + minute, now + 30 * minute, ...many],
+      now,
+    );
     expect(stations.length).toBeGreaterThan(3);
     expect(stations.length).toBeLessThanOrEqual(6);
     expect(stations).toContain(now + minute);
@@ -90,19 +93,21 @@ describe("the axis of the lives", () => {
 
   test("begins with what is known first, or with this hour, and has an hour or more", () => {
     const half = now + 30 * minute;
-    expect(axisOf([keyWith({})], [], [], half).stations).toEqual([now, now + hour]);
+    expect(createAxis([keyWith({})], [], [], half).stations).toEqual([now, now + hour]);
     const keys = [keyWith({ expires_at: iso(now + day) }), keyWith({ revoked_at: iso(now - day) })];
-    expect(axisOf(keys, [], [], half).stations).toEqual([now - day, now + day]);
+    expect(createAxis(keys, [], [], half).stations).toEqual([now - day, now + day]);
     const sent = [request(now - 2 * day, "200.test")];
     const events = [event(now + 2 * day, {})];
-    expect(axisOf(keys, events, sent, half).stations).toEqual([-2, -1, 1, 2].map((days) => now + days * day));
+    expect(createAxis(keys, events, sent, half).stations).toEqual(
+      [-2, -1, 1, 2].map((days) => now + days * day),
+    );
   });
 });
 
 describe("the life of a key", () => {
   const bounds = { now, start: now - hour, step: undefined, last: now + day };
   const phases = (key: ListedKey, more: object = {}) =>
-    phasesOf(key, { ...bounds, ...more }).map(({ from, to, course, words }) => [
+    lifePhases(key, { ...bounds, ...more }).map(({ from, to, course, words }) => [
       course,
       (from - now) / minute,
       (to - now) / minute,
@@ -158,29 +163,29 @@ describe("the life of a key", () => {
       event(now, { kind, key: "two", organization: "bank" }),
       event(step, { kind, organization: "bank" }),
     ];
-    expect(stepOf(keyWith({}), steps)).toBe(step);
-    expect(stepOf(keyWith({ organization: "other" }), steps)).toBeUndefined();
+    expect(nextStep(keyWith({}), steps)).toBe(step);
+    expect(nextStep(keyWith({ organization: "other" }), steps)).toBeUndefined();
   });
 
   test("of a replacement begins with its first request, or with the end of the other key", () => {
     const first = keyWith({ ref: "first", state: "rotated", overlap_ends_at: iso(now - hour) });
     const second = keyWith({ ref: "second", replaces: "first" });
     const sent = [request(now - day, "200.test", "first"), request(now - 2 * hour, "200.test", "second")];
-    expect(startOf(first, [first, second], sent, now)).toBeUndefined();
-    expect(startOf(second, [first, second], [], now)).toBe(now - hour);
-    expect(startOf(second, [first, second], sent, now)).toBe(now - 2 * hour);
-    expect(startOf(second, [second], [], now)).toBe(now);
+    expect(keyStart(first, [first, second], sent, now)).toBeUndefined();
+    expect(keyStart(second, [first, second], [], now)).toBe(now - hour);
+    expect(keyStart(second, [first, second], sent, now)).toBe(now - 2 * hour);
+    expect(keyStart(second, [second], [], now)).toBe(now);
   });
 
   test("has one dot for requests that are alike and close together; others are next to each other, the newest last", () => {
-    const axis = axisThrough([now - day, now, now + day], now);
+    const axis = axisThroughInstants([now - day, now, now + day], now);
     const sent = [
       request(now - day, "200.test"),
       request(now - 2, "200.test"),
       request(now - 1, "200.retiring"),
       request(now, "401.rotated"),
     ];
-    expect(dotsOf(sent, axis)).toMatchObject([
+    expect(groupIntoDots(sent, axis)).toMatchObject([
       { place: 0, count: 1, newer: 0 },
       { outcome: "200.test", count: 2, newer: 1 },
       { outcome: "401.rotated", count: 1, newer: 0 },
@@ -196,7 +201,7 @@ test("an event is shown until it is over; the end of a minute, if a key waits fo
     event(now + hour, { kind: "key_expires", key: "other" }),
     event(now + day, {}),
   ];
-  const kinds = (key: ListedKey) => eventsOf([key], upcoming, now).map(({ kind }) => kind);
+  const kinds = (key: ListedKey) => relevantEvents([key], upcoming, now).map(({ kind }) => kind);
   expect(kinds(keyWith({}))).toEqual(["key_expires", "day_reset"]);
   expect(kinds(keyWith(limited(now + minute)))).toEqual(["minute_reset", "key_expires", "day_reset"]);
 });
@@ -206,7 +211,7 @@ test("of too many keys, those that were used last are shown, then those that end
     keyWith({ ref, expires_at: ref === "d" ? iso(now) : null }),
   );
   const sent = ["e", "b", "e", "b"].map((key) => request(now, "200.test", key));
-  const refs = (max: number) => chosenKeys(keys, sent, max).map(({ ref }) => ref);
+  const refs = (max: number) => chooseKeys(keys, sent, max).map(({ ref }) => ref);
   expect([refs(1), refs(2), refs(3), refs(4)]).toEqual([
     ["b"],
     ["b", "e"],

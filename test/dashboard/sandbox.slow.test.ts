@@ -191,6 +191,23 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     await page.locator(".active-faults").waitFor({ state: "detached" });
   });
 
+  test("a fault that the page added is its own only in the same scenario, and needs no undo", async () => {
+    const { page, ask } = await openDashboard({ scenario: "key-states", view });
+    const header = page.getByRole("banner");
+    const turnOff = () => page.getByRole("button", { name: /the fault: .*status 503/ }).click();
+    await page.getByRole("button", { name: "Status 503", exact: true }).click();
+    await header.getByRole("link", { name: "1 fault active" }).waitFor();
+    expect(await header.getByRole("button", { name: "Undo" }).count()).toBe(0);
+    await turnOff();
+    await header.getByRole("link", { name: "Faults are off" }).waitFor();
+    await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
+    await header.getByRole("link", { name: "rotation" }).waitFor();
+    await ask("/faults", { method: "PUT", json: { faults: [{ then: { status: 503 } }] } });
+    await turnOff();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    expect(await faultsOf(ask)).toHaveLength(1);
+  });
+
   test("a profile is chosen; what the scenario sets apart from it is named", async () => {
     const { page, ask } = await openDashboard({ view });
     await page.getByRole("combobox", { name: "Profile" }).selectOption("typical");

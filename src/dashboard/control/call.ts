@@ -1,17 +1,20 @@
 import { Shared } from "./shared.js";
 
+/** The control plane: the page is there. */
 const controlUrl = new URL("./", document.baseURI);
 
+/** The URL of the sandbox for clients. */
 export const baseUrl = new URL("..", controlUrl).href.replace(/\/$/, "");
 
 const tokenName = `svc-sandbox token ${controlUrl.pathname}`;
 
+/** The token of this tab; `null` without one. */
 const storedToken = () => sessionStorage.getItem(tokenName);
 
 /** Whether the control plane requires a token that the page does not have. */
 export const needsToken = new Shared(false);
 
-/** Whether the page has a token. One that it still needs is wrong: mistyped, or from an earlier sandbox. */
+/** Whether the page has a token. If it needs one nevertheless, that is wrong: mistyped, or from an earlier sandbox. */
 export const hasToken = () => storedToken() !== null;
 
 /** Stores the token for this tab. Calls that require it are retried. */
@@ -42,7 +45,7 @@ export class ControlError extends Error {
   }
 }
 
-/** Why the page is not up to date, as a sentence. Any call may notice it; only a revision ends it. */
+/** Why the page is not up to date, as a sentence. Any call may set it; only a new revision removes it. */
 export const whyOffline = new Shared<string | undefined>(undefined);
 
 /** The number of changes by this page, after each of which it looks for news immediately. */
@@ -77,7 +80,7 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
   if (isChange && path !== "/scenario/validate") ownChanges.value += 1;
   if (response.ok) return response;
 
-  const problem = await problemOf(response);
+  const problem = await readProblem(response);
   // A call that was sent before the token was entered does not test it.
   if (problem.code === "control_token_required" && token === storedToken()) needsToken.value = true;
   throw problem;
@@ -93,26 +96,27 @@ export async function call<Data>(path: string, options?: Call): Promise<Data> {
   return json.data ?? json;
 }
 
-async function problemOf(response: Response): Promise<ControlError> {
+/** Reads a rejection; a response of another form is a problem of its own. */
+async function readProblem(response: Response): Promise<ControlError> {
   const text = await response.text();
   try {
     const { code, message, details } = JSON.parse(text).error;
     // The key exists but was not saved, so this message is the only place with its secret.
     const secret = details?.data?.secret;
     const shown = secret === undefined ? message : `${message} The secret is ${secret}.`;
-    return new ControlError(code, shown, fieldWords(details?.fields));
+    return new ControlError(code, shown, describeFields(details?.fields));
   } catch {
     const words = `The sandbox returned ${response.status}: ${text.slice(0, 200)}`;
     return new ControlError("unexpected_response", words);
   }
 }
 
-/** The problems of a body, each as a sentence for its field, which has another name in the page. */
-function fieldWords(fields: Readonly<Record<string, string>> = {}) {
-  const words = Object.entries(fields).map(([field, text]) => {
+/** The problems of a body as sentences without the name of the field, which is another one in the page. */
+function describeFields(fields: Readonly<Record<string, string>> = {}) {
+  const sentences = Object.entries(fields).map(([field, text]) => {
     // `per_day must be a number` is below the field `Requests per day`.
     const problem = text.replace(/^\S+ (?=must |is (?!no ))/, "");
     return [field, problem.charAt(0).toUpperCase() + problem.slice(1)];
   });
-  return Object.fromEntries(words);
+  return Object.fromEntries(sentences);
 }

@@ -5,7 +5,7 @@ import { revision } from "./revision.js";
 
 type Path = keyof ControlData;
 
-/** The last response to a path, and why a later one is missing. */
+/** The last response to a path, and why a later one is missing if it is. */
 interface Answer<Data> {
   readonly data?: Data;
   readonly problem?: ControlError | undefined;
@@ -13,69 +13,72 @@ interface Answer<Data> {
 
 type Follower = (answer: Answer<never>) => void;
 
-/** What is known of a path that somebody follows. */
-interface Followed {
-  lastAnswer: Answer<unknown>;
-  readonly followers: Set<Follower>;
-  /** Ends the reading after each change. */
-  readonly stop: () => void;
-}
-
 /** Neither a response nor a problem has arrived. */
 const noAnswer = {};
 
-const followedPaths = new Map<string, Followed>();
+/** A path that somebody follows: it is read, and read again after each change of the sandbox. */
+class FollowedPath {
+  readonly followers = new Set<Follower>();
+  lastAnswer: Answer<unknown> = noAnswer;
+  /** Ends the reading. */
+  readonly stop: () => void;
+  readonly #path: string;
+  #isReading = false;
+  /** Whether something may have changed since the reading started. */
+  #isStale = false;
+
+  constructor(path: string) {
+    this.#path = path;
+    // A reading before the revision is known would have to be repeated.
+    const readIfKnown = () => {
+      if (revision.value !== undefined) void this.#read();
+    };
+    this.stop = revision.subscribe(readIfKnown);
+    readIfKnown();
+  }
+
+  /** Reads the path until nothing has changed in between; one reading at a time. */
+  async #read(): Promise<void> {
+    this.#isStale = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (this.#isStale) {
+      this.#isStale = false;
+      this.lastAnswer = await this.#ask();
+      for (const follower of this.followers) follower(this.lastAnswer as Answer<never>);
+    }
+    this.#isReading = false;
+  }
+
+  async #ask(): Promise<Answer<unknown>> {
+    try {
+      return { data: await call<unknown>(this.#path) };
+    } catch (error) {
+      const problem = error as ControlError;
+      // What is gone is no longer shown. A sandbox that does not respond still has it.
+      const kept = problem.code === "not_found" ? noAnswer : this.lastAnswer;
+      return { ...kept, problem };
+    }
+  }
+}
+
+const followedPaths = new Map<string, FollowedPath>();
 
 /** Hands over the answer to a path, and again after each change of the sandbox, until the returned function is called. */
 export function follow<Of extends Path>(
   path: Of,
   follower: (answer: Answer<ControlData[Of]>) => void,
 ): () => void {
-  const followed = followedPaths.get(path) ?? startFollowing(path);
-  const { followers } = followed;
-  followers.add(follower);
+  const followed = followedPaths.get(path) ?? new FollowedPath(path);
+  followedPaths.set(path, followed);
+  followed.followers.add(follower);
   follower(followed.lastAnswer as Answer<ControlData[Of]>);
   return () => {
-    followers.delete(follower);
-    if (followers.size > 0) return;
+    followed.followers.delete(follower);
+    if (followed.followers.size > 0) return;
     followed.stop();
     followedPaths.delete(path);
   };
-}
-
-function startFollowing(path: string): Followed {
-  const followers = new Set<Follower>();
-  let isReading = false;
-  let isStale = false;
-  const read = async () => {
-    isStale = true;
-    if (isReading) return;
-    isReading = true;
-    // Something may have changed since the reading started.
-    while (isStale) {
-      isStale = false;
-      try {
-        followed.lastAnswer = { data: await call<unknown>(path) };
-      } catch (error) {
-        const problem = error as ControlError;
-        // What is gone is no longer shown. A sandbox that does not respond still has it.
-        const kept = problem.code === "not_found" ? noAnswer : followed.lastAnswer;
-        followed.lastAnswer = { ...kept, problem };
-      }
-      for (const follower of followers) follower(followed.lastAnswer as Answer<never>);
-    }
-    isReading = false;
-  };
-
-  // A reading before the revision is known would have to be repeated.
-  const readIfKnown = () => {
-    if (revision.value !== undefined) void read();
-  };
-  const stop = revision.subscribe(readIfKnown);
-  const followed: Followed = { lastAnswer: noAnswer, followers, stop };
-  followedPaths.set(path, followed);
-  readIfKnown();
-  return followed;
 }
 
 /** The answer to a path, up to date while the component is shown. For a new path, the earlier one stays until it or a problem arrives. */

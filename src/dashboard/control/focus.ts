@@ -1,7 +1,11 @@
 const focusable = ":is(a[href], button, input, select, textarea, summary):not(:disabled, [hidden])";
 
-/** An element around the focused one, with its index among those that could have the focus there. */
-type Surrounding = readonly [element: Element, focusedIndex: number];
+/** An element around the focused one. */
+interface Surrounding {
+  readonly element: Element;
+  /** The index of the focused one among those in the element that could have the focus. */
+  readonly focusedIndex: number;
+}
 
 /** The element that has the focus, or had it when it left the page. */
 let focused: HTMLElement | undefined;
@@ -9,9 +13,11 @@ let focused: HTMLElement | undefined;
 /** From the parent of the focused element to the page. */
 let surroundings: Surrounding[] = [];
 
-function focusableIn(element: Element): HTMLElement[] {
-  const controls = [...element.querySelectorAll<HTMLElement>(focusable)];
-  return controls.filter((control) => control.checkVisibility());
+/** Whenever the focused element leaves the page, gives the focus to what is now at its place. */
+export function keepFocus(): void {
+  addEventListener("focusin", noteFocus);
+  addEventListener("focusout", forgetFocus);
+  new MutationObserver(restoreFocus).observe(document.body, { childList: true, subtree: true });
 }
 
 // Noted in advance: once the element has left the page, nobody knows where it was.
@@ -19,13 +25,13 @@ function noteFocus(event: FocusEvent): void {
   focused = event.target as HTMLElement;
   surroundings = [];
   for (let element = focused.parentElement; element !== null; element = element.parentElement) {
-    surroundings.push([element, focusableIn(element).indexOf(focused)]);
+    surroundings.push({ element, focusedIndex: focusableIn(element).indexOf(focused) });
   }
 }
 
-/** Somebody who has left an element stays where they are. */
+/** Forgets an element that somebody has left by key or mouse: the focus is not lost, even if the element leaves later. */
 function forgetFocus(event: FocusEvent): void {
-  // By then, an element that leaves the page has left it.
+  // An element that leaves the page also loses the focus, and is gone a moment later.
   queueMicrotask(() => {
     if (event.target === focused && focused?.isConnected && document.hasFocus()) focused = undefined;
   });
@@ -36,7 +42,7 @@ function restoreFocus(): void {
   if (!isLost || document.activeElement !== document.body) return;
 
   // The innermost surrounding that is left, and has something to focus.
-  for (const [element, focusedIndex] of surroundings) {
+  for (const { element, focusedIndex } of surroundings) {
     const candidates = element.isConnected ? focusableIn(element) : [];
     const next = candidates[Math.min(focusedIndex, candidates.length - 1)];
     if (next === undefined) continue;
@@ -45,9 +51,7 @@ function restoreFocus(): void {
   }
 }
 
-/** Whenever the focused element leaves the page, gives the focus to what is now at its place. */
-export function keepFocus(): void {
-  addEventListener("focusin", noteFocus);
-  addEventListener("focusout", forgetFocus);
-  new MutationObserver(restoreFocus).observe(document.body, { childList: true, subtree: true });
+function focusableIn(element: Element): HTMLElement[] {
+  const controls = [...element.querySelectorAll<HTMLElement>(focusable)];
+  return controls.filter((control) => control.checkVisibility());
 }

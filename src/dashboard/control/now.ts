@@ -6,7 +6,9 @@ import { Shared } from "./shared.js";
 /** The time of the sandbox's clock in epoch milliseconds, updated every second while the sandbox responds. */
 export const now = new Shared(Number.NaN);
 
+/** The clock as it was read last; `undefined` while it is unknown. */
 let clock: Clock | undefined;
+/** When it was read, on the page's own clock. */
 let readAt = 0;
 
 function tick(): void {

@@ -24,6 +24,7 @@ export type ReportOutcome = InJson<ReportedOutcome>;
 /** Advice of the report, or of one request. */
 export type ShownAdvice = Omit<InJson<ReportedAdvice>, "count" | "examples"> &
   Partial<InJson<ReportedAdvice>>;
+/** The report, with what the page also sent itself. */
 export type ShownReport = InJson<ReportView> & {
   /** The numbers of requests of the story and this page, by outcome. */
   readonly from_story?: Readonly<Record<string, number>>;
@@ -39,7 +40,7 @@ export type ListedKey = Key & {
     readonly until: string | null;
   };
 };
-/** The states of a key, each with whether it is over for good. */
+/** Whether a key is over for good, for each state. */
 export type IsOver = {
   readonly [State in Key["state"]]: (typeof keyStateTable)[State]["isOver"];
 };
@@ -63,6 +64,7 @@ export type Directory = {
 export type ShownCheck = { readonly name: string; readonly question: string; readonly rules: string };
 /** An effect of faults with its words for people; `{}` in them is its value. */
 export type Effect = {
+  /** Its name, as in `then` of a fault. */
   readonly effect: string;
   readonly label: string;
   readonly example: ShownFault["then"];
@@ -98,10 +100,10 @@ export type Story = {
   readonly last: StepResult | null;
 };
 
-/** What happens when the clock gets there. */
+/** What happens when the clock gets to a time. */
 export type Event = InJson<UpcomingView>;
 
-/** What the page follows, by path. */
+/** What the page reads, by its path in the control plane. */
 export type ControlData = {
   readonly "/assumptions": { readonly scopes: readonly string[] };
   readonly "/clock": Clock;

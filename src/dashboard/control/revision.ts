@@ -1,14 +1,14 @@
 import { type ControlError, call, needsToken, ownChanges, whyOffline } from "./call.js";
 import { Shared } from "./shared.js";
 
-/** Differs once anything that the page shows may have changed; `undefined` while that is unknown. */
+/** A text that is another one once anything that the page shows may have changed; `undefined` while that is unknown. */
 export const revision = new Shared<string | undefined>(undefined);
 
 /** The milliseconds between two questions. */
-const pause = 1000;
+const pauseMs = 1000;
 
 /** After this many milliseconds, a server without a response hangs or is unreachable. */
-const longestSilence = 10_000;
+const longestSilenceMs = 10_000;
 
 /** Ends the present sleep. */
 let wake = () => {};
@@ -28,11 +28,12 @@ export function followRevision(): void {
 
 async function keepAsking(): Promise<void> {
   while (!needsToken.value) {
-    while (document.hidden) await sleep();
+    // Nobody sees a hidden page.
+    while (document.hidden) await sleepUntilWoken();
 
     const changesBefore = ownChanges.value;
     const silence = new AbortController();
-    const timer = setTimeout(() => silence.abort(), longestSilence);
+    const timer = setTimeout(() => silence.abort(), longestSilenceMs);
     try {
       revision.value = await call<string>("/revision", { signal: silence.signal });
       whyOffline.value = undefined;
@@ -43,16 +44,16 @@ async function keepAsking(): Promise<void> {
     }
     clearTimeout(timer);
 
-    // The revision may be from before a change that this page has made in the meantime.
+    // A revision from before a change that this page has just made is old: it asks again immediately.
     const isCurrent = changesBefore === ownChanges.value;
-    if (isCurrent && !needsToken.value) await sleep(pause);
+    if (isCurrent && !needsToken.value) await sleepUntilWoken(pauseMs);
   }
 }
 
-/** Ends early when somebody comes back to the page or changes something there; only then without a number. */
-function sleep(milliseconds?: number): Promise<void> {
+/** Sleeps until somebody comes back to the page or changes something there, at most for this time. */
+function sleepUntilWoken(mostMs?: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = milliseconds && setTimeout(resolve, milliseconds);
+    const timer = mostMs && setTimeout(resolve, mostMs);
     wake = () => {
       clearTimeout(timer);
       resolve();

@@ -7,12 +7,24 @@ import { useShared } from "../control/shared.js";
 import { Dialog } from "./dialog.js";
 import { DocsLink, Sentence } from "./words.js";
 
-/** Actions that run in sequence, so that fast clicks and keys are not lost, with the rejection of the last one. */
+/** The codes of the page itself: there was no readable response. */
+const ownCodes = ["unreachable", "unexpected_response"];
+
+/** What a reset, another scenario or the start of a story discards. */
+export const lossOfState =
+  "This discards the requests, new keys, and every other change since the start. The report keeps its coverage and advice.";
+
+/** Whether the server has stopped responding: nothing can be changed then. */
+export const useOffline = () => useShared(whyOffline) !== undefined;
+
+/** A queue of actions, so that fast clicks and keys are not lost, with the rejection of the last one. */
 export function useActions() {
   const [problem, setProblem] = useState<ControlError>();
   const [unfinished, setUnfinished] = useState(0);
   const last = useRef(Promise.resolve());
-  const add = (action: () => unknown) => {
+
+  /** Runs an action after those that were enqueued before. */
+  const enqueue = (action: () => unknown) => {
     setUnfinished((count) => count + 1);
     const ended = last.current.then(action).then(() => setProblem(undefined), setProblem);
     last.current = ended.then(() => setUnfinished((count) => count - 1));
@@ -20,16 +32,14 @@ export function useActions() {
 
   // Once the sandbox is back, nobody needs to know that it was not there.
   const isObsolete = !useOffline() && problem?.code === "unreachable";
-  return { problem: isObsolete ? undefined : problem, isRunning: unfinished > 0, add };
+  return { problem: isObsolete ? undefined : problem, isRunning: unfinished > 0, enqueue };
 }
 
-/** The codes of the page itself: there was no readable response. */
-const ownCodes = ["unreachable", "unexpected_response"];
-
+/** A rejection in words, with a link to its code; nothing without one. */
 export function RejectionText({ problem }: Readonly<{ problem: ControlError | undefined }>) {
   if (problem === undefined) return null;
   const { code, message } = problem;
-  // The message is about a body, of which a person knows nothing.
+  // In place of a message about the body, of which a person knows nothing.
   const aboutFields = Object.values(problem.fields).join("\n");
   return (
     <p class="rejection" role="alert">
@@ -48,17 +58,18 @@ interface ReadProps<Path extends keyof ControlData> {
   readonly children: (response: ControlData[Path]) => ComponentChildren;
 }
 
-/** The last response to a path, up to date. Every view shows that the sandbox does not respond, so content stays without that. */
+/** Reads a path, and shows its last response, up to date, or why there is none. */
 export function Read<Path extends keyof ControlData>({ path, children }: ReadProps<Path>) {
   const { data, problem } = useData(path);
   const isOffline = useOffline();
   if (data === undefined && problem === undefined) {
     return <p class="muted">{isOffline ? "Not connected." : "Reading…"}</p>;
   }
-  const isNews = data === undefined || problem?.code !== "unreachable";
+  // Every view says that the sandbox does not respond: once is enough.
+  const isToldElsewhere = data !== undefined && problem?.code === "unreachable";
   return (
     <>
-      {isNews && <RejectionText problem={problem} />}
+      {!isToldElsewhere && <RejectionText problem={problem} />}
       {data !== undefined && children(data)}
     </>
   );
@@ -73,13 +84,13 @@ interface Question {
   readonly action: string;
 }
 
-interface AskProps extends Question {
+interface QuestionProps extends Question {
   readonly run: () => unknown;
   readonly onClose: () => void;
 }
 
-/** A question before an action. It closes afterwards. */
-export function Ask({ title, text, action, run, onClose }: AskProps) {
+/** A dialog that asks before an action, runs it, and closes afterwards. */
+export function QuestionDialog({ title, text, action, run, onClose }: QuestionProps) {
   const runAndClose = async () => {
     await run();
     onClose();
@@ -101,23 +112,20 @@ export function Ask({ title, text, action, run, onClose }: AskProps) {
 
 interface ButtonProps {
   readonly run: () => unknown;
-  /** Asked first. */
+  /** Asked before it runs. */
   readonly ask?: Question | undefined;
   /** Default: `quiet`. */
   readonly class?: string | undefined;
   readonly isDisabled?: boolean;
-  /** Whether it works without the server. */
+  /** Whether it also works while the server does not respond. */
   readonly isLocal?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** Whether the server has stopped responding: nothing can be changed then. */
-export const useOffline = () => useShared(whyOffline) !== undefined;
-
 /** A button that runs once at a time, and shows a rejection below. A disabled one keeps the focus. */
 export function Button(props: ButtonProps) {
   const { run, ask } = props;
-  const { problem, isRunning, add } = useActions();
+  const { problem, isRunning, enqueue } = useActions();
   const [isAsking, setAsking] = useState(false);
 
   const isUnreachable = useOffline() && props.isLocal !== true;
@@ -125,19 +133,17 @@ export function Button(props: ButtonProps) {
   const press = () => {
     if (isDisabled) return;
     if (ask !== undefined) setAsking(true);
-    else if (!isRunning) add(run);
+    else if (!isRunning) enqueue(run);
   };
   return (
     <>
       <button type="button" class={props.class ?? "quiet"} aria-disabled={isDisabled} onClick={press}>
         {props.children}
       </button>
-      {ask !== undefined && isAsking && <Ask {...ask} run={run} onClose={() => setAsking(false)} />}
+      {ask !== undefined && isAsking && (
+        <QuestionDialog {...ask} run={run} onClose={() => setAsking(false)} />
+      )}
       <RejectionText problem={problem} />
     </>
   );
 }
-
-/** What a reset, another scenario or the start of a story discards. */
-export const lossOfState =
-  "This discards the requests, new keys, and every other change since the start. The report keeps its coverage and advice.";

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./action.js";
 
 interface CopyProps {
+  /** The text, or a function that asks the sandbox for it. */
   readonly text: string | (() => Promise<string>);
   readonly class?: string;
   readonly children: ComponentChildren;

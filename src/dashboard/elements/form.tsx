@@ -5,16 +5,19 @@ import { Shared, useShared } from "../control/shared.js";
 import { RejectionText, useActions, useOffline } from "./action.js";
 import { withoutSecret } from "./list.js";
 
-/** The problems of the fields of the form that was shown or sent last, by name. */
+/** A value to choose, with other words for it if these differ. */
+export type Option = string | readonly [value: string, words: string];
+
+/** The forms of a time, as the sandbox reads them. */
+export const timeForms = "Enter a duration, such as 90s, 2h or 30d, or a time, such as 2026-12-31T00:00:00Z";
+
+/** The problems of fields, by their names: each field reads its own. They are those of the form that was shown or sent last. */
 export const fieldProblems = new Shared<Readonly<Record<string, string>>>({});
 
 /** The text of a field; `undefined` if it is empty. */
 export function textIn(entered: FormData, field: string): string | undefined {
   return String(entered.get(field) ?? "").trim() || undefined;
 }
-
-/** The forms of a time, as the sandbox reads them. */
-export const timeForms = "Enter a duration, such as 90s, 2h or 30d, or a time, such as 2026-12-31T00:00:00Z";
 
 interface FormProps {
   readonly class: string;
@@ -25,23 +28,25 @@ interface FormProps {
 
 /** A form that is sent once at a time. Problems are shown below their fields, the first of which gets the focus. */
 export function Form(props: FormProps) {
-  const { problem, isRunning, add } = useActions();
+  const { problem, isRunning, enqueue } = useActions();
   const isOffline = useOffline();
   const form = useRef<HTMLFormElement>(null);
 
-  // The fields read their problems before they are painted; the first of them gets the focus afterwards.
+  // Before the fields are painted, they get their problems.
   const fields = problem?.fields ?? {};
   useLayoutEffect(() => {
     fieldProblems.value = fields;
   }, [problem]);
+  // Afterwards, the first field with a problem gets the focus.
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
+  // A problem without a field is shown below the form.
   const isAtField = Object.keys(fields).some((name) => form.current?.elements.namedItem(name));
 
   const submit = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const sent = event.currentTarget;
     const entered = new FormData(sent, event.submitter);
-    if (!isRunning && !isOffline) add(() => props.send(entered, sent));
+    if (!isRunning && !isOffline) enqueue(() => props.send(entered, sent));
   };
   return (
     <form class={props.class} ref={form} aria-busy={isRunning} onSubmit={submit}>
@@ -56,12 +61,9 @@ export function Submit(props: ComponentProps<"button">) {
   return <button type="submit" aria-disabled={useOffline()} {...props} />;
 }
 
-/** A value, with other words if these differ. */
-export type Option = string | readonly [value: string, words: string];
-
 /** The values of a list to choose from. */
-export function Options({ of }: { readonly of: readonly Option[] }) {
-  const options = of.map((option) => {
+export function Options({ options }: { readonly options: readonly Option[] }) {
+  const elements = options.map((option) => {
     const [value, words] = typeof option === "string" ? [option, option] : option;
     return (
       <option key={value} value={value}>
@@ -69,7 +71,7 @@ export function Options({ of }: { readonly of: readonly Option[] }) {
       </option>
     );
   });
-  return <>{options}</>;
+  return <>{elements}</>;
 }
 
 interface FieldProps {
@@ -78,14 +80,14 @@ interface FieldProps {
   readonly hint?: string;
   readonly placeholder?: string;
   readonly required?: boolean;
-  /** The values to choose from; any text without them. */
-  readonly of?: readonly Option[];
+  /** The values to choose from. Default: a field for any text. */
+  readonly options?: readonly Option[];
   /** The id of a list of suggestions. */
   readonly list?: string;
 }
 
 /** A field of a form with its label, and its hint or problem below. */
-export function Field({ label, hint, of, ...rest }: FieldProps) {
+export function Field({ label, hint, options, ...rest }: FieldProps) {
   const id = `field-${rest.name}`;
   const problem = useShared(fieldProblems)[rest.name];
   const note = problem ?? hint;
@@ -99,11 +101,11 @@ export function Field({ label, hint, of, ...rest }: FieldProps) {
   return (
     <div class="field">
       <label htmlFor={id}>{label}</label>
-      {of === undefined ? (
+      {options === undefined ? (
         <input type="text" autocomplete="off" spellcheck={false} dir="auto" {...attributes} />
       ) : (
         <select {...attributes}>
-          <Options of={of} />
+          <Options options={options} />
         </select>
       )}
       {note && (
@@ -115,7 +117,7 @@ export function Field({ label, hint, of, ...rest }: FieldProps) {
   );
 }
 
-/** A field for a ref. It suggests those with the words that are entered, because a sandbox may have 100,000. */
+/** A field for a ref. It suggests only refs with the words that are entered: a sandbox may have 100,000. */
 export function RefField(props: FieldProps & { readonly name: "key" | "organization" }) {
   const [entered, setEntered] = useState("");
   const query = new URLSearchParams({ filter: withoutSecret(entered), limit: "20" });
@@ -130,7 +132,7 @@ export function RefField(props: FieldProps & { readonly name: "key" | "organizat
     <div onInput={({ target }) => setEntered((target as HTMLInputElement).value)}>
       <Field {...props} list="refs" />
       <datalist id="refs">
-        <Options of={refs} />
+        <Options options={refs} />
       </datalist>
     </div>
   );

@@ -5,14 +5,16 @@ import { Button } from "./action.js";
 
 const looksLikeSecret = /svc_(test|live)_\w/i;
 
-/** A text for an address, which must not contain a secret. */
-export const withoutSecret = (text: string) => (looksLikeSecret.test(text) ? "" : text);
-
-export const filterInAddress = () => withoutSecret(route.value.query.get("filter") ?? "");
-
+/** How many rows a list draws at once. */
 const drawnAtOnce = 200;
 
-/** How many rows a list shows at most: the address keeps that, until the filter changes. */
+/** A text for an address, which must not contain a secret: empty if it looks like one. */
+export const withoutSecret = (text: string) => (looksLikeSecret.test(text) ? "" : text);
+
+/** The filter of a list. */
+export const filterInAddress = () => withoutSecret(route.value.query.get("filter") ?? "");
+
+/** How many rows a list shows at most, until the filter changes. */
 export const limitInAddress = () => Number(route.value.query.get("limit")) || drawnAtOnce;
 
 interface ListHeadProps {
@@ -28,6 +30,7 @@ interface ListHeadProps {
 /** The title of a long list, how much of it the filter leaves, and the filter, which the address keeps. */
 export function ListHead({ title, count, placeholder, children }: ListHeadProps) {
   const [isRejected, setRejected] = useState(false);
+  // A text that looks like a secret leaves the field at once.
   const change = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
     const filter = withoutSecret(input.value);
     setRejected(filter !== input.value);
@@ -71,30 +74,32 @@ export function MoreRows({ left }: Readonly<{ left: number }>) {
   return <Button run={more}>Show {Math.min(left, drawnAtOnce)} more</Button>;
 }
 
-/** What was opened or closed last: the row, and what was open since. */
+/** What the list noted when a row was opened or closed last. */
 interface LastChange {
+  /** The name of the row that is open since then. */
   readonly opened: string | undefined;
+  /** The row that was opened or closed. */
   readonly row?: HTMLElement | undefined;
-  /** Where the row starts in the window. */
+  /** Where it started in the window. */
   readonly top: number;
 }
 
 /**
- * A row that is opened or closed stays where it was, however the rows above it change. One that is not in sight returns there.
- * Closed, it gets the focus. A row that has no place in the list leaves it to the one before.
+ * A row that is opened or closed stays where it was, however the rows above it change. One that is not in sight returns
+ * to the place where it was opened. A row that is closed gets the focus.
  */
 export function useSteadyRow(opened: string | undefined): void {
   const last = useRef<LastChange>({ opened, top: 0 });
   const { current } = last;
 
-  // The row that is now opened or closed, if one is.
+  // The row that is now opened or closed, if one is. One that the list does not have leaves that to the row before it.
   let row: HTMLElement | undefined;
   if (opened !== current.opened) {
     const selector = `[data-row="${CSS.escape(`${opened ?? current.opened}`)}"]`;
     row = document.querySelector<HTMLElement>(selector) ?? current.row;
   }
 
-  // Its place before the drawing. On the way back, the browser has scrolled already, and the place is that of the way there.
+  // Its place before the drawing. On the way back, the browser has scrolled already: then it is the place of the way there.
   let top = current.top;
   const wasShown = row?.checkVisibility();
   if (row && wasShown) {
@@ -106,7 +111,7 @@ export function useSteadyRow(opened: string | undefined): void {
     last.current = { opened, row, top };
     if (!row) return;
     if (row.checkVisibility()) scrollBy(0, row.getBoundingClientRect().top - top);
-    // The details have the page to themselves.
+    // In a narrow window, the details hide the list, and start at their top.
     else if (wasShown) scrollTo(0, 0);
     if (opened === undefined) row.querySelector("a")?.focus({ preventScroll: true });
   }, [opened]);

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { now } from "../control/now.js";
 import { useShared } from "../control/shared.js";
 
-/** The start of a text of any length. */
+/** A text of any length, cut off after so many characters. */
 export function shortened(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max)}…`;
 }
@@ -57,6 +57,7 @@ export function Sentence({ children }: Readonly<{ children: string }>) {
   return <bdi>{parts.map((part, index) => (index % 2 === 0 ? part : <InstantText at={part} />))}</bdi>;
 }
 
+/** The units of a duration in milliseconds, the largest first. */
 const units = [
   ["d", 86_400_000],
   ["h", 3_600_000],
@@ -64,7 +65,7 @@ const units = [
   ["s", 1000],
 ] as const;
 
-/** A duration of a second or more in its largest units: `1 h 5 min`. */
+/** A duration of a second or more in its two largest units: `1 h 5 min`. */
 function durationText(milliseconds: number): string {
   let rest = Math.round(milliseconds / 1000) * 1000;
   const parts = [];
@@ -94,8 +95,8 @@ export function Until({ at, hasHappened = false }: { readonly at: string; readon
 type Named = readonly [name: string, value: ComponentChildren];
 
 /** Names and values; a pair without a value is left out. */
-export function FactList(props: { readonly of: readonly Named[]; readonly class: string }) {
-  const rows = props.of.map(([name, value]) => {
+export function FactList(props: { readonly facts: readonly Named[]; readonly class: string }) {
+  const rows = props.facts.map(([name, value]) => {
     if (!value) return null;
     return (
       <div key={name}>

@@ -11,6 +11,7 @@ export const setClock = (body: object) => call("/clock", { method: "PUT", body }
 
 const advance = (by: string) => call("/clock/advance", { method: "POST", body: { by } });
 
+/** The durations by which a button advances the clock, by its label. */
 const leaps = { "+1 min": "1m", "+10 min": "10m", "+1 h": "1h", "+1 d": "1d" };
 
 const maxEvents = 5;
@@ -19,11 +20,12 @@ const maxEvents = 5;
 export function ClockPanel() {
   const upcoming = useData("/upcoming");
   const frozen = useData("/clock").data?.frozen;
-  const { add, problem } = useActions();
+  const { enqueue, problem } = useActions();
   const time = useShared(now);
 
+  // One queue for all buttons. The words of an event tell buttons with one label apart.
   const button = (words: string, run: () => Promise<unknown>, event = "") => (
-    <Button class="quiet small" run={() => add(run)}>
+    <Button class="quiet small" run={() => enqueue(run)}>
       {words}
       <span class="visually-hidden"> {event}</span>
     </Button>

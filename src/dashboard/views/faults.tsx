@@ -8,17 +8,17 @@ import { Button, Read } from "../elements/action.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
 import { capitalized, counted, DocsLink, instantText, Panel, shortened } from "../elements/words.js";
 import { linkTo } from "../route.js";
-import { useName } from "./scenario.js";
+import { useScenarioName } from "./scenario.js";
 
 type Faults = readonly ShownFault[];
 type Effects = readonly Effect[];
 type Change = (faults: Faults) => Faults;
 
+/** The choices for every nth request. */
+const everyNth = [2, 3, 4, 5, 10].map((nth): Option => [`${nth}`, `every ${ordinal(nth)} request`]);
+
 /** The texts of the faults that this page added: any other one may be the scenario's. */
 const added = new Set<string>();
-
-/** The same for faults that do the same, however many requests they have matched. */
-const textOf = (...faults: Faults) => JSON.stringify(faults.map(({ when, then }) => [when, then]));
 
 /** What this page remembers once it has changed the faults, so that it can turn on again what it has turned off. */
 interface Undo {
@@ -31,35 +31,40 @@ interface Undo {
 const nothingToUndo: Undo = { afterUndo: [], leftActive: [] };
 const undo = new Shared(nothingToUndo);
 
-/** Changes the active faults, and likewise those after an undo. */
-async function replaceFaults(change: Change, changeAfterUndo: Change): Promise<void> {
+/** What a fault matches and does, as a text. The number of requests that it has matched is not part of it. */
+const faultText = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
+
+const isSame = (faults: Faults, others: Faults) =>
+  faults.map(faultText).join() === others.map(faultText).join();
+
+/** Changes the active faults, and what an undo makes active. */
+async function changeFaults(changeActive: Change, changeAfterUndo: Change): Promise<void> {
   const active = await call<Faults>("/faults");
-  const faults = change(active);
-  await call("/faults", { method: "PUT", body: { faults } });
+  const leftActive = changeActive(active);
+  await call("/faults", { method: "PUT", body: { faults: leftActive } });
 
   // After a change by somebody else, an undo returns to that.
-  const { afterUndo, leftActive } = undo.value;
-  const isUnchanged = textOf(...leftActive) === textOf(...active);
-  const start = isUnchanged ? afterUndo : active;
-  undo.value = { afterUndo: changeAfterUndo(start), leftActive: faults };
+  const last = undo.value;
+  const afterUndo = isSame(last.leftActive, active) ? last.afterUndo : active;
+  undo.value = { afterUndo: changeAfterUndo(afterUndo), leftActive };
 }
 
 /** Faults change responses, so every view shows them and turns them off, or on again. */
 export function ActiveFaults() {
-  const name = useName();
-  // Another scenario has other keys.
+  const name = useScenarioName();
+  // Another scenario has other keys, and its own faults.
   useEffect(() => {
     undo.value = nothingToUndo;
+    added.clear();
   }, [name]);
   const { afterUndo, leftActive } = useShared(undo);
   const active = useData("/faults").data ?? [];
 
   const isOn = active.length > 0;
-  const isUnchanged = textOf(...leftActive) === textOf(...active);
-  const hasUndo = isUnchanged && afterUndo.length > leftActive.length;
+  const hasUndo = isSame(leftActive, active) && afterUndo.length > leftActive.length;
   if (!isOn && !hasUndo) return null;
 
-  const turnOn = () => afterUndo;
+  const turnOnAgain = () => afterUndo;
   return (
     <span class="bar active-faults">
       <a href={linkTo("sandbox", ["faults"])}>
@@ -67,7 +72,7 @@ export function ActiveFaults() {
       </a>
       {isOn && <TurnOff faults={active} />}
       {hasUndo && (
-        <Button class="quiet small" run={() => replaceFaults(turnOn, turnOn)}>
+        <Button class="quiet small" run={() => changeFaults(turnOnAgain, turnOnAgain)}>
           Undo
         </Button>
       )}
@@ -75,9 +80,9 @@ export function ActiveFaults() {
   );
 }
 
-/** Turns faults off. It asks first, unless this page added them. */
+/** A button that turns faults off. It asks first, unless this page added them. */
 function TurnOff({ faults, children }: Readonly<{ faults: Faults; children?: ComponentChildren }>) {
-  const texts = faults.map((fault) => textOf(fault));
+  const texts = faults.map(faultText);
   const isOwn = texts.every((text) => added.has(text));
   const question = {
     title: `Turn off ${counted(texts.length, "fault")}?`,
@@ -85,14 +90,10 @@ function TurnOff({ faults, children }: Readonly<{ faults: Faults; children?: Com
     action: "Turn off",
   };
 
-  const others = (active: Faults) => active.filter((fault) => !texts.includes(textOf(fault)));
-  const unchanged = (afterUndo: Faults) => afterUndo;
+  const turnOff = (active: Faults) => active.filter((fault) => !texts.includes(faultText(fault)));
+  const keep = (afterUndo: Faults) => afterUndo;
   return (
-    <Button
-      class="quiet small"
-      ask={isOwn ? undefined : question}
-      run={() => replaceFaults(others, unchanged)}
-    >
+    <Button class="quiet small" ask={isOwn ? undefined : question} run={() => changeFaults(turnOff, keep)}>
       Turn off{children}
     </Button>
   );
@@ -122,7 +123,7 @@ export function FaultPanel() {
 
 function FaultList({ faults, effects }: Readonly<{ faults: Faults; effects: Effects }>) {
   const rows = faults.map((fault, index) => (
-    <FaultRow key={`${index} ${textOf(fault)}`} fault={fault} effects={effects} />
+    <FaultRow key={`${index} ${faultText(fault)}`} fault={fault} effects={effects} />
   ));
   return <ul class="list">{rows.length === 0 ? <li>No faults.</li> : rows}</ul>;
 }
@@ -143,16 +144,7 @@ function FaultRow({ fault, effects }: Readonly<{ fault: ShownFault; effects: Eff
   );
 }
 
-const everyNth = [2, 3, 4, 5, 10].map((nth): Option => [`${nth}`, `every ${ordinal(nth)} request`]);
-
-/** `2nd`, `3rd`, `21st`. */
-function ordinal(nth: number): string {
-  // All from the 11th to the 19th end in `th`.
-  const last = /1\d$/.test(`${nth}`) ? 0 : nth % 10;
-  const ending = ["th", "st", "nd", "rd"][last];
-  return `${nth}${ending ?? "th"}`;
-}
-
+/** A form with the condition of a new fault, and a button for each effect. */
 function NewFault({ effects }: Readonly<{ effects: Effects }>) {
   const add = (entered: FormData) => {
     const key = textIn(entered, "key");
@@ -164,9 +156,9 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
     const then = effects.find(({ effect }) => effect === pressed)?.example ?? {};
 
     const fault = key || nth ? { when, then } : { then };
-    added.add(textOf(fault));
-    const withFault = (faults: Faults) => [...faults, fault];
-    return replaceFaults(withFault, withFault);
+    added.add(faultText(fault));
+    const addFault = (faults: Faults) => [...faults, fault];
+    return changeFaults(addFault, addFault);
   };
 
   const buttons = effects.map(({ effect, example }) => (
@@ -179,7 +171,7 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
       <h3>Add a fault</h3>
       <div class="form-fields">
         <RefField name="key" label="For key" placeholder="every key" />
-        <Field name="nth" label="For requests" of={[["", "every request"], ...everyNth]} />
+        <Field name="nth" label="For requests" options={[["", "every request"], ...everyNth]} />
       </div>
       <div class="bar">{buttons}</div>
     </Form>
@@ -205,6 +197,14 @@ function conditionWords(when: ShownFault["when"] = {}): string {
   if (after !== undefined) words.push(`after ${instantText(after)}`);
   if (until !== undefined) words.push(`until ${instantText(until)}`);
   return words.join(" ");
+}
+
+/** `2nd`, `3rd`, `21st`. */
+function ordinal(nth: number): string {
+  // All from the 11th to the 19th end in `th`.
+  const last = /1\d$/.test(`${nth}`) ? 0 : nth % 10;
+  const ending = ["th", "st", "nd", "rd"][last];
+  return `${nth}${ending ?? "th"}`;
 }
 
 /** The effects of a fault: `2s late, status 503`. */

@@ -6,65 +6,52 @@ import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
 
 type Rejected = Extract<ShownRequestDetails["outcome"], `${401 | 403 | 429}.${string}`>;
-/** Without a key of the sandbox, no change makes the same request pass. */
+/** The outcomes that a fix can change. Without a key of the sandbox, no change makes the same request pass. */
 type Fixable = Exclude<Rejected, "401.missing" | "401.malformed" | "401.unknown">;
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
   readonly label: string;
   /** What it changes for other requests. */
-  readonly also: string;
-  /** Returns the key to send instead, if the change creates one. */
+  readonly sideEffect: string;
+  /** Makes the change. Returns the key to send instead, if it creates one. */
   readonly run: (key: ListedKey, request: ShownRequestDetails) => Promise<IssuedKey | undefined>;
 }
 
-const createsKey = (label: string, run: Fix["run"]): Fix => ({
-  label,
-  also: "Adds a key; the rejected one stays.",
-  run,
-});
-const likeThis = createsKey("Create a key like this one", createKey);
-const withScope = createsKey("Create a key with this scope", (key, request) =>
-  createKey({ ...key, scopes: [...key.scopes, request.required_scope as string] }),
-);
-const withLimits = createsKey("Create a key with a limit", (key) => {
-  const { per_minute, per_day } = key.limits;
-  // A limit of 0 rejects every request.
-  const limits = { per_minute: per_minute || 60, per_day: per_day || 1000 };
-  return createKey({ ...key, limits });
-});
+const createsKey = { sideEffect: "Adds a key; the rejected one stays." };
 
-const changesOrganization = (label: string, body: object) => ({
-  label,
-  also: "Changes all keys of the organization.",
-  async run({ organization }: Pick<ListedKey, "organization">) {
-    await call(`/organizations/${encodeURIComponent(organization)}`, { method: "PATCH", body });
-    return undefined;
-  },
-});
-export const activate = changesOrganization("Activate the organization", { status: "active" });
-export const approve = changesOrganization("Approve live access", { live_access: "approved" });
+const createSameKey: Fix = { ...createsKey, label: "Create a key like this one", run: createKey };
 
-const advanceTo = (window: string): Fix => ({
-  label: `Advance to the next ${window}`,
-  also: "Moves the clock for everyone: keys may end.",
-  async run(key) {
-    const now = key.next_request.until;
-    if (now !== null) await call("/clock", { method: "PUT", body: { now } });
-    return undefined;
+const createKeyWithScope: Fix = {
+  ...createsKey,
+  label: "Create a key with this scope",
+  run: (key, request) => createKey({ ...key, scopes: [...key.scopes, request.required_scope as string] }),
+};
+
+const createKeyWithLimit: Fix = {
+  ...createsKey,
+  label: "Create a key with a limit",
+  run(key) {
+    const { per_minute, per_day } = key.limits;
+    // A limit of 0 rejects every request.
+    const limits = { per_minute: per_minute || 60, per_day: per_day || 1000 };
+    return createKey({ ...key, limits });
   },
-});
+};
+
+export const activateOrganization = changeOrganization("Activate the organization", { status: "active" });
+export const approveLiveAccess = changeOrganization("Approve live access", { live_access: "approved" });
 
 const fixes: Readonly<Record<Fixable, Fix>> = {
-  "401.revoked": likeThis,
-  "401.expired": likeThis,
-  "401.rotated": likeThis,
-  "403.access_denied": activate,
-  "403.live_not_approved": approve,
-  "403.live_suspended": approve,
-  "403.insufficient_scope": withScope,
-  "429.per_minute": advanceTo("minute"),
-  "429.per_day": advanceTo("day"),
+  "401.revoked": createSameKey,
+  "401.expired": createSameKey,
+  "401.rotated": createSameKey,
+  "403.access_denied": activateOrganization,
+  "403.live_not_approved": approveLiveAccess,
+  "403.live_suspended": approveLiveAccess,
+  "403.insufficient_scope": createKeyWithScope,
+  "429.per_minute": advanceToNext("minute"),
+  "429.per_day": advanceToNext("day"),
 };
 
 type KeyValues = Pick<ListedKey, "organization" | "environment" | "name" | "scopes" | "limits">;
@@ -73,27 +60,54 @@ function createKey({ organization, environment, name, scopes, limits }: KeyValue
   return call("/keys", { method: "POST", body: { organization, environment, name, scopes, limits } });
 }
 
+/** A fix that changes a field of the key's organization. */
+function changeOrganization(label: string, body: object) {
+  return {
+    label,
+    sideEffect: "Changes all keys of the organization.",
+    async run({ organization }: Pick<ListedKey, "organization">) {
+      await call(`/organizations/${encodeURIComponent(organization)}`, { method: "PATCH", body });
+      return undefined;
+    },
+  };
+}
+
+/** A fix that moves the clock to the reset of the limit. */
+function advanceToNext(window: string): Fix {
+  return {
+    label: `Advance to the next ${window}`,
+    sideEffect: "Moves the clock for everyone: keys may end.",
+    async run(key) {
+      const now = key.next_request.until;
+      if (now !== null) await call("/clock", { method: "PUT", body: { now } });
+      return undefined;
+    },
+  };
+}
+
 /** The fix for a request, as far as its key is known; `undefined` if there is none, or if another change was the fix. */
-function fixOf(request: FixProps["request"], key: ListedKey | undefined): Fix | undefined {
+function findFix(request: FixProps["request"], key: ListedKey | undefined): Fix | undefined {
   const { outcome } = request;
   const fix: Fix | undefined = fixes[outcome as Fixable]; // `undefined` for any other outcome
   // The scope depends on the endpoint, and the next request of the key is about the first one.
-  if (key === undefined || fix === withScope) return fix;
+  if (key === undefined || fix === createKeyWithScope) return fix;
 
   const isFixed = key.next_request.outcome !== outcome;
   if (isFixed) return undefined;
   const { per_minute, per_day } = key.limits;
   // No time resets a limit of 0.
-  return per_minute === 0 || per_day === 0 ? withLimits : fix;
+  return per_minute === 0 || per_day === 0 ? createKeyWithLimit : fix;
 }
 
 interface FixProps {
   readonly request: Pick<ShownRequestDetails, "id" | "key" | "outcome">;
+  /** Gets the id of the request that was sent again. */
   readonly onSent: (id: string) => void;
+  /** Whether other buttons of the view are more important. */
   readonly isQuiet?: boolean;
 }
 
-/** The change that lets a rejected request pass, and a button that sends the request again. Until both are known, neither can be pressed. */
+/** A button for the change that lets a rejected request pass, and one that sends it again. Until both are known, neither can be pressed. */
 export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useIssued();
@@ -105,14 +119,14 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
 
   // One fix is enough.
   const newRef = issued?.key.ref;
-  const fix = newRef === undefined ? fixOf(request, key) : undefined;
+  const fix = newRef === undefined ? findFix(request, key) : undefined;
 
   const send = async () => {
     const body = { ...details?.repeat, key: newRef ?? details?.repeat.key };
     const sent = await call<ShownSentRequest>("/send", { method: "POST", body });
     onSent(sent.request.id);
   };
-  const run = async () => {
+  const runFix = async () => {
     setIssued(await fix?.run(key as ListedKey, details as ShownRequestDetails));
     // The button of the fix disappears.
     panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
@@ -122,20 +136,20 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
       {issued && <Secret issued={issued} key={newRef} />}
       <div class="bar">
         {fix && (
-          <Button class={isQuiet ? "quiet" : ""} run={run}>
+          <Button class={isQuiet ? "quiet" : ""} run={runFix}>
             {fix.label}
           </Button>
         )}
         <Button class={`send-again ${newRef ? "" : "quiet"}`} run={send}>
           Send again{newRef && ` with ${newRef}`}
         </Button>
-        <span class="muted small">{fix?.also}</span>
+        <span class="muted small">{fix?.sideEffect}</span>
       </div>
     </div>
   );
 }
 
-/** Why a request ended where it did. */
+/** Why a request ended where it did, in words. */
 export function causeText(request: ShownRequestDetails): string {
   const { outcome, key_scopes, required_scope } = request;
   if (outcome !== "403.insufficient_scope" || key_scopes === null) return request.why ?? request.when;

@@ -4,37 +4,40 @@ import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey, KeyAction } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
-import { Ask, Button } from "../elements/action.js";
+import { Button, QuestionDialog } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
 import { Field, Form, fieldProblems, RefField, Submit, textIn, timeForms } from "../elements/form.js";
 import { Secret, useIssued } from "./secret.js";
 
-/** The open dialog: what is done with a key, or what a new one has unless something else is entered. */
-type Doing =
+/** What a dialog is for. */
+type DialogPurpose =
   | {
       readonly kind: "create";
+      /** What the new key gets unless something else is entered. */
       readonly organization: string | undefined;
       readonly environment?: "test" | "live";
     }
   | { readonly kind: KeyAction; readonly ref: string };
 
-const doing = new Shared<Doing | undefined>(undefined);
+const openedDialog = new Shared<DialogPurpose | undefined>(undefined);
 
-export const openDialog = (next?: Doing) => {
-  doing.value = next;
+export const openDialog = (purpose: DialogPurpose) => {
+  openedDialog.value = purpose;
 };
 
-const close = () => openDialog();
+const closeDialog = () => {
+  openedDialog.value = undefined;
+};
 
 /** The dialog of the view: a question, a form, or the secret of the key that the form created. */
 export function KeyDialog() {
-  const open = useShared(doing);
+  const purpose = useShared(openedDialog);
   // Once the view is left, a secret is shown nowhere.
-  useEffect(() => close, []);
-  if (open === undefined) return null;
-  if (open.kind === "create") return <CreateForm {...open} />;
+  useEffect(() => closeDialog, []);
+  if (purpose === undefined) return null;
+  if (purpose.kind === "create") return <CreateForm {...purpose} />;
 
-  const { kind, ref } = open;
+  const { kind, ref } = purpose;
   const path = `/keys/${encodeURIComponent(ref)}/${kind}`;
   if (kind === "rotate") {
     return (
@@ -63,12 +66,12 @@ export function KeyDialog() {
   }
   if (kind === "revoke") {
     return (
-      <Ask
+      <QuestionDialog
         title={`Revoke ${ref}?`}
         text={`Its next request gets 401. This cannot be undone.`}
         action="Revoke the key"
         run={() => call(path, { method: "POST" })}
-        onClose={close}
+        onClose={closeDialog}
       />
     );
   }
@@ -77,26 +80,28 @@ export function KeyDialog() {
 
 interface KeyFormProps {
   readonly title: string;
+  /** The label of the button that sends the form. */
   readonly action: string;
+  /** Where it is sent. */
   readonly path: string;
   readonly body: (entered: FormData) => object;
   readonly children: ComponentChildren;
 }
 
-/** A form, then the secret of the key that it created. */
+/** A form; then, in its place, the secret of the key that it created. */
 function KeyForm({ title, action, path, body, children }: KeyFormProps) {
   const [issued, setIssued] = useIssued();
   const send = async (entered: FormData) => {
     const response = await call<Partial<IssuedKey>>(path, { method: "POST", body: body(entered) });
-    if (response.secret === undefined) close();
+    if (response.secret === undefined) closeDialog();
     else setIssued(response as IssuedKey);
   };
   if (issued !== undefined) {
     return (
-      <Dialog title={`The secret of ${issued.key.ref}`} onClose={close}>
+      <Dialog title={`The secret of ${issued.key.ref}`} onClose={closeDialog}>
         <Secret issued={issued} />
         <footer>
-          <Button isLocal class="" run={close}>
+          <Button isLocal class="" run={closeDialog}>
             Done
           </Button>
         </footer>
@@ -104,12 +109,12 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
     );
   }
   return (
-    <Dialog title={title} onClose={close}>
+    <Dialog title={title} onClose={closeDialog}>
       <Form class="stack" send={send}>
         {children}
         <footer class="bar">
           <Submit>{action}</Submit>
-          <Button isLocal run={close}>
+          <Button isLocal run={closeDialog}>
             Cancel
           </Button>
         </footer>
@@ -125,7 +130,7 @@ function numberIn(entered: FormData, name: string): number | string | undefined 
   return Number.isNaN(number) ? text : number;
 }
 
-function CreateForm({ organization, environment }: Extract<Doing, { kind: "create" }>) {
+function CreateForm({ organization, environment }: Extract<DialogPurpose, { kind: "create" }>) {
   const body = (entered: FormData) => ({
     name: textIn(entered, "name"),
     organization: textIn(entered, "organization") ?? organization,
@@ -144,7 +149,7 @@ function CreateForm({ organization, environment }: Extract<Doing, { kind: "creat
       <div class="form-fields">
         <Field name="name" label="Name" required placeholder="Core banking" />
         <RefField name="organization" label="Organization" placeholder={organization ?? ""} />
-        <Field name="environment" label="Environment" of={environments} />
+        <Field name="environment" label="Environment" options={environments} />
         <Field name="expires" label="Ends" placeholder="never" hint={timeForms} />
         <Field name="limits.per_minute" label="Requests per minute" placeholder="60" />
         <Field name="limits.per_day" label="Requests per day" placeholder="1000" />
@@ -154,7 +159,7 @@ function CreateForm({ organization, environment }: Extract<Doing, { kind: "creat
   );
 }
 
-/** Those of the API and of the scenario's endpoints. */
+/** A choice of the scopes of the API and of the scenario's endpoints. */
 function Scopes() {
   const problem = useShared(fieldProblems).scopes;
   const { scopes = [] } = useData("/assumptions").data ?? {};

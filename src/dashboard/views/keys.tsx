@@ -4,7 +4,7 @@ import { useData } from "../control/data.js";
 import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
-import { endOf, isOver } from "../elements/life.js";
+import { isOver, keyEnd } from "../elements/life.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows, useSteadyRow } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { counted, FactList, InstantText, Sentence, shortened, Until } from "../elements/words.js";
@@ -74,7 +74,7 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
         <div class="rows-box">
           <ul class="rows keys" aria-label={`Keys of ${ref}`}>
             {keys.map((key) => (
-              <KeyRow key={key.ref} of={key} />
+              <KeyRow key={key.ref} listed={key} />
             ))}
           </ul>
         </div>
@@ -83,22 +83,27 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
   );
 }
 
-/** What an organization may do, to change. */
+/** Choices that change what an organization may do. */
 function Permissions({ organization }: Pick<DirectoryPart, "organization">) {
-  const { add, problem } = useActions();
+  const { enqueue, problem } = useActions();
   const isOffline = useOffline();
   const path = `/organizations/${encodeURIComponent(organization.ref)}`;
-  const change = (body: object) => add(() => call(path, { method: "PATCH", body }));
+  const change = (body: object) => enqueue(() => call(path, { method: "PATCH", body }));
 
-  const choice = (label: string, value: string, of: readonly Option[], bodyOf: (to: string) => object) => (
+  const choice = (
+    label: string,
+    value: string,
+    options: readonly Option[],
+    bodyFor: (chosen: string) => object,
+  ) => (
     <label class="labeled">
       {label}
       <select
         value={value}
         disabled={isOffline}
-        onChange={({ currentTarget }) => change(bodyOf(currentTarget.value))}
+        onChange={({ currentTarget }) => change(bodyFor(currentTarget.value))}
       >
-        <Options of={of} />
+        <Options options={options} />
       </select>
     </label>
   );
@@ -107,9 +112,9 @@ function Permissions({ organization }: Pick<DirectoryPart, "organization">) {
   const live = [["not_approved", "not approved"], "approved", "suspended"] as const;
   return (
     <div class="bar access">
-      {choice("Status", status, ["active", "inactive"], (to) => ({ status: to }))}
-      {choice("Sandbox access", sandbox, ["on", "off"], (to) => ({ sandbox_access: to === "on" }))}
-      {choice("Live access", live_access, live, (to) => ({ live_access: to }))}
+      {choice("Status", status, ["active", "inactive"], (chosen) => ({ status: chosen }))}
+      {choice("Sandbox access", sandbox, ["on", "off"], (chosen) => ({ sandbox_access: chosen === "on" }))}
+      {choice("Live access", live_access, live, (chosen) => ({ live_access: chosen }))}
       <RejectionText problem={problem} />
     </div>
   );
@@ -121,13 +126,13 @@ function usageText(used: number, limit: number, unit: string): string {
   return text.replaceAll(" ", "\u00A0");
 }
 
-function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
+function KeyRow({ listed: key }: Readonly<{ listed: ListedKey }>) {
   const { ref, environment, usage, limits, state } = key;
   const isOpen = route.value.parts[0] === ref;
   const next = key.next_request;
   const nextWords = next.status === 401 ? "401 unauthorized" : next.sentence;
 
-  const end = endOf(key);
+  const end = keyEnd(key);
   const hasEnded = isOver[state];
   const willEnd = state === "retiring" ? "retiring, ends" : "ends";
   return (
@@ -135,7 +140,7 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
       <a href={linkWithin(isOpen ? [] : [ref])} aria-current={isOpen}>
         {ref}
       </a>
-      <CopyKey of={ref} />
+      <CopyKey keyRef={ref} />
       <span class="marks">
         <span class={`badge ${environment === "live" ? "toned tone-access" : ""}`}>{environment}</span>
         {key.legacy && <span class="badge">legacy</span>}
@@ -155,7 +160,7 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
         {usageText(usage.this_minute, limits.per_minute, "minute")},{" "}
         {usageText(usage.today, limits.per_day, "day")}
       </span>
-      {isOpen && <OpenKey of={key} />}
+      {isOpen && <OpenKey listed={key} />}
     </li>
   );
 }
@@ -163,10 +168,10 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
 const keyLink = (ref: string | null) => ref && <a href={linkToKey(ref)}>{ref}</a>;
 
 /** The rest of a key, and what can be done with it (R42). */
-function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
+function OpenKey({ listed: key }: Readonly<{ listed: ListedKey }>) {
   const { ref, state } = key;
   const [sent, setSent] = useState<ShownSentRequest>();
-  const end = endOf(key);
+  const end = keyEnd(key);
   const hasEnded = isOver[state];
 
   const send = async () => {
@@ -181,7 +186,7 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
     <section class="stack row-detail" aria-label={`Key ${ref}`}>
       <FactList
         class="facts"
-        of={[
+        facts={[
           ["Name", key.name],
           ["State", state],
           ["Scopes", <code>{key.scopes.join(" ")}</code>],

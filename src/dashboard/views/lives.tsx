@@ -4,20 +4,21 @@ import type { Event, ListedKey, Request } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
 import {
-  axisOf,
-  chosenKeys,
-  dotsOf,
-  endOf,
-  eventsOf,
-  phasesOf,
-  startOf,
-  stepOf,
+  chooseKeys,
+  createAxis,
+  groupIntoDots,
+  keyEnd,
+  keyStart,
+  lifePhases,
+  nextStep,
+  relevantEvents,
   type TimeAxis,
 } from "../elements/life.js";
 import { toneOf } from "../elements/traffic.js";
 import { counted, instantParts, instantText } from "../elements/words.js";
 import { setClock } from "./clock.js";
 
+/** A place on the axis, as CSS and SVG need it. */
 const percent = (place: number) => `${(100 * place).toFixed(2)}%`;
 
 interface LivesProps {
@@ -35,21 +36,21 @@ export function Lives({ keys, max, linkTo, canMove = false }: LivesProps) {
   const { data: upcoming } = useData("/upcoming");
   const { data: requests = [] } = useData("/requests?limit=200");
   const time = useShared(now);
-  const { add, problem } = useActions();
+  const { enqueue, problem } = useActions();
   if (keys.length === 0) return null;
 
-  const shown = chosenKeys(keys, requests, max);
+  const shown = chooseKeys(keys, requests, max);
   const own = requests.filter(({ key }) => shown.some(({ ref }) => ref === key));
-  const events = eventsOf(shown, upcoming ?? [], time);
+  const events = relevantEvents(shown, upcoming ?? [], time);
   // The names have their places before the rest is read.
-  const axis = upcoming && !Number.isNaN(time) ? axisOf(shown, events, own, time) : undefined;
+  const axis = upcoming && !Number.isNaN(time) ? createAxis(shown, events, own, time) : undefined;
   const left = keys.length - shown.length;
-  const move = (to: string) => add(() => setClock({ now: to }));
+  const move = (to: string) => enqueue(() => setClock({ now: to }));
   return (
     <section class="panel lives" aria-label="Lives of the keys">
       <h2>Lives of the keys</h2>
       <div class="lives-picture">
-        {axis && <Stations of={axis} events={events} time={time} move={canMove ? move : undefined} />}
+        {axis && <Stations axis={axis} events={events} time={time} move={canMove ? move : undefined} />}
         <ul>
           {shown.map((key, index) => (
             <li key={key.ref} class={shown[index - 1]?.organization === key.organization ? "" : "first"}>
@@ -57,7 +58,9 @@ export function Lives({ keys, max, linkTo, canMove = false }: LivesProps) {
                 {shown.some(({ ref }) => ref === key.replaces) && <span aria-hidden="true">↳ </span>}
                 {key.ref}
               </a>
-              {axis && <Life of={key} keys={shown} events={events} time={time} axis={axis} requests={own} />}
+              {axis && (
+                <Life listed={key} keys={shown} events={events} time={time} axis={axis} requests={own} />
+              )}
             </li>
           ))}
         </ul>
@@ -83,7 +86,7 @@ const eventWords: Readonly<Record<Event["kind"], string>> = {
 };
 
 interface StationsProps {
-  readonly of: TimeAxis;
+  readonly axis: TimeAxis;
   readonly events: readonly Event[];
   readonly time: number;
   /** Moves the clock to an event. */
@@ -91,11 +94,12 @@ interface StationsProps {
 }
 
 /** Now, and the names of the stations with what happens there. */
-function Stations({ of: { stations, placeOf }, events, time, move }: StationsProps) {
+function Stations({ axis, events, time, move }: StationsProps) {
+  const { stations, placeOf } = axis;
   return (
     <ol class="lives-axis" aria-label="Events">
       {stations.map((at, index) => {
-        const [name, more] = namesOf(at, stations[index - 1] ?? 0, time);
+        const [name, more] = stationName(at, stations[index - 1] ?? 0, time);
         const iso = new Date(at).toISOString();
         const here = events.filter((event) => Date.parse(event.at) === at);
         const texts = here.map(({ text }) => text).join(", ");
@@ -126,8 +130,8 @@ function Stations({ of: { stations, placeOf }, events, time, move }: StationsPro
   );
 }
 
-/** `09:30`, and the day where that differs from the station before. In another year than now, the day and the year. */
-function namesOf(at: number, before: number, time: number): readonly [name: string, more: string] {
+/** Two lines: `09:30`, and the day where that differs from the station before. In another year than now, the day and the year. */
+function stationName(at: number, before: number, time: number): readonly [name: string, more: string] {
   const [day, clock] = instantParts(at);
   const [, dayOfYear = "", year = ""] = /^(.*) (\d+)$/.exec(day) ?? [];
   if (!instantParts(time)[0].endsWith(year)) return [dayOfYear, year];
@@ -135,7 +139,7 @@ function namesOf(at: number, before: number, time: number): readonly [name: stri
 }
 
 interface LifeProps {
-  readonly of: ListedKey;
+  readonly listed: ListedKey;
   readonly keys: readonly ListedKey[];
   readonly events: readonly Event[];
   readonly time: number;
@@ -144,15 +148,15 @@ interface LifeProps {
 }
 
 /** The life of one key: a line behind, a bar ahead, and its requests. */
-function Life({ of: key, keys, events, time, axis, requests }: LifeProps) {
+function Life({ listed: key, keys, events, time, axis, requests }: LifeProps) {
   const { placeOf, stations } = axis;
   const { ref, state, next_request: next } = key;
   const sent = requests.filter((request) => request.key === ref);
-  const end = endOf(key);
-  const phases = phasesOf(key, {
+  const end = keyEnd(key);
+  const phases = lifePhases(key, {
     now: time,
-    start: startOf(key, keys, sent, time) ?? (stations[0] as number),
-    step: stepOf(key, events),
+    start: keyStart(key, keys, sent, time) ?? (stations[0] as number),
+    step: nextStep(key, events),
     last: stations.at(-1) as number,
   });
   return (
@@ -172,7 +176,7 @@ function Life({ of: key, keys, events, time, axis, requests }: LifeProps) {
           );
         })}
         {end && <rect class="end" x={percent(placeOf(Date.parse(end)))} />}
-        {dotsOf(sent, axis).map(({ place, outcome, count, newer }, index) => (
+        {groupIntoDots(sent, axis).map(({ place, outcome, count, newer }, index) => (
           <circle
             key={index}
             class={`tone-${toneOf(outcome)}`}

@@ -22,17 +22,23 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
           There is no outcome <bdi>{shortened(open, 100)}</bdi>.
         </p>
       )}
-      <Read path="/request-checks">{(checks) => <CheckList of={checks} report={report} />}</Read>
+      <Read path="/request-checks">{(checks) => <CheckList requestChecks={checks} report={report} />}</Read>
     </Panel>
   );
 }
 
-/** Before the checks, a fault may match; after them, the endpoint responds. */
-function CheckList({ of, report }: Readonly<{ of: RequestChecks; report: ShownReport }>) {
+interface CheckListProps {
+  readonly requestChecks: RequestChecks;
+  readonly report: ShownReport;
+}
+
+/** A list with the request checks, and what comes before and after them. */
+function CheckList({ requestChecks, report }: CheckListProps) {
+  const { faults, successes } = requestChecks;
   const checks = [
-    { name: "faults", question: "Does a fault match the request?", rules: "", exits: of.faults },
-    ...of.checks,
-    { name: "passed", question: "All checks passed: the endpoint responds.", rules: "", exits: of.successes },
+    { name: "faults", question: "Does a fault match the request?", rules: "", exits: faults },
+    ...requestChecks.checks,
+    { name: "passed", question: "All checks passed: the endpoint responds.", rules: "", exits: successes },
   ];
   const open = route.value.parts[0];
   const rows = checks.map(({ name, question, rules, exits }) => {
@@ -67,7 +73,7 @@ interface OutcomeLinkProps {
   readonly isOpen: boolean;
 }
 
-/** An outcome with its numbers of requests; a link that opens or closes it. */
+/** A link with an outcome and its numbers of requests, which opens or closes it. */
 function OutcomeLink({ outcome, report, isOpen }: OutcomeLinkProps) {
   const count = report.outcomes.find((row) => row.outcome === outcome)?.count ?? 0;
   const sentHere = report.from_story?.[outcome] ?? 0;
@@ -87,20 +93,16 @@ function OutcomeLink({ outcome, report, isOpen }: OutcomeLinkProps) {
   );
 }
 
-/** The members of a row that the page shows, of which none is missing. */
-type ShownMember = "outcome" | "promised" | "covered" | "count" | "when" | "how_to_cover";
-type MissingMembers = Readonly<Record<Exclude<keyof ReportOutcome, ShownMember>, never>>;
-
 /** What an outcome means, who has covered it, and how to. It gets the focus; Escape closes it. */
 function OpenOutcome({ row, report }: Readonly<{ row: ReportOutcome; report: ShownReport }>) {
-  const { outcome, when, count, how_to_cover } = row satisfies MissingMembers;
+  const { outcome, when, count, how_to_cover } = row;
   const sentHere = report.from_story?.[outcome] ?? 0;
   const hasRequests = report.in_journal?.[outcome];
 
-  const box = useRef<HTMLElement>(null);
+  const section = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
-    box.current?.focus({ preventScroll: true });
-    box.current?.scrollIntoView({ block: "nearest" });
+    section.current?.focus({ preventScroll: true });
+    section.current?.scrollIntoView({ block: "nearest" });
   }, []);
   const close = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
@@ -111,7 +113,7 @@ function OpenOutcome({ row, report }: Readonly<{ row: ReportOutcome; report: Sho
     <section
       class="stack outcome"
       aria-label={`Outcome ${outcome}`}
-      ref={box}
+      ref={section}
       tabIndex={-1}
       onKeyDown={close}
     >
@@ -133,18 +135,19 @@ function OpenOutcome({ row, report }: Readonly<{ row: ReportOutcome; report: Sho
   );
 }
 
-/** What a press of the button has sent, and the outcome that it was for. */
+/** The request that was sent last, and its response. */
 interface SentFor {
+  /** The outcome that it was for: the row may be about another one by now. */
   readonly outcome: string;
   readonly sent: ShownSentRequest;
 }
 
-/** Buttons that cover an outcome: its request from this page, which does not count as a client's, or as a line for a shell. */
+/** What reaches an outcome: a button that sends its request from this page, which is no client, and a line for a shell. */
 export function SendNow({ row, isQuiet }: Readonly<{ row: ReportOutcome; isQuiet: boolean }>) {
   const { outcome, how_to_cover: how } = row;
   // Stays when the report has another request, because this one has covered its outcome.
   const [last, setLast] = useState<SentFor>();
-  // With other scopes, the scenario must change first.
+  // Nothing reaches it for certain, or only once the scenario has other scopes.
   if (how === null || how.scopes !== undefined) return null;
   const { ref, request, scenario, reset, curl } = how;
   if (scenario !== null) {

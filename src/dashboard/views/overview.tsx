@@ -6,10 +6,18 @@ import { saveFile } from "../elements/copy.js";
 import { AdviceList, OutcomeBadge, Target } from "../elements/traffic.js";
 import { counted, FactList, Panel, Sentence } from "../elements/words.js";
 import { linkTo } from "../route.js";
-import { activate, approve, causeText, FixAndSend } from "./fix.js";
+import { activateOrganization, approveLiveAccess, causeText, FixAndSend } from "./fix.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Outcomes, SendNow } from "./outcomes.js";
 
+/** How many requests are read, and how many rejections are shown at most. */
+const maxRead = 50;
+const maxShown = 3;
+
+/** The formats of the report, with the extensions of their files. */
+const formats = { JSON: "json", Text: "txt", Markdown: "md", JUnit: "xml" };
+
+/** The view: rejections and advice, what to do next, and the outcomes that are covered. */
 export function OverviewView() {
   const rejections = useRejections();
   const hasRejections = rejections.length > 0;
@@ -44,9 +52,6 @@ export function OverviewView() {
   );
 }
 
-const maxRead = 50;
-const maxShown = 3;
-
 /** The last rejections of clients, newest first, each cause once. */
 function useRejections(): readonly Request[] {
   const read = useData(`/requests?source=client&limit=${maxRead}`).data ?? [];
@@ -60,7 +65,7 @@ function useRejections(): readonly Request[] {
   return rejections.slice(0, maxShown);
 }
 
-/** Why a client was rejected, with the buttons that fix it. All have their place before they are read. */
+/** Why a client was rejected, with the buttons that fix it. Its place is kept while they are read. */
 function Rejection({ request, isFirst }: { readonly request: Request; readonly isFirst: boolean }) {
   const { id, key, fingerprint, outcome } = request;
   const nobody = fingerprint === null ? "no key" : "no known key";
@@ -85,12 +90,12 @@ function Rejection({ request, isFirst }: { readonly request: Request; readonly i
 
 /** The next outcome that clients have not covered, with its request, or the change that it requires. */
 function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
-  // Those that the story and this page have not shown either come first.
   const { outcomes, from_story = {} } = report;
-  const missing = outcomes.filter(({ covered, promised }) => promised && !covered);
-  const unseen = missing.find(({ outcome }) => from_story[outcome] === undefined);
-  const next = unseen ?? missing[0];
-  const help = useHelp(next);
+  const uncovered = outcomes.filter(({ covered, promised }) => promised && !covered);
+  // Those that the story and this page have not shown either come first.
+  const unseen = uncovered.find(({ outcome }) => from_story[outcome] === undefined);
+  const next = unseen ?? uncovered[0];
+  const change = useRequiredChange(next);
 
   const story = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
   if (next === undefined) {
@@ -107,11 +112,11 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
         <a href={linkTo("overview", [next.outcome])}>
           <OutcomeBadge outcome={next.outcome} />
         </a>
-        : {help?.text ?? next.how_to_cover?.text ?? next.when}.
+        : {change?.text ?? next.how_to_cover?.text ?? next.when}.
       </p>
-      {help ? (
-        <Button class={isQuiet ? "quiet" : ""} run={help.run}>
-          {help.label}
+      {change ? (
+        <Button class={isQuiet ? "quiet" : ""} run={change.run}>
+          {change.label}
         </Button>
       ) : (
         <SendNow row={next} isQuiet={isQuiet} />
@@ -120,33 +125,33 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
   );
 }
 
-/** What makes a success possible in the running scenario, which has no key for it: each of its organizations can have one. */
-function useHelp(next: ReportOutcome | undefined) {
+/** The change that lets a key of the running scenario get a success that none of them gets; `undefined` if none is required. */
+function useRequiredChange(next: ReportOutcome | undefined) {
   const { sections = [] } = useData("/directory?limit=20").data ?? {};
   const environment = /^200\.(test|live)$/.exec(next?.outcome ?? "")?.[1] as "test" | "live" | undefined;
   // The way to cover it is another scenario only if no key of this one gets it.
   if (!environment || !next?.how_to_cover?.scenario) return undefined;
 
+  // Of the organizations, one that has such a key already is the likelier one.
   const hasKey = ({ keys }: DirectoryPart) => keys.some((key) => key.environment === environment);
   const section = sections.find(hasKey) ?? sections[0];
   if (section === undefined) return undefined;
   const { ref, status, live_access } = section.organization;
 
-  const create = () => openDialog({ kind: "create", organization: ref, environment });
-  let fix: Pick<typeof activate, "label"> & { readonly run: typeof activate.run | typeof create } = {
-    label: "Create a key",
-    run: create,
-  };
-  if (status === "inactive") fix = activate;
-  else if (environment === "live" && live_access !== "approved") fix = approve;
-
-  const { label, run } = fix;
+  // Of an inactive organization, and without live access, no key works: that comes first.
+  let label = "Create a key";
+  let run: () => unknown = () => openDialog({ kind: "create", organization: ref, environment });
+  let fix: typeof activateOrganization | undefined;
+  if (status === "inactive") fix = activateOrganization;
+  else if (environment === "live" && live_access !== "approved") fix = approveLiveAccess;
+  if (fix !== undefined) {
+    const { run: runFix } = fix;
+    label = fix.label;
+    run = () => runFix({ organization: ref });
+  }
   const text = `${label.toLowerCase()} (${ref}), then send a ${environment} key`;
-  return { label, text, run: () => run({ organization: ref }) };
+  return { label, text, run };
 }
-
-/** The formats of the report, with the extensions of their files. */
-const formats = { JSON: "json", Text: "txt", Markdown: "md", JUnit: "xml" };
 
 /** The share of promised outcomes that clients have covered, the other figures, and the report to save. */
 function Coverage({ report }: Readonly<{ report: ShownReport }>) {
@@ -171,7 +176,7 @@ function Coverage({ report }: Readonly<{ report: ShownReport }>) {
       <progress max={promised} value={covered} aria-label={`${covered} of ${promised} outcomes covered`} />
       <FactList
         class="pairs"
-        of={[
+        facts={[
           ["Client requests", requests.toLocaleString("en")],
           ["Faults covered", `${faults.covered} of ${faults.total}`],
           ["Not waited for", unread > 0 && counted(unread, "delayed response")],
@@ -194,7 +199,7 @@ function Coverage({ report }: Readonly<{ report: ShownReport }>) {
   );
 }
 
-// A link could not send the token.
+/** Saves the report. A link could not send the token. */
 async function download(format: string, name: string, extension: string): Promise<void> {
   const response = await fetchControl(`/report?format=${format}`);
   saveFile(await response.blob(), name, extension);

@@ -19,12 +19,12 @@ interface SentAgain {
   readonly opened: string;
 }
 
-/** One request: next to the list, or in its place. It gets the focus; Escape closes it. A request that it sends again takes its place. */
+/** One request: next to the list, or in a narrow window in its place. Escape closes it. A request that it sends again takes its place. */
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const path = `/requests/${encodeURIComponent(id)}` as const;
   const shown = useData(path).data;
 
-  // A request that was sent again does not get the focus: the button that sent it has it.
+  // The panel gets the focus for each request that is opened, but not for one that it has sent again: the button has it.
   const last = useRef<SentAgain>(undefined);
   const opened = last.current?.id === id ? last.current.opened : id;
   const panel = useRef<HTMLElement>(null);
@@ -44,7 +44,7 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
     <>
       <Cause request={request} />
       <FixAndSend key={opened} request={request} onSent={onSent} />
-      <Way request={request} isSentAgain={request.id === id && id !== opened} />
+      <ChecksAndContent request={request} isSentAgain={request.id === id && id !== opened} />
     </>
   );
   return (
@@ -79,8 +79,8 @@ function Cause({ request }: RequestProps) {
   );
 }
 
-/** The way of a request through the checks, and what was sent and received. */
-function Way({ request, isSentAgain }: RequestProps & Readonly<{ isSentAgain: boolean }>) {
+/** The request checks with their results, and what was sent and received. */
+function ChecksAndContent({ request, isSentAgain }: RequestProps & Readonly<{ isSentAgain: boolean }>) {
   const { status, advice_details, sent, response } = request;
   const result = status === 0 ? "no response" : status;
   return (
@@ -93,11 +93,11 @@ function Way({ request, isSentAgain }: RequestProps & Readonly<{ isSentAgain: bo
       <h3>Request</h3>
       <FactList
         class="pairs"
-        of={[["Key", <KeyText request={request} />], ...Object.entries(sent.headers)]}
+        facts={[["Key", <KeyText request={request} />], ...Object.entries(sent.headers)]}
       />
       <h3>Response</h3>
       {response === null && <p class="muted">No response.</p>}
-      {response && <FactList class="pairs" of={Object.entries(response.headers)} />}
+      {response && <FactList class="pairs" facts={Object.entries(response.headers)} />}
       {response && <BodyText text={response.body} />}
       <div class="bar">
         <CopyCurl keyRef={request.repeat.key} curl={request.curl} />
@@ -107,6 +107,7 @@ function Way({ request, isSentAgain }: RequestProps & Readonly<{ isSentAgain: bo
   );
 }
 
+/** The key of a request, its fingerprint, and a link to other requests with it. */
 function KeyText({ request }: RequestProps) {
   const { id, key, fingerprint, sent } = request;
   const nobody = fingerprint === null ? "none" : "unknown";

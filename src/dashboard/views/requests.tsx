@@ -15,12 +15,12 @@ export function RequestsView() {
   const { data, problem } = useData("/requests");
   const all = data ?? [];
   const total = all.length;
-  const chosen = filtered(all, filterInAddress()).toReversed();
-  const matching = chosen.length;
+  const found = filterRequests(all, filterInAddress()).toReversed();
+  const matching = found.length;
 
-  // The journal keeps no more.
+  // The journal keeps no more than 1,000.
   const allWords = total === 1000 ? "the last 1,000" : counted(total, "request");
-  const shown = chosen.slice(0, limitInAddress());
+  const shown = found.slice(0, limitInAddress());
   const rows = shown.map((request, index) => (
     <Row key={request.id} request={request} above={shown[index - 1]} isOpen={request.id === opened} />
   ));
@@ -40,7 +40,7 @@ export function RequestsView() {
             </ol>
           </div>
         )}
-        {data && matching === 0 && <Nothing isFiltered={total > 0} />}
+        {data && matching === 0 && <NoRequests isFiltered={total > 0} />}
         <MoreRows left={matching - limitInAddress()} />
       </div>
       {opened && <RequestDetail id={opened} />}
@@ -49,7 +49,7 @@ export function RequestsView() {
 }
 
 /** The words by which a request is found: its status also as `4xx`. */
-function wordsOf(request: Request): readonly string[] {
+function searchWords(request: Request): readonly string[] {
   const { id, key, fingerprint, outcome, fault, method, path, code, advice } = request;
   const sender = key ?? fingerprint ?? "none";
   const status = `${request.status}`;
@@ -57,19 +57,20 @@ function wordsOf(request: Request): readonly string[] {
   return [sender, outcome, id, method, path, code ?? "", fault ?? "", ...advice, status, statusClass];
 }
 
-/** The requests with each word of a filter: as a whole if one has it so, otherwise as a part. */
-function filtered(requests: readonly Request[], filter: string): readonly Request[] {
+/** Returns the requests with each word of a filter: as a whole word if a request has it, otherwise as a part of one. */
+function filterRequests(requests: readonly Request[], filter: string): readonly Request[] {
   let left = requests;
   for (const word of filter.split(/\s+/)) {
     if (word === "") continue;
-    const exact = left.filter((request) => wordsOf(request).includes(word));
+    const exact = left.filter((request) => searchWords(request).includes(word));
     if (exact.length > 0) left = exact;
-    else left = left.filter((request) => wordsOf(request).some((text) => text.includes(word)));
+    else left = left.filter((request) => searchWords(request).some((text) => text.includes(word)));
   }
   return left;
 }
 
-function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
+/** What is shown in place of an empty list. */
+function NoRequests({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
   const line = useCurlLine();
   if (isFiltered) return <p class="panel muted">No requests match this filter.</p>;
   return (
@@ -87,6 +88,7 @@ interface RowProps {
   readonly isOpen: boolean;
 }
 
+/** A request of the list; before the first one of a day, the day. */
 function Row({ request, above, isOpen }: RowProps) {
   const { id, at, status, outcome, key, fingerprint, source, fault, advice } = request;
   const [day, time] = instantParts(at);

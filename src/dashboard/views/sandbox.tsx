@@ -46,19 +46,19 @@ export function SandboxView() {
 
 /** The profile of the assumptions about open details of the specification. */
 function ProfilePanel() {
-  const { add, problem } = useActions();
+  const { enqueue, problem } = useActions();
   const isOffline = useOffline();
   const profiles = useData("/profiles").data?.profiles ?? {};
   const options = Object.entries(profiles).map(([name, means]) => [name, `${name}: ${means}`] as const);
 
   const choose = ({ currentTarget }: Readonly<{ currentTarget: HTMLSelectElement }>) => {
     const body = { profile: currentTarget.value };
-    add(() => call("/assumptions", { method: "PUT", body }));
+    enqueue(() => call("/assumptions", { method: "PUT", body }));
   };
   const contents = ({ profile, pinned }: ShownReport) => (
     <>
       <select aria-label="Profile" value={profile} disabled={isOffline} onChange={choose}>
-        <Options of={options} />
+        <Options options={options} />
       </select>
       <p>
         {pinned.length > 0 && `Set apart from the profile: ${pinned.join(", ")}. `}

@@ -20,8 +20,8 @@ const closeFile = () => {
   chosenFile.value = undefined;
 };
 
-/** The name of the running scenario. */
-export const useName = () => useData("/health").data?.scenario ?? "scenario";
+/** The name of the running scenario; `scenario` until it is read. */
+export const useScenarioName = () => useData("/health").data?.scenario ?? "scenario";
 
 export function ScenarioPanel() {
   const file = useShared(chosenFile);
@@ -37,7 +37,7 @@ export function ScenarioPanel() {
 }
 
 function Running({ text }: Readonly<{ text: string }>) {
-  const name = useName();
+  const name = useScenarioName();
   const save = () => saveFile(new Blob([text], { type: "application/yaml" }), name, "yaml");
   return (
     <>
@@ -115,7 +115,7 @@ function FileText({ file }: Readonly<{ file: ChosenFile }>) {
 
 /** The scenario that the sandbox was started with, and the bundled ones. */
 function Scenarios() {
-  const rowOf = ({ name, description, running }: ShownScenario) => {
+  const scenarioRow = ({ name, description, running }: ShownScenario) => {
     const load = () => call("/scenario", { method: "PUT", body: { name } });
     return (
       <li key={name} class="bar nowrap">
@@ -130,15 +130,15 @@ function Scenarios() {
   return (
     <section class="stack" aria-label="Load another one">
       <h3>Load another one</h3>
-      <Read path="/scenarios">{(all) => <ul class="list">{all.map(rowOf)}</ul>}</Read>
+      <Read path="/scenarios">{(all) => <ul class="list">{all.map(scenarioRow)}</ul>}</Read>
     </section>
   );
 }
 
 function LoadButton({ name, load }: { readonly name: string; readonly load: () => Promise<unknown> }) {
-  const runningName = useName();
+  const runningName = useScenarioName();
   const scenarios = useData("/scenarios").data;
-  // Nobody is warned before the list is read.
+  // One that is in no list cannot be loaded again. Nobody is warned before the list is read.
   const isListed = scenarios?.some(({ running }) => running) ?? true;
   const loss = isListed ? "" : ` ${runningName} is in no list: download it first.`;
 
@@ -152,7 +152,7 @@ function LoadButton({ name, load }: { readonly name: string; readonly load: () =
 
 /** Reads and checks a file. Nothing changes until somebody loads it. */
 function FileChoice() {
-  const { add, problem } = useActions();
+  const { enqueue, problem } = useActions();
   const check = async (file: File) => {
     // As bytes, so that the sandbox checks what is in the file.
     const content = new Blob([await file.arrayBuffer()]);
@@ -162,7 +162,7 @@ function FileChoice() {
   };
   const choose = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
     const file = input.files?.[0];
-    if (file !== undefined) add(() => check(file));
+    if (file !== undefined) enqueue(() => check(file));
     // The same file can be chosen again once it is fixed.
     input.value = "";
   };

@@ -4,16 +4,16 @@ import { useData } from "../control/data.js";
 import type { IssuedKey, Key } from "../control/responses.js";
 import { CopyButton } from "../elements/copy.js";
 
-/** The keys that this page has created, by fingerprint, with their secrets, to copy. A reload discards them. */
+/** The secrets of the keys that this page has created, by fingerprint. A reload discards them. */
 const secrets = new Map<string, string>();
 
-/** A key that a component issues, until it no longer exists: another scenario or a reset may have started. */
+/** The state of a component for a key that it creates. Once the key is gone, after a reset or in another scenario, so is the state. */
 export function useIssued() {
   const state = useState<IssuedKey>();
   const [issued, setIssued] = state;
   const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);
 
-  // Another key may have its ref.
+  // By now, another key may have its ref.
   const isOther = data && data.fingerprint !== issued?.key.fingerprint;
   const isGone = isOther || problem?.code === "not_found";
   useEffect(() => {
@@ -22,14 +22,14 @@ export function useIssued() {
   return state;
 }
 
-/** A request to the first endpoint, for a shell. */
+/** A line for a shell that sends a request to the first endpoint. */
 export function useCurlLine(secret?: string): string {
   const path = useData("/report?story=true").data?.endpoints[0]?.path ?? "";
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
   return `curl -i ${header}${baseUrl}${path}`;
 }
 
-/** The secret of a new key. */
+/** The secret of a new key, with buttons that copy it. It gets the focus. */
 export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
   const { key, secret } = issued;
   const line = useCurlLine(secret);
@@ -59,22 +59,23 @@ export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
 /** Copies a command of the sandbox, with the key and the URL in it: a new shell has no variables. */
 export function CopyCurl({ keyRef, curl }: Readonly<{ keyRef: string; curl: string }>) {
   const text = async () => {
-    const secret = keyRef === "none" ? "" : await secretOf(keyRef);
+    const secret = keyRef === "none" ? "" : await findSecret(keyRef);
     return curl.replace(/\$SVC_KEY_\w+/, () => secret).replace("$SVC_BASE_URL", () => baseUrl);
   };
   return <CopyButton text={text}>Copy as curl</CopyButton>;
 }
 
-/** Copies a key. One that the seed did not make is known only to whoever created it or wrote the scenario. */
-export function CopyKey({ of: ref }: Readonly<{ of: string }>) {
+/** Copies a key. It fails for one that the seed did not make: only who created it or wrote the scenario knows it. */
+export function CopyKey({ keyRef }: Readonly<{ keyRef: string }>) {
   return (
-    <CopyButton class="quiet small" text={() => secretOf(ref)}>
-      Copy<span class="visually-hidden"> of {ref}</span>
+    <CopyButton class="quiet small" text={() => findSecret(keyRef)}>
+      Copy<span class="visually-hidden"> of {keyRef}</span>
     </CopyButton>
   );
 }
 
-async function secretOf(ref: string): Promise<string> {
+/** The secret of a key: this page has created it, or the sandbox makes it from the seed again. */
+async function findSecret(ref: string): Promise<string> {
   const path = `/keys/${encodeURIComponent(ref)}`;
   if (secrets.size > 0) {
     const key = await call<Key>(path);

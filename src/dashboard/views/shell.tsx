@@ -24,6 +24,7 @@ const views: readonly (readonly [title: string, View: ComponentType])[] = [
   ["Sandbox", SandboxView],
 ];
 
+/** The whole page: a view with its frame, or the form for the token. */
 export function Shell() {
   const { view } = useShared(route);
   if (useShared(needsToken)) return <TokenForm />;
@@ -39,6 +40,7 @@ export function Shell() {
   );
 }
 
+/** Without a change of the address, which has the view. */
 function focusMain(event: Event): void {
   event.preventDefault();
   document.querySelector("main")?.focus();
@@ -101,6 +103,7 @@ function Navigation({ current }: Readonly<{ current: string }>) {
   );
 }
 
+/** Until a view has been drawn. */
 let isFirstView = true;
 
 interface MainProps {
@@ -108,6 +111,7 @@ interface MainProps {
   readonly children: ComponentChildren;
 }
 
+/** The place of a view. It gets the focus when another view is shown. */
 function Main({ title, children }: MainProps) {
   const main = useRef<HTMLElement>(null);
   const offline = useShared(whyOffline);
@@ -132,6 +136,7 @@ function Main({ title, children }: MainProps) {
   );
 }
 
+/** Asks for the control token, in place of the page. */
 function TokenForm() {
   const input = useRef<HTMLInputElement>(null);
   // With the drawing, because text typed before the focus would be lost.

@@ -2,13 +2,17 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { Request, StepResult, Story } from "../control/responses.js";
-import { Ask, Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
+import { Button, lossOfState, QuestionDialog, Read, RejectionText, useActions } from "../elements/action.js";
 import { BodyText, CheckStrip, OutcomeText, Target, toneOf } from "../elements/traffic.js";
 import { counted, DocsLink, FactList, InstantText, Sentence, shortened } from "../elements/words.js";
 import { linkTo, linkToKey } from "../route.js";
 import { Lives } from "./lives.js";
-import { useName } from "./scenario.js";
+import { useScenarioName } from "./scenario.js";
 
+/** Transport headers are not part of the story, and ids mean nothing to an audience. */
+const hiddenHeaders = ["content-length", "date", "connection", "content-type", "x-request-id"];
+
+/** The view: a presenter runs the steps of the scenario's story. */
 export function StoryView() {
   return (
     <Read path="/story">
@@ -23,8 +27,8 @@ function NoStory() {
       <h1>Story</h1>
       <div class="panel stack">
         <p>
-          The scenario <bdi>{useName()}</bdi> has no story: events and requests that you play here, step by
-          step.
+          The scenario <bdi>{useScenarioName()}</bdi> has no story: events and requests that you play here,
+          step by step.
         </p>
         <p>
           <a href={linkTo("sandbox", ["scenario"])}>Load a scenario that has one</a>, such as rotation, or{" "}
@@ -35,51 +39,56 @@ function NoStory() {
   );
 }
 
-/** The steps of a presenter, one after another, however fast the keys are pressed. */
+const readStory = () => call<Story>("/story");
+
+const runStep = () => call("/story/next", { method: "POST" });
+
+/** Resets the sandbox to its scenario, and runs so many steps. */
+async function runFromStart(count: number): Promise<void> {
+  await call("/reset", { method: "POST" });
+  for (let step = 0; step < count; step++) await runStep();
+}
+
+/** What a presenter can do: one after another, however fast the keys are pressed. */
 function useSteps() {
-  const { add, problem } = useActions();
-  // How many steps run after the question, which is open while there is such a number.
+  const { enqueue, problem } = useActions();
+  // The question before a reset is open while there is a number: so many steps run after it.
   const [asked, setAsked] = useState<number>();
 
-  const read = () => call<Story>("/story");
-  const run = () => call("/story/next", { method: "POST" });
-  const replay = async (count: number) => {
-    await call("/reset", { method: "POST" });
-    for (let step = 0; step < count; step++) await run();
-  };
-  /** Runs a number of steps from the scenario's start, after a question if the reset discards something. */
-  const runFromStart = async (count: number) => {
+  /** Runs steps from the start, after a question if the reset discards something. */
+  const askAndRun = async (count: number) => {
     const ofClients = await call<readonly Request[]>("/requests?source=client&limit=1");
     const { changed } = await call<{ readonly changed: boolean }>("/state");
     if (changed || ofClients.length > 0) setAsked(count);
-    else await replay(count);
+    else await runFromStart(count);
   };
 
   // Each reads first how far the story is: an earlier press may have changed that.
   const next = async () => {
-    const { done, steps } = await read();
-    if (done === 0) await runFromStart(1);
-    else if (done < steps) await run();
+    const { done, steps } = await readStory();
+    if (done === 0) await askAndRun(1);
+    else if (done < steps) await runStep();
   };
+  // A step cannot be undone: all before it run again.
   const back = async () => {
-    const { done } = await read();
-    if (done > 0) await runFromStart(done - 1);
+    const { done } = await readStory();
+    if (done > 0) await askAndRun(done - 1);
   };
 
   const question = asked !== undefined && (
-    <Ask
+    <QuestionDialog
       title="Reset the sandbox for the story?"
       text={lossOfState}
       action="Reset and continue"
-      run={() => replay(asked)}
+      run={() => runFromStart(asked)}
       onClose={() => setAsked(undefined)}
     />
   );
   return {
     problem,
-    next: () => add(next),
-    back: () => add(back),
-    startAgain: () => add(() => runFromStart(0)),
+    next: () => enqueue(next),
+    back: () => enqueue(back),
+    startAgain: () => enqueue(() => askAndRun(0)),
     question,
   };
 }
@@ -104,7 +113,7 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
           {isNew ? counted(steps, "step") : `Step ${done} of ${steps}`}
           <progress max={steps} value={done} aria-label="Steps done" />
         </p>
-        {isFinished && <Result of={progress} />}
+        {isFinished && <Result story={progress} />}
         <div class="bar">
           <Button isDisabled={isNew} run={back}>
             <kbd>←</kbd> Back
@@ -124,28 +133,29 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
           <Stage key={last.number} step={last} wasExpected={lastResult ?? null} />
         )}
       </section>
-      <StoryLives of={progress} />
+      <StoryLives story={progress} />
       {question}
     </div>
   );
 }
 
 /** The lives of the keys that the story uses. */
-function StoryLives({ of: { outline } }: Readonly<{ of: Story }>) {
+function StoryLives({ story }: Readonly<{ story: Story }>) {
   const { sections = [] } = useData("/directory?limit=200").data ?? {};
-  const words = new Set(outline.flatMap(({ text }) => text?.split(/[ ,]+/) ?? []));
+  // The texts of the steps name them.
+  const words = new Set(story.outline.flatMap(({ text }) => text?.split(/[ ,]+/) ?? []));
   const keys = sections.flatMap((section) => section.keys.filter(({ ref }) => words.has(ref)));
   return <Lives keys={keys} max={4} linkTo={linkToKey} />;
 }
 
 /** The result of the whole story, once it is over. */
-function Result({ of }: Readonly<{ of: Story }>) {
-  const failed = of.outline.filter((step) => step.as_expected === false).length;
+function Result({ story }: Readonly<{ story: Story }>) {
+  const failed = story.outline.filter((step) => step.as_expected === false).length;
   if (failed === 0) return <strong class="toned tone-success">✓ As expected</strong>;
   return <strong class="toned tone-key">✗ {counted(failed, "step")} not as expected</strong>;
 }
 
-/** Space and the arrows. */
+/** Runs a function when its key is pressed, such as Space or an arrow. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
   // The listener is added once, and runs what the keys do at the last drawing.
   const latest = useRef(keys);
@@ -156,9 +166,9 @@ function useKeys(keys: Readonly<Record<string, () => void>>): void {
       const run = latest.current[key];
       if (run === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
 
-      // Space presses the focused button, as everywhere.
-      const busy = key === " " ? "button, a, summary, dialog" : "dialog";
-      if (target instanceof Element && target.closest(busy)) return;
+      // Space presses the focused button, as everywhere, and a dialog has its own keys.
+      const owners = key === " " ? "button, a, summary, dialog" : "dialog";
+      if (target instanceof Element && target.closest(owners)) return;
       event.preventDefault();
       if (!event.repeat) run();
     };
@@ -167,9 +177,10 @@ function useKeys(keys: Readonly<Record<string, () => void>>): void {
   }, []);
 }
 
+/** What is shown before the first step. */
 function Opening({ progress }: Readonly<{ progress: Story }>) {
   const { done, name, description } = progress;
-  const scenario = useName();
+  const scenario = useScenarioName();
   // After a restart with a state file, only the number of steps is known.
   if (done > 0) return <p class="narration">The sandbox restarted. Press Space for the next step.</p>;
   return (
@@ -226,7 +237,7 @@ function RequestLine({ request }: Readonly<{ request: NonNullable<StepResult["re
         {!isWithoutKey && <strong>{key}</strong>}
         {times !== 1 && `, ${times} times`}
       </p>
-      <Headers of={headers} />
+      <Headers headers={headers} />
       {body && <BodyText text={body} />}
     </section>
   );
@@ -248,22 +259,20 @@ function ResponsePanel({ response, checks, isAsExpected }: ResponseProps) {
         </span>
         {isAsExpected && <span class="toned tone-success">✓ As expected</span>}
       </p>
-      <Headers of={headers} />
+      <Headers headers={headers} />
       <BodyText text={body} />
       <CheckStrip checks={checks ?? []} outcome={outcome} />
     </section>
   );
 }
 
-// Transport headers are not part of the story, and ids mean nothing to an audience.
-const hidden = ["content-length", "date", "connection", "content-type", "x-request-id"];
-
-function Headers({ of }: { readonly of: Readonly<Record<string, string>> }) {
-  const shown = Object.entries(of).filter(([name]) => !hidden.includes(name));
+function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+  const shown = Object.entries(headers).filter(([name]) => !hiddenHeaders.includes(name));
   const pairs = shown.map(([name, value]) => [name, shortened(value, 400)] as const);
-  return <FactList class="pairs" of={pairs} />;
+  return <FactList class="pairs" facts={pairs} />;
 }
 
+/** Why a step did not run, or what was not as expected. */
 function Failure({ step }: Readonly<{ step: StepResult }>) {
   const { failure, differences } = step;
   return (

@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { reportShape } from "../../src/report/report-shape.js";
+import { inJson } from "../../src/rules/schema/json.js";
+import { type Shape, shapeOf } from "../../src/rules/schema/shape.js";
+import { root } from "../support/pages.js";
+
+const viewOf = (name: string) => readFileSync(join(root, "src/dashboard/views", name), "utf8");
+
+/** The names of the members that an outcome of the report has. */
+function membersOfOutcomes(report: Shape): string[] {
+  const outcomes = report.kind === "mapping" ? report.fields.outcomes : undefined;
+  const list = outcomes && shapeOf(outcomes);
+  const row = list?.kind === "list" ? list.item : undefined;
+  return row?.kind === "mapping" ? Object.keys(row.fields) : [];
+}
+
+test("the page shows each member that an outcome of the report has", () => {
+  const page = viewOf("outcomes.tsx") + viewOf("overview.tsx");
+  const members = membersOfOutcomes(inJson(reportShape));
+  expect(members).toContain("how_to_cover");
+  const missing = members.filter((member) => !new RegExp(`\\b${member}\\b`).test(page));
+  expect(missing).toEqual([]);
+});
