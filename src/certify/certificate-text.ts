@@ -7,11 +7,13 @@ import { type CertifyResult, conclusionOf, failedWithoutProblem } from "./certif
 import type { Check, Finding, Note } from "./judgment.js";
 import { nameOfKey, resendKinds } from "./resend-kinds.js";
 
+/** A fix and its command share a line that is no longer. */
 const width = 100;
+
 /** The problems that are shown whole; each other one is its sentence and its command. */
 const wholeProblems = 4;
 
-/** Renders a result: problems first, then what held and what was not judged. */
+/** Renders a result for people: problems first, then what held and what was not judged. `bad`: colors the first line of a failure. */
 export function certificateText(
   certified: CertifyResult,
   program: Program = {},
@@ -21,6 +23,7 @@ export function certificateText(
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const conclusion = `${conclusionOf(certified)}.`;
   const lines = [`${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`];
+  // The first line of any other verdict has the reason itself, and its fix follows.
   const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
   if (whatToDo !== undefined && !hasReason) lines.push(`Fix: ${whatToDo}`);
 
@@ -42,6 +45,7 @@ export function certificateText(
   return `${lines.map(escapeControls).join("\n")}\n`;
 }
 
+/** The lines of a problem: its sentence, and if it is one of the first, its last line and its fix. Its command comes last. */
 function problemLines(
   problem: Finding,
   number: number,
@@ -61,6 +65,7 @@ function problemLines(
   return lines;
 }
 
+/** A line with a list; none if the list is empty. */
 function listLine(title: string, words: readonly string[]): string[] {
   return words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
 }
@@ -69,7 +74,7 @@ function allowedWords(outcome: OutcomeId): string {
   return isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`;
 }
 
-/** What held: each group with its count, and each kind of resend. */
+/** What held, in words: each group with its count, and each kind of resend. */
 function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">): string[] {
   const words: string[] = [];
   const addCount = (group: Check["group"], name: string) => {
@@ -87,13 +92,13 @@ function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">)
   return words;
 }
 
-/** The words of a check: those of its kind of resend, or its name. */
+/** Returns a function for the words of a check by its name: those of its kind of resend, or the name. */
 function checkWords(report: CertifyResult["report"]): (name: string) => string {
   const kinds = resendKinds(report.outcomes.map(({ outcome }) => outcome));
   return (name) => kinds.find((kind) => kind.name === name)?.heldWords ?? name;
 }
 
-/** The kinds of resends that held, with their key. All of a 429 are one. */
+/** The kinds of resends that held, with their key. All kinds of a 429 together are "429". */
 function heldResends(checks: readonly Check[], wordsOf: (name: string) => string): string[] {
   const limited = checks.filter(({ name }) => name.startsWith("resend.429."));
   const isWhole = limited.length > 1 && limited.every(({ result }) => result.kind === "held");
@@ -114,7 +119,7 @@ function heldKey(checks: readonly Check[]): string | undefined {
   return undefined;
 }
 
-/** What was not judged, with the reason: the same one once, and none that the verdict has. */
+/** What was not judged: a line for each reason, with all that it is about. The reason of the verdict stands above already. */
 function notJudgedLines(certified: CertifyResult): string[] {
   const wordsOf = checkWords(certified.report);
   const unjudged: Note[] = [];

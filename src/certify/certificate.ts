@@ -20,10 +20,15 @@ import {
   type ResultOfCheck,
 } from "./judgment.js";
 
+/** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
+const certificateFormat = 1;
+
+/** Each member with a version has its own description. */
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
+/** An outcome, which a certificate of a newer version may have and this one does not know. */
 const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
 
-/** A check in JSON. */
+/** A check as JSON has it: the members of its result are its own. */
 const checkShape = s.mapping({
   name: s.described(s.text(), "What was tried, by its name in --only."),
   result: s.described(
@@ -35,21 +40,24 @@ const checkShape = s.mapping({
   whatToDo: s.optional(s.described(s.text(), "What to change so that it is judged.")),
 });
 
-/** What certify has found out about a client. */
+/** What certify has found out about a client: what {@link certify} returns. A certificate adds what the call was. */
 export interface Certification extends Judgment {
+  /** How many runs were made. */
   readonly runs: number;
   /** `undefined` if not even the plain run ended. */
   readonly plain: ClientRun | undefined;
-  /** Whether a signal ended it before its last run. */
+  /** Whether a signal ended certify before its last run. */
   readonly isStopped: boolean;
-  /** Why it cannot be judged, or not wholly. Default: it can. */
+  /** Why the client cannot be judged, or not wholly. Default: it can. */
   readonly unusable?: Reason;
   /** The scenarios of the client's sandboxes. */
   readonly scenarios: readonly string[];
 }
 
+/** The results of a whole certificate; a check has its own. */
 const verdicts = ["passed", "failed", "not_judged", "no_request", "stopped"] as const;
 
+/** The members of a certificate, with their descriptions in its JSON Schema. */
 const resultFields = {
   verdict: s.described(
     s.choice(verdicts),
@@ -88,13 +96,11 @@ const resultFields = {
   report: s.described(reportShape, "Coverage and advice of the plain run."),
 };
 const resultShape = s.mapping(resultFields);
+
 /** The result of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
 export interface CertifyResult extends Omit<ValueOf<typeof resultShape>, "checks"> {
   readonly checks: readonly Check[];
 }
-
-/** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
-const certificateFormat = 1;
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
 const certificateShape = inJsonOfAnyVersion(
@@ -108,28 +114,29 @@ export function certificateJsonSchema(): JsonSchema {
   return jsonSchemaDocument(certificateShape, descriptionOf);
 }
 
+/** What a certificate states about its call, besides what the runs show. */
+type AboutCall = Pick<
+  CertifyResult,
+  | "scenario"
+  | "assumptions"
+  | "scenarioDigest"
+  | "specification"
+  | "sandbox"
+  | "command"
+  | "only"
+  | "seeds"
+  | "startedAt"
+  | "durationMs"
+> & { readonly allow: readonly string[] };
+
 /** Returns the result of a certification, with what else its certificate states; `undefined` if not even the plain run ended. */
-export function certifyResultOf(
-  certification: Certification,
-  about: Pick<
-    CertifyResult,
-    | "scenario"
-    | "assumptions"
-    | "scenarioDigest"
-    | "specification"
-    | "sandbox"
-    | "command"
-    | "only"
-    | "seeds"
-    | "startedAt"
-    | "durationMs"
-  > & { readonly allow: readonly string[] },
-): CertifyResult | undefined {
+export function certifyResultOf(certification: Certification, about: AboutCall): CertifyResult | undefined {
   const { checks, problems, notes, runs, plain, unusable, scenarios } = certification;
   if (plain === undefined) return undefined;
+
   const others = scenarios.filter((name) => name !== about.scenario);
-  const verdict =
-    plain.report.requests === 0 && plain.result === "passed" ? "no_request" : verdictOf(certification);
+  const hasNoRequest = plain.report.requests === 0 && plain.result === "passed";
+  const verdict = hasNoRequest ? "no_request" : verdictOf(certification);
   const facts = {
     ...about,
     verdict,
@@ -145,6 +152,7 @@ export function certifyResultOf(
   return redactValue(facts as CertifyResult, redactEncoded);
 }
 
+/** The verdict of a certificate whose plain run sent requests, or failed. */
 export function verdictOf({
   checks,
   problems,
@@ -157,7 +165,7 @@ export function verdictOf({
     const ofGroup = checks.filter((check) => check.group === group);
     return ofGroup.length === 0 || ofGroup.some(({ result }) => result.kind !== "not_judged");
   };
-  // That no fault or resend is judged is listed: a runner that repeats failing tests hides what comes once.
+  // If no fault or no resend is judged, the certificate lists that, and passes: a runner that repeats failing tests hides what comes once.
   const areJudged = isJudged("varied") && isJudged("answer");
   return unusable === undefined && areJudged ? "passed" : "not_judged";
 }
@@ -170,17 +178,19 @@ export function checkCounts(checks: readonly Check[]): Pick<CertifyResult, "judg
 
 /** The certificate as JSON, with members in snake_case. */
 export function certificateJson(certified: CertifyResult): object {
+  // The reason of a check that is not judged, or its key, become its own members.
   const checks = certified.checks.map(({ name, result: { kind, ...more } }) => {
     const facts = "reason" in more ? more.reason : more;
     return { name, result: kind, ...facts };
   });
-  const result = snakeCase({ ...certified, checks }) as object;
-  const facts = { svc_sandbox_certificate: certificateFormat, ...result };
+
+  const members = snakeCase({ ...certified, checks }) as object;
+  const facts = { svc_sandbox_certificate: certificateFormat, ...members };
   // Removes members that are `undefined`.
   return JSON.parse(JSON.stringify(facts));
 }
 
-/** The words of what a check, a verdict and a run have as `kind`, for people. */
+/** The words for people of the result of a check or a run, and of a verdict. */
 export const resultWords = {
   held: "held",
   passed: "passed",
@@ -194,6 +204,7 @@ export const resultWords = {
   stopped: "stopped",
 } as const;
 
+/** How a renderer colors the result of a check. */
 const resultTones = {
   held: "good",
   failed: "bad",
@@ -226,45 +237,39 @@ export function conclusionOf(certified: CertifyResult): string {
 
 /** The names of checks that failed, and that no problem is about. */
 export function failedWithoutProblem(checks: readonly Check[], problems: readonly Finding[]): string[] {
-  const named = problems.flatMap(({ name, runs }) => [name, ...runs]);
-  return checks.flatMap(({ name, result }) =>
-    result.kind === "failed" && !named.includes(name) ? name : [],
-  );
+  const withProblem = problems.flatMap(({ name, runs }) => [name, ...runs]);
+  const failed = checks.filter(({ result }) => result.kind === "failed");
+  return failed.map(({ name }) => name).filter((name) => !withProblem.includes(name));
 }
 
 /** As in " (only resend.401; allowed fault.status)"; empty if every run was made, and nothing is allowed. */
 function limitWords({ only, allow }: Pick<CertifyResult, "only" | "allow">): string {
-  const limits = [
-    ...(only === undefined ? [] : [`only ${only.join(", ")}`]),
-    ...(allow.length === 0 ? [] : [`allowed ${allow.join(", ")}`]),
-  ];
+  const limits: string[] = [];
+  if (only !== undefined) limits.push(`only ${only.join(", ")}`);
+  if (allow.length > 0) limits.push(`allowed ${allow.join(", ")}`);
   return limits.length === 0 ? "" : ` (${limits.join("; ")})`;
 }
 
-/** The certificate's layout, for its formats. */
+const checkColumns = ["what", "result", "why", "fix", "its last line", "again"];
+
+/** The certificate as JSON and JUnit lay it out; `certificateText` prints it for people. */
 export function certificateLayout(certified: CertifyResult, program: Program = {}): ReportLayout {
-  const { verdict, problems, checks, notes, scenario, command, durationMs } = certified;
-  const rows: TableRow[] = [];
-  for (const { name, result } of checks) {
-    const ofCheck = problems.filter((problem) => problem.name === name || problem.runs.includes(name));
-    const reason = result.kind === "not_judged" ? [reasonSentence(result.reason)] : [];
-    rows.push({
-      cells: [name, { text: resultWords[result.kind], tone: resultTones[result.kind] }],
-      details: ofCheck.length === 0 ? [reason] : problemDetails(ofCheck, name, command, program),
-      message: ofCheck[0] === undefined ? reason[0] : problemSentence(ofCheck[0], name),
-    });
-  }
+  const { verdict, notes, scenario, command, durationMs } = certified;
+  const checkRows = certified.checks.map((check) => checkRow(check, certified, program));
   const noteRows = notes.map(({ what, ...reason }): TableRow => {
     const text = reasonSentence(reason);
     return { cells: [what, { text: "not judged", tone: "quiet" }], details: [[text]], message: text };
   });
-  const tone = verdict === "passed" ? "good" : verdict === "stopped" ? "broken" : "bad";
+
+  let tone: Tone = "bad";
+  if (verdict === "passed") tone = "good";
+  if (verdict === "stopped") tone = "broken";
   return {
     kind: "certificate",
     subject: scenario,
     title: `Certificate of ${commandLine(command)}`,
     sections: [
-      { title: "Checks", columns: ["what", "result", "why", "fix", "its last line", "again"], rows },
+      { title: "Checks", columns: checkColumns, rows: checkRows },
       { title: "Notes", columns: ["what", "result", "why"], rows: noteRows },
     ],
     notes: [],
@@ -275,13 +280,27 @@ export function certificateLayout(certified: CertifyResult, program: Program = {
   };
 }
 
+/** The row of a check: with the details of the problems that it is part of, or with the reason why it is not judged. */
+function checkRow({ name, result }: Check, { problems, command }: CertifyResult, program: Program): TableRow {
+  const text = resultWords[result.kind];
+  const cells = [name, { text, tone: resultTones[result.kind] }];
+  const problemsOfCheck = problems.filter((problem) => problem.name === name || problem.runs.includes(name));
+  const [first] = problemsOfCheck;
+  if (first !== undefined) {
+    const details = problemDetails(problemsOfCheck, name, command, program);
+    return { cells, details, message: problemSentence(first, name) };
+  }
+  const reason = result.kind === "not_judged" ? [reasonSentence(result.reason)] : [];
+  return { cells, details: [reason], message: reason[0] };
+}
+
 const reasonSentence = ({ why, whatToDo }: Reason) => `${why}. ${whatToDo}`;
 
-/** The sentence is about one run: the others may have another variant, or another fault. */
+/** The sentence of a problem at one of its checks. It is about one run: the others may have another variant, or another fault. */
 const problemSentence = ({ name, sentence }: Finding, check: string) =>
   name === check ? sentence : `As ${name}: ${sentence}`;
 
-/** What JUnit has of the problems that a check is part of, by column. */
+/** The columns `why`, `fix`, `its last line` and `again` of the problems that a check is part of. */
 function problemDetails(
   problems: readonly Finding[],
   check: string,

@@ -22,6 +22,7 @@ import { againCommand, type CertifyPlan, isWanted, longestWait } from "./plan.js
 import type { Runs } from "./runs.js";
 import { runVaried } from "./varied.js";
 
+/** The faults that break most clients; `--faults` tries the others as well. */
 const defaultFaults: readonly FaultOutcomeId[] = [
   "fault.hang",
   "fault.status",
@@ -29,12 +30,12 @@ const defaultFaults: readonly FaultOutcomeId[] = [
   "fault.malformed",
 ];
 
-/** Where a fault hits the first request: of a key that works, which may be sent again, and whose response has a body. */
+/** The requests of which the first one is hit: they end on one success, may be sent again, and have a body in their response. */
 interface FaultTarget {
   readonly outcome: OutcomeId;
-  /** Why it shows nothing if the command survives, as it also passes with the wrong response; `undefined` if a test uses that. */
+  /** Why surviving shows nothing: no test uses the response, since the command also passes with the wrong one. `undefined` if a test uses it. */
   readonly whyUnused?: Reason | undefined;
-  /** The most requests that end there in a run without a fault, also in one that fails. */
+  /** The most requests that end there in a run without a fault, also in one that fails. One more is a repetition after the fault. */
   readonly mostRequests: number;
 }
 
@@ -47,7 +48,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   if (target === undefined)
     return mergeJudgments(wanted.map((fault) => singleCheck(fault, notJudged(noRequest))));
 
-  const faulty = await Promise.all(
+  const runsWithFault = await Promise.all(
     wanted.map((fault) => {
       const which = { kind: "first", outcome: target.outcome } as const;
       const gets = { kind: "fault", effect: exampleOfFault(fault, true) } as const;
@@ -55,8 +56,9 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
     }),
   );
 
+  // A failure counts if the fault was hit, and nothing else explains it.
   const failures: ClientRun[] = [];
-  for (const run of faulty) {
+  for (const run of runsWithFault) {
     if (!hasFailed(run) || run.replacedCount === 0) continue;
     if (!isAfterOwnFailure(run) && !plan.allow.includes(run.name)) failures.push(run);
   }
@@ -64,7 +66,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const isMade = repeated !== "not_made";
 
   const checks = wanted.map((fault, index) => {
-    const run = faulty[index];
+    const run = runsWithFault[index];
     if (run === undefined || !failures.includes(run))
       return singleCheck(fault, resultWithoutProblem(fault, run, target, runs));
     return singleCheck(fault, isMade ? failedResult : notJudged(runNotMade));
@@ -73,18 +75,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   return mergeJudgments([...checks, { problems: groupIntoProblems(failures, target, runs) }]);
 }
 
-/** What one flaw breaks is one problem. A client without a timeout is another one. */
-function groupIntoProblems(failures: readonly ClientRun[], target: FaultTarget, runs: Runs): Finding[] {
-  const late = failures.filter(({ result }) => result === "timed_out");
-  const others = failures.filter((run) => !late.includes(run));
-
-  const problems: Finding[] = [];
-  if (others.length > 0) problems.push(faultProblem(others, target, runs));
-  for (const run of late) problems.push(faultProblem([run], target, runs));
-  return problems;
-}
-
-/** The faults that are tried. */
+/** The faults that the plan asks for. */
 function wantedFaults(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
   return faultOutcomes.filter((fault) => {
     if (!isWanted(plan, fault)) return false;
@@ -92,18 +83,14 @@ function wantedFaults(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOu
   });
 }
 
-/** The number of a run's requests with this outcome. */
-function countRequests({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId): number {
-  const requests = sent.flatMap((ofKey) => ofKey.requests);
-  return requests.filter((request) => request.outcome === outcome).length;
-}
-
-/** A request whose response a test uses, if there is one; `undefined` if no request may fail. */
+/** Finds requests whose response a test uses, or else any that a fault may hit; `undefined` if there are none. */
 async function findFaultTarget(runs: Runs): Promise<FaultTarget | undefined> {
   const { plain } = runs;
   const { passed } = await runVaried(runs);
   const outcomes = outcomesToHit(plain, passed);
-  let unused = responseNotUsed;
+
+  // A test uses the response if the command fails with the wrong one.
+  let whyUnused = responseNotUsed;
   for (const outcome of outcomes) {
     const wrong = await runFirstWrongAnswer(runs, outcome);
     if (wrong === undefined) continue;
@@ -111,19 +98,19 @@ async function findFaultTarget(runs: Runs): Promise<FaultTarget | undefined> {
     const inPlain = countRequests(plain, outcome);
     const inWrong = countRequests(wrong, outcome);
     if (isNoticed(wrong)) {
-      const unsure = await runs.whyFailureMayBeChance(wrong);
-      if (unsure === undefined) return { outcome, mostRequests: Math.max(inPlain, inWrong) };
+      const chance = await runs.whyFailureMayBeChance(wrong);
+      if (chance === undefined) return { outcome, mostRequests: Math.max(inPlain, inWrong) };
     } else if (wrong.result === "passed" && inWrong > inPlain) {
-      unused = sentAgainAfter401;
+      whyUnused = sentAgainAfter401;
     }
   }
 
   const [outcome] = outcomes;
   if (outcome === undefined) return undefined;
-  return { outcome, whyUnused: unused, mostRequests: Number.POSITIVE_INFINITY };
+  return { outcome, whyUnused, mostRequests: Number.POSITIVE_INFINITY };
 }
 
-/** The outcomes of requests that may fail, first of those that come equally often in each run. */
+/** The successes of requests that a fault may hit: first those that come equally often in each run. */
 function outcomesToHit(plain: ClientRun, passed: readonly ClientRun[]): OutcomeId[] {
   const steady = new Set<OutcomeId>();
   const others = new Set<OutcomeId>();
@@ -137,7 +124,13 @@ function outcomesToHit(plain: ClientRun, passed: readonly ClientRun[]): OutcomeI
   return [...steady, ...others];
 }
 
-/** What a run shows that passed, or that failed for another reason. */
+/** The number of a run's requests with this outcome. */
+function countRequests({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId): number {
+  const requests = sent.flatMap((sentKey) => sentKey.requests);
+  return requests.filter((request) => request.outcome === outcome).length;
+}
+
+/** What a run shows that is no failure to report: it passed, or its failure is allowed or has another reason. */
 function resultWithoutProblem(
   fault: FaultOutcomeId,
   run: ClientRun | undefined,
@@ -159,7 +152,7 @@ function resultWithoutProblem(
   return heldResult;
 }
 
-/** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
+/** Whether a fault or a limit of the client's own tests came right before the request that was hit: a client may give up then. */
 function isAfterOwnFailure({ sent }: ClientRun): boolean {
   for (const { requests } of sent) {
     const index = requests.findIndex(({ isReplaced }) => isReplaced);
@@ -170,35 +163,28 @@ function isAfterOwnFailure({ sent }: ClientRun): boolean {
   return false;
 }
 
-const followsOwnFailure: Reason = {
-  why: "the command fails, and the request that was hit follows a failure of your own tests",
-  whatToDo: "Send a key that works in a test without a fault or a limit.",
-};
-const nothingFollowed: Reason = {
-  why: "the command passed, and no request followed the one that was hit",
-  whatToDo: "Make a test fail when the response of a key that works does not come.",
-};
-const responseNotUsed: Reason = {
-  why: "the command passes when the first request with a key that works gets a 401",
-  whatToDo: "Use the response of each key that works in a test.",
-};
-const sentAgainAfter401: Reason = {
-  why: "the command passes when the first request with a key that works gets a 401, and sends it again",
-  whatToDo:
-    "Your client must stop at the first 401. If your tests ask again, turn that off: polling, or what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
-};
-const noRequest: Reason = {
-  why: "the plain run sent no request with a key that works which may be sent again, and whose response has a body",
-  whatToDo: "Send a GET with a key that works.",
-};
+/** Makes one problem of the runs that failed, since one flaw breaks them. Each that did not end is another one: a client without a timeout. */
+function groupIntoProblems(failures: readonly ClientRun[], target: FaultTarget, runs: Runs): Finding[] {
+  const late = failures.filter(({ result }) => result === "timed_out");
+  const others = failures.filter((run) => !late.includes(run));
+
+  const problems: Finding[] = [];
+  if (others.length > 0) problems.push(faultProblem(others, target, runs));
+  for (const run of late) problems.push(faultProblem([run], target, runs));
+  return problems;
+}
 
 function faultProblem(failures: readonly ClientRun[], target: FaultTarget, { plan }: Runs): Finding {
   const [first] = failures as [ClientRun, ...ClientRun[]];
   const names = failures.map(({ name }) => name as FaultOutcomeId);
+
+  // The client did well, and sent the request again, if more came than without a fault: a test that counts requests failed.
   const isSentAgain = failures.every((run) => {
     return run.result === "failed" && countRequests(run, target.outcome) > target.mostRequests;
   });
-  const words = isSentAgain ? countedTwice(names) : notSurvived(names, first.result === "timed_out");
+  const words = isSentAgain
+    ? wordsIfSentAgain(names)
+    : wordsIfNotSurvived(names, first.result === "timed_out");
   const only = names.flatMap((name) => ["--only", name]);
   return {
     name: first.name,
@@ -209,7 +195,7 @@ function faultProblem(failures: readonly ClientRun[], target: FaultTarget, { pla
   };
 }
 
-function countedTwice(names: readonly FaultOutcomeId[]) {
+function wordsIfSentAgain(names: readonly FaultOutcomeId[]) {
   const gets = names.map((name) => effectAt(name).gets);
   return {
     sentence: `Sends the request again after ${listed(gets, "or")}, and the command then fails`,
@@ -218,7 +204,8 @@ function countedTwice(names: readonly FaultOutcomeId[]) {
   };
 }
 
-function notSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
+/** The words of faults that the client does not survive. One has its own fix, several have a common one. */
+function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
   const [name] = names as [FaultOutcomeId, ...FaultOutcomeId[]];
   const hasPage = names.includes("fault.status");
   const isOne = names.length === 1;
@@ -243,3 +230,29 @@ function notSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
 
 const sendAgain =
   "After a failure, send the request again if it may be sent twice: with growing pauses, and a few times at most.";
+
+const followsOwnFailure: Reason = {
+  why: "the command fails, and the request that was hit follows a failure of your own tests",
+  whatToDo: "Send a key that works in a test without a fault or a limit.",
+};
+
+const nothingFollowed: Reason = {
+  why: "the command passed, and no request followed the one that was hit",
+  whatToDo: "Make a test fail when the response of a key that works does not come.",
+};
+
+const responseNotUsed: Reason = {
+  why: "the command passes when the first request with a key that works gets a 401",
+  whatToDo: "Use the response of each key that works in a test.",
+};
+
+const sentAgainAfter401: Reason = {
+  why: "the command passes when the first request with a key that works gets a 401, and sends it again",
+  whatToDo:
+    "Your client must stop at the first 401. If your tests ask again, turn that off: polling, or what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
+};
+
+const noRequest: Reason = {
+  why: "the plain run sent no request with a key that works which may be sent again, and whose response has a body",
+  whatToDo: "Send a GET with a key that works.",
+};

@@ -1,38 +1,59 @@
 import type { ClientRun } from "./client-run.js";
 
-/** What failed, as runners of tests write it; Go with its file and line. */
-const errorLine =
-  /\b\w*(?:Error|Exception)\b(?: \[\w+\])?: \S|^E {2,}\S|^\s*error: \S|\bAssertion\w* failed|^\s*[✖✗✘×●] \S|^not ok \S|^\s+\S+\.go:\d+: \S/;
+/** Lines that say what failed, as programs and runners of tests write them. */
+const errorLines: readonly RegExp[] = [
+  // An error with its name, in most languages; Node adds its code in brackets.
+  /\b\w*(?:Error|Exception)\b(?: \[\w+\])?: \S/,
+  // pytest
+  /^E {2,}\S/,
+  // node --test
+  /^\s*error: \S/,
+  /\bAssertion\w* failed/,
+  // The mark of a test that failed, in Vitest, Jest and others.
+  /^\s*[✖✗✘×●] \S/,
+  // TAP
+  /^not ok \S/,
+  // go test, with its file and line
+  /^\s+\S+\.go:\d+: \S/,
+];
 
-/** That something failed, which such a line explains. */
+/** A line that only says that something failed. */
 const failureLine = /\bFAIL(?:ED)?\b.*\S/;
 
-/** What a package manager adds. */
+/** A line that a package manager adds after the command: it explains nothing. */
 const managerLine = /^npm (?:error|ERR!)|^\s*ELIFECYCLE\b|^error Command failed\b|^info Visit /;
 
-/** The start of a text below it in YAML, as `node --test` writes an error. */
+/** The head of an error whose text is in the lines below it, as `node --test` writes it in YAML. */
 const yamlBlock = /^\s*error: [|>][-+]?$/;
 
-/** The last line of a command that shows an error, or its last line. */
+/** The last line of a command's output that says what failed, or else that something failed, or else any. No member if there is no output. */
 export function lastLineOf({ output }: Pick<ClientRun, "output">): { readonly lastLine?: string } {
   const lines = output.filter((line) => !managerLine.test(line));
-  const at = lines.findLastIndex((line) => errorLine.test(line));
+  const at = lines.findLastIndex(isErrorLine);
   const line =
     lines[at] ??
     lines.findLast((text) => failureLine.test(text)) ??
     lines.findLast((text) => text.trim() !== "");
   if (line === undefined) return {};
+
+  // The head of such a text is an error line.
   const text = yamlBlock.test(line) ? textBelow(lines.slice(at)) : line;
   return { lastLine: text.trim().slice(0, 300) };
 }
 
-/** The text of the first line, and of those below it that are further to the right, on one line. */
-function textBelow([first = "", ...others]: readonly string[]): string {
-  const left = first.search(/\S/);
-  const end = others.findIndex((line) => line.trim() !== "" && line.search(/\S/) <= left);
-  const lines = end === -1 ? others : others.slice(0, end);
-  return [first.replace(/ [|>][-+]?$/, ""), ...lines]
-    .map((line) => line.trim())
-    .filter(Boolean)
-    .join(" ");
+function isErrorLine(line: string): boolean {
+  return errorLines.some((pattern) => pattern.test(line));
+}
+
+/** The head, and the lines below it that are further to the right, on one line. */
+function textBelow([head = "", ...below]: readonly string[]): string {
+  const left = head.search(/\S/);
+  const texts = [head.replace(/ [|>][-+]?$/, "").trim()];
+  for (const line of below) {
+    const text = line.trim();
+    if (text === "") continue;
+    if (line.search(/\S/) <= left) break;
+    texts.push(text);
+  }
+  return texts.join(" ");
 }

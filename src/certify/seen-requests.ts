@@ -5,18 +5,20 @@ import type { RunTrace, VariedPoint } from "../sandbox/run-trace.js";
 import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
 import { pointId, variantWords } from "./varied-points.js";
 
-/** What the requests of a run show. */
+/** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
 export class SeenRequests implements Counting {
   readonly counters = new Counters();
   readonly #time: () => number;
+  /** The requests with each key, by its ref or fingerprint. */
   readonly #sent = new Map<string, SentKey & { readonly requests: KeyRequest[] }>();
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
   readonly #ownAssumptions = new Set<string>();
+  /** The ids of requests whose response the client did not read whole. */
   readonly #unread = new Set<string>();
   #replacedCount = 0;
   #pinned: RunTrace["pinned"];
-  #last: RunEnd["lastRequest"];
+  #lastRequest: RunEnd["lastRequest"];
   #latestAt: number;
 
   /** `time`: milliseconds that only grow. */
@@ -25,7 +27,7 @@ export class SeenRequests implements Counting {
     this.#latestAt = time();
   }
 
-  /** When the latest request came. */
+  /** When the latest request came, by `time`; before the first one, when the run began. */
   get latest(): number {
     return this.#latestAt;
   }
@@ -33,7 +35,9 @@ export class SeenRequests implements Counting {
   count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
     this.counters.count(exchange, keys);
     this.#latestAt = this.#time();
-    if (trace !== undefined) this.#addTrace(exchange, trace);
+    if (trace === undefined) return;
+    this.#addRequest(exchange, trace);
+    this.#addTrace(trace);
   }
 
   countUnread(id: string): void {
@@ -41,44 +45,53 @@ export class SeenRequests implements Counting {
     this.#unread.add(id);
   }
 
+  /** What a run has of its requests when it ends. */
   facts() {
     const pinned = this.#pinned;
     return {
-      sent: [...this.#sent.values()].map((sent) => ({ ...sent, requests: sent.requests.map(this.#asRead) })),
+      sent: [...this.#sent.values()].map(this.#withUnread),
       points: [...this.#points.values()],
       replacedCount: this.#replacedCount,
-      lastRequest: this.#last,
+      lastRequest: this.#lastRequest,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
       ownAssumptions: [...this.#ownAssumptions],
       scenarios: [...this.#scenarios],
     };
   }
 
-  #asRead = (request: KeyRequest): KeyRequest =>
-    this.#unread.has(request.id) ? { ...request, isUnread: true } : request;
+  /** Marks the requests that are unread, which a sandbox reports later than the request. */
+  #withUnread = (sentKey: SentKey): SentKey => {
+    const requests = sentKey.requests.map((request) =>
+      this.#unread.has(request.id) ? { ...request, isUnread: true } : request,
+    );
+    return { ...sentKey, requests };
+  };
 
-  #addTrace(exchange: Exchange, trace: RunTrace): void {
+  #addRequest(exchange: Exchange, { replaced, earlyMs, isElsewhere }: RunTrace): void {
     const { id, at, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
-    const ofKey = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
-    this.#sent.set(key, ofKey);
-    const { replaced, earlyMs, isElsewhere } = trace;
-    const canFail = isIdempotent(method) && response.body !== "";
-    ofKey.requests.push({
+    const sentKey = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
+    this.#sent.set(key, sentKey);
+    sentKey.requests.push({
       id,
       at,
       outcome: replaced ?? outcome,
-      canFail,
+      canFail: isIdempotent(method) && response.body !== "",
       isReplaced: replaced !== undefined,
       earlyMs,
       isElsewhere,
     });
-    const points = trace.points.filter(({ row, variant }) => variantWords(row, variant) !== undefined);
-    for (const point of points) this.#points.set(pointId(point), point);
-    this.#last = { id, outcome };
-    this.#replacedCount += replaced === undefined ? 0 : 1;
-    this.#pinned ??= trace.pinned;
-    this.#scenarios.add(trace.scenario);
-    for (const name of trace.ownAssumptions) this.#ownAssumptions.add(name);
+    this.#lastRequest = { id, outcome };
+    if (replaced !== undefined) this.#replacedCount += 1;
+  }
+
+  #addTrace({ points, pinned, scenario, ownAssumptions }: RunTrace): void {
+    for (const point of points) {
+      // A variant without words is what `minimal` does.
+      if (variantWords(point.row, point.variant) !== undefined) this.#points.set(pointId(point), point);
+    }
+    this.#pinned ??= pinned;
+    this.#scenarios.add(scenario);
+    for (const name of ownAssumptions) this.#ownAssumptions.add(name);
   }
 }

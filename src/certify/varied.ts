@@ -22,53 +22,66 @@ import { whyRunShowsNothing } from "./not-judged.js";
 import { againCommand, againCommandOfRun, type CertifyPlan, mixedName, seedCount, seedsOf } from "./plan.js";
 import type { Runs } from "./runs.js";
 
-/** Runs the client with each seed of varied responses. */
-export async function runVaried(runs: Runs) {
-  const attempts = await Promise.all(
-    seedsOf(runs.plan).map(async (seed) => {
-      const run = await runs.make(`varied.${seed}`, { profile: "varied" }, { seed });
-      const reason = run === undefined ? runNotMade : whyRunShowsNothing(runs.plain, run, "varied");
-      return { seed, run, reason };
-    }),
+/** The runs with varied responses, by how they ended. */
+interface VariedRuns {
+  /** Those that show that the client accepts what varied. */
+  readonly passed: readonly ClientRun[];
+  readonly failures: readonly ClientRun[];
+  /** A check for each seed, in their order. */
+  readonly checks: readonly Check[];
+}
+
+/** Runs the client with each seed of varied responses. Resends and faults read these runs, too. */
+export async function runVaried(runs: Runs): Promise<VariedRuns> {
+  const seeds = seedsOf(runs.plan);
+  const made = await Promise.all(
+    seeds.map((seed) => runs.make(`varied.${seed}`, { profile: "varied" }, { seed })),
   );
+
   const failures: ClientRun[] = [];
   const passed: ClientRun[] = [];
   const checks: Check[] = [];
-  for (const { seed, run, reason } of attempts) {
-    const name = `varied.${seed}`;
+  for (const [at, run] of made.entries()) {
+    const name = `varied.${seeds[at]}`;
     if (hasFailed(run)) {
       failures.push(run);
       checks.push(newCheck(name, failedResult));
-    } else if (run === undefined || reason !== undefined) {
-      checks.push(newCheck(name, notJudged(reason ?? runNotMade)));
-    } else {
-      passed.push(run);
-      checks.push(newCheck(name, heldResult));
+      continue;
     }
+    const reason = run === undefined ? runNotMade : whyRunShowsNothing(runs.plain, run, "varied");
+    if (run === undefined || reason !== undefined) {
+      checks.push(newCheck(name, notJudged(reason ?? runNotMade)));
+      continue;
+    }
+    passed.push(run);
+    checks.push(newCheck(name, heldResult));
   }
   return { passed, failures, checks };
 }
 
+/** Judges the varied runs: searches for the causes of those that failed, and makes the mixed run if all passed. */
 export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
   const { passed, failures, checks } = await runVaried(runs);
   const causes = await findCauses(runs, failures);
-  const isWhole = checks.length >= seedCount;
-  const notes = isWhole ? notesOnUnvaried(runs, [...passed, ...failures]) : [];
-  const isMixedAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
-  const mixed = isMixedAsked ? await judgeMixed(runs) : mergeJudgments([]);
-
   const problems = causes.map((cause) => causeProblem(cause, plan));
+
+  // Only all seeds together show every variant.
+  const areAllSeeds = checks.length >= seedCount;
+  const notes = areAllSeeds ? notesOnUnvaried(runs, [...passed, ...failures]) : [];
+
+  const isMixedAsked = plan.only?.includes(mixedName) || (areAllSeeds && passed.length === checks.length);
+  const mixed = isMixedAsked ? await judgeMixed(runs) : mergeJudgments([]);
   const judgedChecks = runs.isStopped ? markUnsearched(checks, problems) : checks;
   return mergeJudgments([{ checks: judgedChecks, problems, notes }, mixed]);
 }
 
-/** The checks of a search that was stopped: a failure shows nothing before it is repeated and has a cause. */
-function markUnsearched(checks: readonly Check[], findings: readonly Finding[]): Check[] {
-  const named = findings.flatMap(({ runs }) => runs);
+/** The checks of a search that was stopped: one that failed is not judged before it has a cause. */
+function markUnsearched(checks: readonly Check[], problems: readonly Finding[]): Check[] {
+  const explained = problems.flatMap(({ runs }) => runs);
   return checks.map((check) => {
-    const isOpen = check.result.kind === "failed" && !named.includes(check.name);
-    return isOpen ? newCheck(check.name, notJudged(searchNotEnded)) : check;
+    const isUnsearched = check.result.kind === "failed" && !explained.includes(check.name);
+    return isUnsearched ? newCheck(check.name, notJudged(searchNotEnded)) : check;
   });
 }
 
@@ -77,7 +90,7 @@ const searchNotEnded: Reason = {
   whatToDo: "Run certify again.",
 };
 
-/** Its name, its command and its last line are of the run that its sentence is about. */
+/** The problem of a cause. Its name, its command and its last line are of the run that its sentence is about. */
 function causeProblem({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
   return {
     ...cause,
@@ -88,7 +101,7 @@ function causeProblem({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): 
   };
 }
 
-/** One more run, whose responses differ from each other. */
+/** Judges the mixed run, in which each response has other variants than the one before. */
 async function judgeMixed(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
   const run = await runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
@@ -108,7 +121,7 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
   });
 }
 
-/** What too few requests, or the client's own settings, kept from varying. */
+/** Notes what has not varied: responses with a status that no request got, and what the client's tests set themselves. */
 function notesOnUnvaried({ covered, plan }: Runs, all: readonly ClientRun[]): Note[] {
   const notes: Note[] = [];
   const statuses = covered.map((outcome) => outcomeOf(outcome).status);

@@ -1,7 +1,9 @@
 import type { RandomStream } from "../rules/seed.js";
 
-// Engines may differ in the last digit of Math.sin and others, but not of sums, products and square roots: only these are used.
+// Numbers from random streams, the same on every engine. Engines may differ in the last digit of Math.sin and others, but not of
+// sums, products and square roots: only these are used.
 
+/** A number from 0 to less than 1. */
 export function unit(draw: RandomStream): number {
   return draw() / 4_294_967_296;
 }
@@ -10,6 +12,7 @@ export function between(draw: RandomStream, low: number, high: number): number {
   return low + unit(draw) * (high - low);
 }
 
+/** A whole number from `low` to `high`. */
 export function wholeBetween(draw: RandomStream, low: number, high: number): number {
   return low + Math.floor(unit(draw) * (high - low + 1));
 }
@@ -37,7 +40,9 @@ function exponential(x: number): number {
   return result;
 }
 
-export function direction(draw: RandomStream): readonly [number, number] {
+/** The cosine and the sine of a random angle: a point on the circle with radius 1. */
+export function direction(draw: RandomStream): readonly [cosine: number, sine: number] {
+  // Until a point is within the circle, so that no angle is more likely than another.
   for (;;) {
     const x = between(draw, -1, 1);
     const y = between(draw, -1, 1);
@@ -49,4 +54,8 @@ export function direction(draw: RandomStream): readonly [number, number] {
 export function rounded(value: number, digits: number): number {
   const factor = 10 ** digits;
   return Math.round(value * factor) / factor;
+}
+
+export function clamped(min: number, value: number, max: number): number {
+  return Math.min(max, Math.max(min, value));
 }

@@ -13,15 +13,8 @@ import {
   type Parcel,
   type Position,
 } from "../sandbox/farmer-records/farmer-shape.js";
-import {
-  type FarmerSource,
-  farmerAt,
-  farmerFeatures,
-  farmerId,
-  farmerRow,
-  indexOfFarmer,
-  makeFarmers,
-} from "./make-farmers.js";
+import { farmerId, indexOfFarmer } from "./farmer-id.js";
+import { type FarmerSource, farmerAt, farmerFeatures, farmerRow, makeFarmers } from "./make-farmers.js";
 import { countryOf, crops, resolveLocale } from "./tables.js";
 
 const start = Date.UTC(2026, 2, 2, 9);

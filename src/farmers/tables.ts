@@ -1,6 +1,5 @@
 import { cachedByName } from "../rules/cached-by.js";
 import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
-import type { RandomStream } from "../rules/seed.js";
 import type { LivestockType } from "../sandbox/farmer-records/farmer-shape.js";
 import cropTable from "./tables/crops.json" with { type: "json" };
 import en_GH from "./tables/en_GH.json" with { type: "json" };
@@ -14,17 +13,6 @@ import pt_BR from "./tables/pt_BR.json" with { type: "json" };
 import tr from "./tables/tr.json" with { type: "json" };
 import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
-
-export interface FarmContext {
-  readonly start: number;
-  readonly country: Country;
-  readonly region: Region;
-  readonly id: string;
-  /** The first year when the farmer is 18 or older all year. */
-  readonly adultFrom: number;
-  /** A separate random stream for each part of this farmer, so that a new part changes no other. */
-  readonly draws: (label: string, ...more: readonly string[]) => RandomStream;
-}
 
 // One table for each locale with its country, loaded with the first farmer. Their sources are in fixtures/README.md.
 
@@ -41,7 +29,7 @@ interface Crop {
 /** A crop of a region with its weight, and the share of its fields with irrigation (1 if the crop needs it). */
 export type Growing = readonly [crop: CropName, weight: number, watered: number];
 
-interface Region {
+export interface Region {
   /** ISO 3166-2. */
   readonly code: string;
   readonly name: string;
@@ -61,7 +49,7 @@ interface FarmSize {
 }
 
 /** A locale and its country, with the facts that its farms share. */
-interface Country {
+export interface Country {
   /** BCP 47. */
   readonly language: string;
   /** ISO 3166-1 alpha-2. */

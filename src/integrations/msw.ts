@@ -15,6 +15,17 @@ const { http } = await usersPackage(
   (msw) => ("http" in msw ? undefined : "an older one"),
 );
 
+/** The members of a handler that a server of msw 3 calls. In a workspace, it may get handlers of the root's msw 2, which lack some. */
+const handlerMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
+
+type Resolver = (call: { request: Request }) => Promise<Response>;
+
+/**
+ * The URLs of the API on any host. A pattern, because msw fails at a path whose encoding is not valid; in any letter case, to
+ * respond 404 to a misspelled path.
+ */
+const anyHost = /\/v1\/relying-party(?:\/|$)/i;
+
 /** The API's address for the client under test. */
 export interface HandlerOptions {
   /**
@@ -38,60 +49,66 @@ export interface HandlerOptions {
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
   requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
-  const baseUrl = textOfUrl(options.baseUrl);
+  const baseUrl = urlText(options.baseUrl);
   const state = () => stateOf(sandbox);
-  if (baseUrl === "*") return [handlerOf(anyHost, resolverOf(state, ""))];
+  if (baseUrl === "*") return [makeHandler(anyHost, makeResolver(state, ""))];
 
   const isAbsolute = /^https?:\/\//i.test(baseUrl);
+  // msw would read `:name` and `*` in it as patterns.
   const hasParameter = isAbsolute && /\/:/.test(baseUrl.slice("https://".length));
-  if (hasParameter || baseUrl.includes("*")) throw unusable(baseUrl, "It has no patterns");
+  if (hasParameter || baseUrl.includes("*")) throw invalidBaseUrl(baseUrl, "It has no patterns");
   return isAbsolute ? absoluteHandlers(state, baseUrl) : relativeHandlers(state, baseUrl);
 }
 
+/** The text of a base URL. Default: any host. A URL of another realm, as in jsdom, is not an instance of this one's. */
+function urlText(url: string | URL = "*"): string {
+  if (typeof url === "string") return url;
+  if (Object.prototype.toString.call(url) === "[object URL]") return url.href;
+  throw invalidBaseUrl(url, "It is not a text or a URL");
+}
+
+/** The handlers of a base URL with a host: all paths under it. */
 function absoluteHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHandler[] {
-  if (!URL.canParse(baseUrl)) throw unusable(baseUrl, "It is not a URL");
+  if (!URL.canParse(baseUrl)) throw invalidBaseUrl(baseUrl, "It is not a URL");
   const { origin, pathname } = new URL(baseUrl);
   // A base URL may have a path, which the API does not expect.
   const base = withoutSlash(pathname);
+  // A pattern, like that of any host.
   const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   const underBase = new RegExp(`^${escaped}(?:/|$)`, "i");
-  return [handlerOf(underBase, resolverOf(sandbox, base))];
+  return [makeHandler(underBase, makeResolver(sandbox, base))];
 }
 
+/** The handlers of a base URL on the page's own host, and of all paths under it. */
 function relativeHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHandler[] {
   // Without a page, no request would match, and all would go to the network, with their keys.
-  if (!("location" in globalThis)) throw unusable(baseUrl, "Only pages and jsdom have relative ones");
+  if (!("location" in globalThis)) throw invalidBaseUrl(baseUrl, "Only pages and jsdom have relative ones");
   const base = withoutSlash(baseUrl);
-  const resolver = resolverOf(sandbox, base);
-  return [handlerOf(base, resolver), handlerOf(`${base}/*`, resolver)];
+  const resolver = makeResolver(sandbox, base);
+  return [makeHandler(base, resolver), makeHandler(`${base}/*`, resolver)];
 }
 
-/** A URL of another realm, as in jsdom, is not an instance of this one's. */
-function textOfUrl(url: string | URL = "*"): string {
-  if (typeof url === "string") return url;
-  if (Object.prototype.toString.call(url) === "[object URL]") return url.href;
-  throw unusable(url, "It is not a text or a URL");
-}
-
-function unusable(baseUrl: unknown, why: string): SandboxError {
+/** The error of a base URL that cannot be used. */
+function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
   const use = "Use the whole address, such as https://api.example, or leave it out for any host";
   return new SandboxError("usage", `Invalid base URL: ${quote(baseUrl)}. ${why}. ${use}.`);
 }
 
-/** What a server of msw 3 calls. In a workspace it gets handlers of the root's msw 2, which have only some of this. */
-const laterMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
+function withoutSlash(path: string): string {
+  return path.replace(/\/+$/, "");
+}
 
-function handlerOf(path: string | RegExp, resolver: Resolver): HttpHandler {
+/** A handler for all methods of the paths. */
+function makeHandler(path: string | RegExp, resolver: Resolver): HttpHandler {
   const handler = http.all(path, resolver);
-  for (const [name, member] of Object.entries(laterMembers)) {
+  for (const [name, member] of Object.entries(handlerMembers)) {
     if (!(name in handler)) Object.assign(handler, { [name]: member });
   }
   return handler;
 }
 
-type Resolver = (call: { request: Request }) => Promise<Response>;
-
-function resolverOf(sandbox: () => SandboxState, base: string): Resolver {
+/** Responds to the requests of a handler. `base`: the path of the base URL. */
+function makeResolver(sandbox: () => SandboxState, base: string): Resolver {
   return async ({ request }) => {
     discardBody(request);
     try {
@@ -104,13 +121,7 @@ function resolverOf(sandbox: () => SandboxState, base: string): Resolver {
   };
 }
 
-/** A pattern, because msw fails at a path whose encoding is not valid; in any letter case, to respond 404 to a misspelled path. */
-const anyHost = /\/v1\/relying-party(?:\/|$)/i;
-
-function withoutSlash(path: string): string {
-  return path.replace(/\/+$/, "");
-}
-
+/** The sandbox of `handlers`, once it is used. */
 let ready: Sandbox | undefined;
 
 function readyState(): SandboxState {
@@ -125,4 +136,4 @@ export const sandbox = sandboxApi(readyState) as Sandbox<
 >;
 
 /** The handlers of the ready {@link sandbox}, for any host. */
-export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(readyState, ""))];
+export const handlers: HttpHandler[] = [makeHandler(anyHost, makeResolver(readyState, ""))];

@@ -13,6 +13,7 @@ import { loadScenario } from "../node/files/load-scenario.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import { type RunningServer, serve } from "../server/serve.js";
 
+// The `test` of these fixtures must be that of the Vitest that runs the user's tests.
 const wanted = { entry: "svc-sandbox/vitest", name: "vitest", since: "3.2" };
 const vitest = await usersPackage(
   wanted,
@@ -25,6 +26,7 @@ const vitest = await usersPackage(
   },
 );
 
+/** The version of an installed package; `undefined` if that cannot be read. */
 function installedVersion(name: string): string | undefined {
   try {
     return createRequire(import.meta.url)(`${name}/package.json`).version;
@@ -66,14 +68,17 @@ export interface SharedFixtures {
   readonly server: Omit<RunningServer, "close">;
 }
 
+/** Vitest's function that runs the tests with a fixture, and resolves after them. */
 type Use<Value> = (value: Value) => Promise<void>;
 
+/** Creates a sandbox, and uses it. */
 async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
   const { frozen = true } = options;
   const scenario = await loadIfFile(options.scenario);
   await use(createSandbox({ ...options, frozen, scenario } as SandboxOptions));
 }
 
+/** Loads a scenario file; anything else is for `createSandbox`. */
 async function loadIfFile(source: FixtureSource | undefined): Promise<ScenarioSource | undefined> {
   const isFile = typeof source === "string" && !isScenarioName(source);
   if (!isFile) return source as ScenarioSource | undefined;
@@ -90,6 +95,7 @@ async function serveWhile(sandbox: Sandbox, use: Use<SharedFixtures["server"]>):
 
 /** The fixtures that a file's tests share. */
 interface FileFixtures extends SharedFixtures {
+  /** The options of the sandbox, which a project or a file may override. */
   readonly sandboxOptions: FixtureOptions;
 }
 
@@ -112,6 +118,7 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest {
     sandboxOptions: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
       ({}, use) => use(options ?? {}),
+      // Without options, those of the project's configuration apply.
       { scope: "file", injected: options === undefined },
     ],
     sharedSandbox: [({ sandboxOptions }, use) => useSandbox(sandboxOptions, use), { scope: "file" }],

@@ -47,6 +47,9 @@ import type {
 } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
+/** The member of a sandbox with its state. Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
+const stateKey = Symbol.for("svc-sandbox.state");
+
 /** Options of `createSandbox`. */
 export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> {
   /** A bundled name, or a scenario as a value. Default: `key-states`. */
@@ -62,6 +65,28 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
 }
 
 export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] as const;
+
+/**
+ * What sandboxes of `createSandbox` get from outside, in pages and in Node. Lists what `nodePlatform` has, too: a shared part
+ * would load the farmers, or this file, with each start.
+ */
+const webPlatform: Platform = {
+  ...realTime,
+  sha256: sha256Hex,
+  // Wrapped, so that CommonJS loads the module with the first call.
+  farmers: (settings) => makeFarmers(settings),
+  endpoints: endpointsIn,
+  random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
+};
+
+export function sha256Hex(text: string): string {
+  // The class: its function `sha256` weighs 0.5 kB more in a page.
+  return bytesToHex(digestOf(new TextEncoder().encode(text)));
+}
+
+// Four signatures for the refs that the compiler then checks: those of a scenario in the options; of `key-states`, without one;
+// any text, for a loaded scenario; and those that it finds in options that fit no other one. `Omit`: without it, editors would
+// suggest String's methods in a scenario. `never`: with a default for `Source`, they would suggest only that name.
 
 /**
  * Creates a sandbox, which runs immediately. Synchronous, in Node and in browsers.
@@ -81,7 +106,6 @@ export function createSandbox<const Source extends ScenarioSource>(
     readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
   },
 ): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
-// Without `Omit`, editors would suggest String's methods in a scenario; with a default for `Source`, only that name.
 export function createSandbox(
   options?: SandboxOptions<never>,
 ): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
@@ -95,17 +119,16 @@ export function createSandbox(
   options: Omit<SandboxOptions, "scenario"> & { readonly scenario?: ScenarioSource | LoadedScenario } = {},
 ): Sandbox {
   requireKnownOptions("create the sandbox", options, sandboxOptions);
-  const run = currentRun();
-  const { scenario: source, ...startOptions } = options;
-  const { scenario, name } = chosenScenario(source, run);
-  const checked = checkedOptions(startOptions);
+  const { scenario: source, ...ownOptions } = options;
 
-  const sandbox = startSandbox(scenario, {
-    platform: webPlatform,
-    run: run?.conditionedRun,
-    name,
-    ...(run?.optionsFor(checked) ?? checked),
-  });
+  // The run of `exec` or `certify`, if any, sets what the options leave open.
+  const run = currentRun();
+  const { scenario, name } = chosenScenario(source, run);
+  const checked = checkedOptions(ownOptions);
+  const startOptions = run?.optionsFor(checked) ?? checked;
+
+  const settings = { platform: webPlatform, run: run?.conditionedRun, name, ...startOptions };
+  const sandbox = startSandbox(scenario, settings);
   run?.follow(sandbox);
   return sandboxApi(sandbox);
 }
@@ -116,10 +139,13 @@ function chosenScenario(source: ScenarioSource | LoadedScenario | undefined, run
   return run?.scenario ?? resolveSource("key-states");
 }
 
-/** What users call. The sandbox may start with its first use; each call runs what is due first. */
+/**
+ * The members that users call, of a sandbox or of one that starts with its first use. Each call runs what is due first; the
+ * report and a reset do not need that.
+ */
 export function sandboxApi(running: SandboxState | (() => SandboxState)): Sandbox {
   const current = typeof running === "function" ? running : () => running;
-  const state = () => {
+  const upToDate = () => {
     const sandbox = current();
     runDue(sandbox);
     return sandbox;
@@ -127,33 +153,33 @@ export function sandboxApi(running: SandboxState | (() => SandboxState)): Sandbo
 
   const sandbox: Sandbox = {
     get name() {
-      return state().name;
+      return upToDate().name;
     },
     get seed() {
-      return state().seed;
+      return upToDate().seed;
     },
     get profile() {
-      return state().profile;
+      return upToDate().profile;
     },
     get assumptions() {
-      const { profile: _, ...assumptions } = viewAssumptions(state());
+      const { profile: _, ...assumptions } = viewAssumptions(upToDate());
       return { ...assumptions, scopes: [...assumptions.scopes] };
     },
-    secret: (ref) => secretFor(state(), ref),
-    fetch: (input, init) => fetchResponse(state, input, init),
-    clock: clockApi(state),
-    keys: keysApi(state),
-    organizations: organizationsApi(state),
-    farmers: farmersApi(state),
-    faults: faultsApi(state),
-    requests: requestsApi(state),
+    secret: (ref) => secretFor(upToDate(), ref),
+    fetch: (input, init) => fetchResponse(upToDate, input, init),
+    clock: clockApi(upToDate),
+    keys: keysApi(upToDate),
+    organizations: organizationsApi(upToDate),
+    farmers: farmersApi(upToDate),
+    faults: faultsApi(upToDate),
+    requests: requestsApi(upToDate),
     expect(expectation = {}) {
       requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
-      return expectRequests(state(), input);
+      return expectRequests(upToDate(), input);
     },
     report: takingNothing(() => clientReport(current())),
-    snapshot: takingNothing(() => snapshotSandbox(state())),
+    snapshot: takingNothing(() => snapshotSandbox(upToDate())),
     reset: takingNothing(() => restartSandbox(current())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: current });
@@ -170,6 +196,29 @@ function clockApi(sandbox: () => SandboxState): Sandbox["clock"] {
   };
 }
 
+function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
+  return {
+    list: takingNothing(() => viewKeys(sandbox())),
+    get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
+    create(creation, by) {
+      const body = snakeCase(withEndAsText(creation));
+      const input = checkInput(inputShapes.key_creation, body, "Failed to create a key");
+      return operations.create_key(sandbox(), input, checkedActor(by));
+    },
+    rotate(key, rotation = {}, by) {
+      const input = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
+      const { replacement, secret } = operations.rotate(sandbox(), { ...input, key }, checkedActor(by));
+      return { key: replacement, secret };
+    },
+    revoke: (key, by) => operations.revoke(sandbox(), { key }, checkedActor(by)).key,
+    expire(key, end, by) {
+      const body = withEndAsText(end);
+      const input = checkInput(inputShapes.key_expiry, body, "Failed to set the end of the key");
+      return operations.expire(sandbox(), { key, ...input }, checkedActor(by)).key;
+    },
+  };
+}
+
 function organizationsApi(sandbox: () => SandboxState): Sandbox["organizations"] {
   return {
     list: takingNothing(() => viewOrganizations(sandbox())),
@@ -177,30 +226,7 @@ function organizationsApi(sandbox: () => SandboxState): Sandbox["organizations"]
     update(ref, change, by) {
       const failure = "Failed to change the organization";
       const input = checkInput(inputShapes.organization_update, snakeCase(change), failure);
-      return operations.organization(sandbox(), { ...input, ref }, actorOf(by)).organization;
-    },
-  };
-}
-
-function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
-  return {
-    list: takingNothing(() => viewKeys(sandbox())),
-    get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
-    create(creation, by) {
-      const body = snakeCase(withWrittenEnd(creation));
-      const input = checkInput(inputShapes.key_creation, body, "Failed to create a key");
-      return operations.create_key(sandbox(), input, actorOf(by));
-    },
-    rotate(key, rotation = {}, by) {
-      const input = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
-      const { replacement, secret } = operations.rotate(sandbox(), { ...input, key }, actorOf(by));
-      return { key: replacement, secret };
-    },
-    revoke: (key, by) => operations.revoke(sandbox(), { key }, actorOf(by)).key,
-    expire(key, end, by) {
-      const body = withWrittenEnd(end);
-      const input = checkInput(inputShapes.key_expiry, body, "Failed to set the end of the key");
-      return operations.expire(sandbox(), { key, ...input }, actorOf(by)).key;
+      return operations.organization(sandbox(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
 }
@@ -246,35 +272,43 @@ function requestsApi(sandbox: () => SandboxState): Sandbox["requests"] {
   };
 }
 
+/** A function that rejects each value that it is given, because the value would do nothing. */
+function takingNothing<Result>(run: () => Result): (...values: readonly unknown[]) => Result {
+  return (...values) => {
+    for (const value of values) {
+      if (value === undefined) continue;
+      requireFields("run it", { value: `${quote(value)} does nothing: leave it out` });
+    }
+    return run();
+  };
+}
+
+/** Who acts, checked. Default: an administrator. */
+function checkedActor(by: ActingAs = {}) {
+  return checkInput(actingAs, by, "Failed to act");
+}
+
+/** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */
+function withEndAsText(fields: { readonly expires?: string | Instant }): unknown {
+  // They are checked later, and may be anything.
+  const { expires } = Object(fields) as typeof fields;
+  if (expires === undefined || typeof expires === "string") return fields;
+  return { ...fields, expires: isoOf(instantOf(expires)) };
+}
+
+/** What is wrong with a number of farmers to skip or to list, if anything. */
 function countProblem(value: unknown): string | undefined {
   const isCount = Number.isSafeInteger(value) && (value as number) >= 0;
   return isCount ? undefined : "must be a whole number from 0";
 }
 
-// Lists what `nodePlatform` has, too: a shared part would load the farmers, or this file, with each start.
-const webPlatform: Platform = {
-  ...realTime,
-  sha256: sha256Hex,
-  // Wrapped, so that CommonJS loads the module with the first call.
-  farmers: (settings) => makeFarmers(settings),
-  endpoints: endpointsIn,
-  random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
-};
-
-export function sha256Hex(text: string): string {
-  // The class: its function `sha256` weighs 0.5 kB more in a page.
-  return bytesToHex(digestOf(new TextEncoder().encode(text)));
-}
-
-/** Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
-const stateKey = Symbol.for("svc-sandbox.state");
-
+/** The state of a sandbox; starts one that starts with its first use. Throws `usage` for anything else. */
 export function stateOf(sandbox: Sandbox): SandboxState {
   requireSandbox(sandbox);
   return Reflect.get(sandbox, stateKey) as SandboxState;
 }
 
-/** Throws `usage` for anything else: a first request would only get a 500, which looks like the service's. Starts no sandbox. */
+/** Throws `usage` unless a value is a sandbox: otherwise, a first request would only get a 500, which looks like the service's. Starts no sandbox. */
 export function requireSandbox(value: unknown): void {
   if (stateKey in Object(value)) return;
   throw new SandboxError("usage", `Expected a sandbox, found ${foundInstead(value)}.`);
@@ -287,26 +321,4 @@ function foundInstead(value: unknown): string {
   if ("sandbox" in members) return "an object with a sandbox: pass its sandbox";
   const found = typeof value === "function" ? "a function" : quote(value);
   return `${found}: pass what createSandbox returns, no copy`;
-}
-
-/** A member that takes no value: one that is given would do nothing. */
-function takingNothing<Result>(run: () => Result): (...values: readonly unknown[]) => Result {
-  return (...values) => {
-    for (const value of values) {
-      if (value === undefined) continue;
-      requireFields("run it", { value: `${quote(value)} does nothing: leave it out` });
-    }
-    return run();
-  };
-}
-
-function actorOf(by: ActingAs = {}) {
-  return checkInput(actingAs, by, "Failed to act");
-}
-
-/** The fields of a key with their end as scenarios write it; a text, which may be a duration, is unchanged. */
-function withWrittenEnd(fields: { readonly expires?: string | Instant }): unknown {
-  const { expires } = Object(fields) as typeof fields; // its check comes later
-  if (expires === undefined || typeof expires === "string") return fields;
-  return { ...fields, expires: isoOf(instantOf(expires)) };
 }

@@ -1,11 +1,13 @@
 import { SandboxError } from "../rules/errors.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 
-// Pages have this in place of the farmers, which few use, and add them with an import of their own (`docs/decisions/0012`).
+// `scripts/bundle.ts` puts this file in place of `farmers/make-farmers.ts` in pages, of which few use farmers. It has to export
+// the same name. The entry point `svc-sandbox/farmers` adds them (`docs/decisions/0012`).
 
-// Registered globally, so that all copies of this package share the farmers.
+/** Registered globally, so that all copies of this package share the farmers. */
 const farmersKey = Symbol.for("svc-sandbox.farmers");
 
+/** Makes the farmers known to all sandboxes of the page. */
 export function provideFarmers(make: FarmerMaker): void {
   Reflect.set(globalThis, farmersKey, make);
 }

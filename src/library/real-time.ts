@@ -1,6 +1,7 @@
 import type { Platform } from "../sandbox/sandbox-state.js";
 
-// Saved when this module loads: a test runner's fake timers should move a sandbox's clock, but not delay anything.
+// The functions of this runtime, saved when this module loads: a test runner's fake timers should move a sandbox's clock, but not
+// delay anything.
 
 const { performance } = globalThis;
 
@@ -9,15 +10,15 @@ export const { clearTimeout: endTimeout, setTimeout: startTimeout } = globalThis
 const stopwatch: () => number = performance.now.bind(performance);
 
 const { now } = Date;
-// A `Date` that is already fake is followed from the start.
 const isNative = /\[native code\]/.test(Function.prototype.toString.call(now));
+/** The real `Date.now`; `undefined` if `Date` is already fake: it is followed from the start. */
 const realNow = isNative ? now : undefined;
-/** Adding the stopwatch to it gives the time. */
+/** The time when the stopwatch was 0. */
 const origin = now() - stopwatch();
 
 export const realTime: Pick<Platform, "time" | "steadyTime" | "stopwatch"> = {
   time: () => Date.now(),
-  // Does not follow corrections of the machine's clock, but `Date.now` while fake timers replace it.
+  // Does not follow corrections of the machine's clock. While fake timers replace `Date.now`, it follows them.
   steadyTime() {
     if (Date.now === realNow) return Math.floor(origin + stopwatch());
     return Date.now();

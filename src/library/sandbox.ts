@@ -13,7 +13,8 @@ import type { ScenarioName } from "../scenario/bundled.js";
 import type { ReservedKeyRef } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
-// Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
+// What users see of a sandbox. Functions with refs are methods, not function members, so that a sandbox with known refs can be
+// passed as any sandbox.
 
 /** A running sandbox. Sandboxes share nothing with each other. */
 export interface Sandbox<KeyRef extends string = string, OrganizationRef extends string = string> {
@@ -138,7 +139,7 @@ export interface SandboxKeys<KeyRef extends string = string, OrganizationRef ext
   expire(ref: KeyRef | ListedKeyRef, end: Required<Pick<KeyCreation, "expires">>, as?: ActingAs): KeyView;
 }
 
-// Any text, but editors suggest the refs next to it.
+/** Any text, while editors suggest the refs next to it. */
 type CreatedRef = string & Record<never, never>;
 
 /** The organizations of the sandbox. */
@@ -210,26 +211,6 @@ export interface SandboxRequests<KeyRef extends string = string> {
 /** The source of a sandbox: a bundled name, or a scenario as a value. */
 export type ScenarioSource = ScenarioName | Scenario;
 
-type OrganizationsIn<Value> = Value extends { readonly organizations: infer Organizations }
-  ? (keyof Organizations & string) | InPopulation<Value, `organization-${number}`>
-  : string;
-type KeysIn<Value> = Value extends { readonly organizations: infer Organizations }
-  ?
-      | KeysOf<Organizations[keyof Organizations]>
-      | InPopulation<Value, `organization-${number}-key-${number}`>
-      | MadeInTimeline<Value>
-  : string;
-type InPopulation<Value, Ref> = Value extends { readonly population: object } ? Ref : never;
-type MadeInTimeline<Value> = Value extends { readonly timeline: readonly (infer Step)[] }
-  ? MadeBy<Step>
-  : never;
-type MadeBy<Step> = Step extends { readonly create_key: { readonly ref: infer Ref extends string } }
-  ? Ref
-  : Step extends { readonly rotate: { readonly as: infer Ref extends string } }
-    ? Ref
-    : never;
-type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
-
 /** The refs of the keys that a scenario has, as far as its type contains them. */
 export type ScenarioKeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source] : KeysIn<Source>;
 
@@ -241,7 +222,41 @@ export type OrganizationRef<Source> = Source extends ScenarioName
   ? BundledOrganizationRefs[Source]
   : OrganizationsIn<Source>;
 
-/** A value without fields that the wanted type does not have: the compiler does not check them in inferred types. */
+// The refs in the type of a scenario value: any text, if the type does not contain its organizations.
+
+/** The refs of its organizations: those that it lists, and those of its population. */
+type OrganizationsIn<Value> = Value extends { readonly organizations: infer Organizations }
+  ? (keyof Organizations & string) | InPopulation<Value, `organization-${number}`>
+  : string;
+
+/** The refs of its keys: those that it lists, those of its population, and those that its timeline makes. */
+type KeysIn<Value> = Value extends { readonly organizations: infer Organizations }
+  ?
+      | KeysOf<Organizations[keyof Organizations]>
+      | InPopulation<Value, `organization-${number}-key-${number}`>
+      | MadeInTimeline<Value>
+  : string;
+
+/** These refs, if it has a population. */
+type InPopulation<Value, Ref> = Value extends { readonly population: object } ? Ref : never;
+
+/** The refs of the keys of one of its organizations. */
+type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
+
+/** The refs of the keys that the steps of its timeline create or rotate to. */
+type MadeInTimeline<Value> = Value extends { readonly timeline: readonly (infer Step)[] }
+  ? MadeBy<Step>
+  : never;
+type MadeBy<Step> = Step extends { readonly create_key: { readonly ref: infer Ref extends string } }
+  ? Ref
+  : Step extends { readonly rotate: { readonly as: infer Ref extends string } }
+    ? Ref
+    : never;
+
+/**
+ * A value without fields that the wanted type does not have. The compiler does not check them in inferred types: here, such a
+ * field must be the text `unknown field …`, which the error of the compiler shows.
+ */
 export type WithKnownFields<Given, Wanted> = unknown extends Wanted
   ? unknown
   : Given extends object
@@ -251,7 +266,8 @@ export type WithKnownFields<Given, Wanted> = unknown extends Wanted
           : WithKnownFields<Given[Name], FieldOf<Wanted, Name>>;
       }
     : unknown;
-// Of any type of a union; of a list, its items.
+
+/** The type of a field, in any type of a union that has it; for a list, its items. */
 type FieldOf<Wanted, Name> = Wanted extends readonly (infer Item)[]
   ? Item
   : Wanted extends object

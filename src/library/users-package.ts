@@ -1,9 +1,10 @@
 import { SandboxError } from "../rules/errors.js";
 
 interface WantedPackage {
-  /** What needs it. */
+  /** The entry point that needs it. */
   readonly entry: string;
   readonly name: string;
+  /** The first version that fits. */
   readonly since: string;
 }
 
@@ -16,23 +17,24 @@ export function usersPackage<Loaded extends object>(
   load: () => Promise<Loaded>,
   olderVersion: (loaded: Loaded) => string | undefined,
 ): Promise<Loaded> {
-  const checked = (loaded: Loaded) => {
+  const requireNew = (loaded: Loaded) => {
     const older = olderVersion(loaded);
     if (older !== undefined) throw unusablePackage(wanted, `and ${older} is installed`);
     return loaded;
   };
-  const explained = (error: Error): never => {
+  const throwExplained = (error: Error): never => {
     if (missingPackage(error) !== wanted.name) throw error;
     throw unusablePackage(wanted, "which is not installed");
   };
 
   try {
-    // The builds for CommonJS and pages load it synchronously (`scripts/bundle.ts`).
+    // A promise in ES modules; the package itself in CommonJS and pages, whose builds load it synchronously (`scripts/bundle.ts`).
     const loading: Promise<Loaded> | Loaded = load();
-    if ("then" in loading) return loading.then(checked, explained);
-    return checked(loading) as never; // the type is that of ES modules, where it is a promise
+    if ("then" in loading) return loading.then(requireNew, throwExplained);
+    // In these builds, no caller awaits it. The type is that of ES modules, where it is a promise.
+    return requireNew(loading) as never;
   } catch (error) {
-    return explained(error as Error);
+    return throwExplained(error as Error);
   }
 }
 

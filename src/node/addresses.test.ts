@@ -41,7 +41,7 @@ test.each([
   ["[::1]:80", "::1"],
   ["A.example:1", "a.example"],
   ["b", "b"],
-])("the Host %s has the name %s", (host, name) => expect(addresses.bareName(host)).toBe(name));
+])("the Host %s has the name %s", (host, name) => expect(addresses.certificateName(host)).toBe(name));
 
 test.each([
   ["https://api.example/", "https://api.example"],

@@ -1,5 +1,8 @@
 import type { IncomingMessage } from "node:http";
 
+/** A host with or without a port. */
+const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
 /** Whether a server at the address listens on all addresses of this machine. */
 export function isWildcard(address: string): boolean {
   return address === "0.0.0.0" || address === "::";
@@ -17,29 +20,27 @@ export function isLoopback(address: string): boolean {
   return address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
 }
 
-/** The same for a `Host` header, which may be a name and have a port. */
+/** Whether a `Host` header, which may be a name and have a port, names only this machine. */
 export function isLoopbackHost(host: string): boolean {
-  const name = nameIn(host);
+  const name = hostName(host);
   return (
     name === "localhost" ||
     name.endsWith(".localhost") ||
     name === "[::1]" ||
     /^127(?:\.\d{1,3}){3}$/.test(name) ||
-    // The same address in IPv6, as typed and as in URLs.
+    // An address of 127.0.0.0/8 in IPv6, as typed and as in URLs.
     /^\[::ffff:(?:127(?:\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4})\]$/.test(name)
   );
 }
 
 /** The name in a `Host` header: without its port, in lower case. */
-export function nameIn(host: string): string {
+export function hostName(host: string): string {
   return host.replace(/:\d*$/, "").toLowerCase();
 }
 
-const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
-
-/** Returns the name in a `Host` header as in certificates: an IPv6 address without brackets. */
-export function bareName(host: string): string {
-  return nameIn(host).replace(/^\[(.*)\]$/, "$1");
+/** The name in a `Host` header as certificates have it: an IPv6 address without brackets. */
+export function certificateName(host: string): string {
+  return hostName(host).replace(/^\[(.*)\]$/, "$1");
 }
 
 /** Reads a host with or without a port, in lower case; `undefined` for anything else. */
@@ -47,7 +48,7 @@ export function readHostName(text: string): string | undefined {
   return hostPattern.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** Reads a URL without a user. */
+/** Reads a URL of HTTP without a user; `undefined` for anything else. */
 export function readHttpUrl(text: string): URL | undefined {
   const trimmed = text.trim();
   if (!URL.canParse(trimmed)) return undefined;
@@ -57,14 +58,14 @@ export function readHttpUrl(text: string): URL | undefined {
   return url;
 }
 
-/** Returns a base URL without a slash at its end. */
+/** Reads a base URL, which has no query; returns it without a slash at its end. `undefined` for anything else. */
 export function readBaseUrl(text: string): string | undefined {
   const url = readHttpUrl(text);
   if (url === undefined || url.search !== "" || url.hash !== "") return undefined;
   return url.href.replace(/\/+$/, "");
 }
 
-/** The server's base URL as its sender wrote it; `ownUrl` if a request has none. A wrong one harms nobody else. */
+/** The server's base URL as the sender of a request wrote it; `ownUrl` if the request has no host. A wrong one harms nobody else. */
 export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, ownUrl: string): string {
   const host = readHostName(headers.host ?? "");
   if (host === undefined) return ownUrl;

@@ -7,9 +7,13 @@ import type { FieldProblem, Place, ScenarioPlaces } from "../scenario/problems.j
 import type { LoadedScenario } from "./files/load-scenario.js";
 import { startInNode } from "./platform.js";
 
+/** The most problems that are shown. */
 const maxProblems = 20;
 
-/** What fails in the timeline and the story of a scenario. */
+/** The most requests of a dry run. */
+const maxRequests = 5_000;
+
+/** The steps that fail in the timeline and the story of a scenario. */
 export function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   options: StartOptions = {},
@@ -30,41 +34,41 @@ export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces
   return differencesOf(result).map((difference) => ({ ...difference, place: placeOf(difference.field) }));
 }
 
-/** The most requests of a dry run. */
-const maxRequests = 5_000;
-
-/** `start` starts the scenario with a frozen clock. */
+/**
+ * Runs a scenario twice, and returns which steps fail: with its story, which moves the clock, and without it. `start` starts the
+ * scenario with a frozen clock.
+ */
 export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
-  // With its story, which moves the clock.
-  const told = start();
-  const resultsInStory = followTimeline(told);
-  const storyProblems = runWholeStory(told);
+  // With its story.
+  const withStory = start();
+  const resultsInStory = followTimeline(withStory);
+  const storyProblems = runWholeStory(withStory);
   const succeededInStory = new Set<number>();
   for (const result of resultsInStory) {
-    if (failureOf(result) === undefined) succeededInStory.add(result.index);
+    if (timelineProblem(result) === undefined) succeededInStory.add(result.index);
   }
 
   // Without it, until the last step of the timeline.
-  const alone = start();
-  const resultsAlone = followTimeline(alone);
-  const last = alone.timeline.steps.at(-1);
+  const withoutStory = start();
+  const resultsAlone = followTimeline(withoutStory);
+  const last = withoutStory.timeline.steps.at(-1);
   // Skipped for snapshots: earlier changes may have left timeline steps that fail.
-  const isSnapshot = alone.scenario.requests_responded !== undefined;
+  const isSnapshot = withoutStory.scenario.requests_responded !== undefined;
   if (last !== undefined && !isSnapshot) {
-    advanceClock(alone, Math.max(0, last.at - alone.clock.now()));
+    advanceClock(withoutStory, Math.max(0, last.at - withoutStory.clock.now()));
   }
 
   // A timeline step may depend on the story, so it must succeed in only one of both runs.
   const timelineProblems: FieldProblem[] = [];
   for (const result of resultsAlone) {
     if (succeededInStory.has(result.index)) continue;
-    const failure = failureOf(result);
+    const failure = timelineProblem(result);
     if (failure !== undefined) timelineProblems.push(failure);
   }
   return [...timelineProblems, ...storyProblems];
 }
 
-/** The results of the timeline's steps: the list grows while the sandbox runs. */
+/** Collects the results of the timeline's steps, in a list that grows while the sandbox runs. */
 function followTimeline(sandbox: SandboxState): readonly TimelineResult[] {
   const results: TimelineResult[] = [];
   sandbox.journal.subscribe((event) => {
@@ -87,7 +91,7 @@ function runWholeStory(sandbox: SandboxState): FieldProblem[] {
     const rejected = rejectionProblem(result.performed);
     const hint = response === null ? undefined : `the request results in ${response.outcome}`;
     for (const { at, field, message } of differencesOf(result)) {
-      // Those of the timeline are found by `failureOf`.
+      // A step of the timeline that ran meanwhile has a problem of its own.
       if (at?.startsWith("timeline")) continue;
       if (rejected === undefined) {
         problems.push({ code: "step_fails", field, message, hint });
@@ -101,7 +105,7 @@ function runWholeStory(sandbox: SandboxState): FieldProblem[] {
 }
 
 /** What is wrong with the result of a timeline step, if anything. */
-function failureOf(result: TimelineResult): FieldProblem | undefined {
+function timelineProblem(result: TimelineResult): FieldProblem | undefined {
   const field = ["timeline", result.index];
   const rejected = rejectionProblem(result.performed);
   const isExpected = result.step.expect !== undefined;

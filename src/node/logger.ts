@@ -11,17 +11,20 @@ import { nodePlatform } from "./platform.js";
 
 type LoggedEvent = StepEvent | Extract<SandboxEvent, { readonly type: "request" }>;
 
+/** What a server writes while it runs, for people or for machines. */
 export interface Logger {
   readonly event: (event: LoggedEvent) => void;
+  /** Something good to know. */
   readonly note: (message: string) => void;
   /** Something to look at, although the server continues. */
   readonly warning: (message: string) => void;
   /** A change through the control plane, or a rejected token: `POST /__sandbox/keys/main/revoke` with `409 name_taken`. */
   readonly controlCall: (entry: { readonly call: string; readonly result: string }) => void;
+  /** Something that failed. */
   readonly problem: (message: string) => void;
 }
 
-/** Requests have the journal's member names. Never writes a full key (R46). */
+/** A log with a line of JSON for each entry. Requests have the journal's member names. Never writes a full key (R46). */
 export function createJsonLog(write: (line: string) => void): Logger {
   const log = (level: "info" | "warning" | "error", members: Readonly<Record<string, unknown>>) => {
     // The real time, as in other logs; the `at` of events is the time of the sandbox's clock.
@@ -41,7 +44,7 @@ export function createJsonLog(write: (line: string) => void): Logger {
   };
 }
 
-/** Contains no full key. */
+/** The members of a step. Contains no full key. */
 function stepData(event: StepEvent): Record<string, unknown> {
   const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
   // A client or a scenario may have written a key anywhere.

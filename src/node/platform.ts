@@ -17,6 +17,7 @@ export const nodeCrypto = process.getBuiltinModule("node:crypto");
 
 const { createHash, hash, randomBytes } = nodeCrypto;
 
+/** The fastest function for a hash in hex. */
 function makeSha256(): Platform["sha256"] {
   // The one-shot `hash`, in hex by default, is twice as fast as `createHash`; other runtimes may not have it.
   if (typeof hash === "function") return hash.bind(undefined, "sha256") as Platform["sha256"];
@@ -28,6 +29,7 @@ const { clearInterval, clearTimeout, setInterval, setTimeout } = process.getBuil
 /** Node's own timers, saved now: in jsdom the global ones have no `unref`, and fake ones would stop. */
 export const timers = { clearInterval, clearTimeout, nextTick: process.nextTick, setInterval, setTimeout };
 
+/** What sandboxes of this program get from outside; `webPlatform` has the same parts for `createSandbox`. */
 export const nodePlatform: Platform = {
   ...realTime,
   sha256: makeSha256(),

@@ -63,10 +63,10 @@ interface CheckRow extends RequestCheck {
   /** The outcome of a request that it rejects; `undefined` if it passes. */
   readonly reject: (facts: AuthorizationFacts) => ApiOutcomeId | undefined;
   /** Why it rejects. Each 403 tells its cause; a 401 never does (R14), and the cause of a 429 is its limit. */
-  readonly explain?: (facts: AuthorizationFacts) => RejectionCause;
+  readonly explain?: (facts: AuthorizationFacts) => PublicCause;
 }
 
-interface RejectionCause {
+interface PublicCause {
   /** For `error.details`. */
   readonly details: Readonly<Record<string, unknown>>;
   /** In words. */
@@ -156,7 +156,7 @@ export function authorize(facts: AuthorizationFacts): ApiOutcomeId {
 }
 
 /** What a rejection tells about its cause; `undefined` for an outcome of another status than 403. */
-export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts): RejectionCause | undefined {
+export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts): PublicCause | undefined {
   const rejecting = authorizationChecks.find(({ exits }) => exits.includes(outcome));
   return rejecting?.explain?.(facts);
 }

@@ -20,20 +20,16 @@ import type { RunMark } from "../sandbox/run-trace.js";
 import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import { isAnsweredWrongly, type OnRequest, type RejectionOfRun, type RunConditions } from "./conditions.js";
 
+// A client's run may have several processes, such as the workers of a test runner, each with its own sandboxes. Its conditions
+// mean one request over all of them. The processes agree on it by claims: a name that only one of them can claim.
+
 /** Claims a name for this process. Returns whether no process of the run had claimed it before. */
 type ClaimOnce = (name: string) => boolean;
 
-/** Returns a claim for the sandboxes of one process. */
-function claimHere(): ClaimOnce {
-  const claimed = new Set<string>();
-  return (name) => {
-    if (claimed.has(name)) return false;
-    claimed.add(name);
-    return true;
-  };
-}
+/** Timers may end a little early. */
+const toleranceMs = 50;
 
-/** Starts to apply the conditions of a run. */
+/** Starts to apply the conditions of a run. Default of `claim`: the run has only this process. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
   const { profile, rows, mixed, faults, onRequest } = conditions;
   const fire = startFaults(faults);
@@ -44,15 +40,27 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     rows,
     shiftOf: startMixing(mixed),
     intercept(sandbox, call, own) {
+      // The faults of the run come first.
       const fired = fire(sandbox, call, own.facts);
       if (fired !== undefined) {
-        // Before a late response, which counts the request.
+        // Read before a late response, which counts the request.
         const mark = { replaced: own.facts.expectedOutcome() };
         return { ...faultyResult(sandbox, call, fired, true), mark };
       }
+
       if (replacer === undefined) return own.respond();
       return replacer.resultOf(sandbox, call, own);
     },
+  };
+}
+
+/** Returns a claim among the sandboxes of one process. */
+function claimHere(): ClaimOnce {
+  const claimed = new Set<string>();
+  return (name) => {
+    if (claimed.has(name)) return false;
+    claimed.add(name);
+    return true;
   };
 }
 
@@ -63,30 +71,33 @@ function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["shiftOf"] {
     // A 401 must not depend on the requests before it (R14).
     if (!mixed || status === 401) return 0;
     const count = counts.get(status) ?? 0;
-    // No client sent a story's request.
+    // A request of a story does not count: no client sent it.
     if (!request.fromStory) counts.set(status, count + 1);
     return count;
   };
 }
 
-/** Starts the faults of a run, which count their requests again with each start of a scenario. */
+/** Starts the faults of a run. Returns a function that fires the one which is due for a call, if any. */
 function startFaults(faults: RunConditions["faults"] = []) {
-  // Each start makes a registry.
-  const activeIn = cachedBy(
+  // A scenario that starts has a new registry, and its faults count their requests again.
+  const activeSinceStart = cachedBy(
     (_registry: SandboxState["registry"], { seed, startedAt }: SandboxState): readonly ActiveFault[] =>
       activateFaults(faults, seed, startedAt),
   );
   return (sandbox: SandboxState, call: ApiCall, facts: FaultFacts): FiredFault | undefined => {
     if (faults.length === 0) return undefined;
-    return fireFault(activeIn(sandbox.registry, sandbox), call.number, facts);
+    return fireFault(activeSinceStart(sandbox.registry, sandbox), call.number, facts);
   };
 }
 
-/** Gives the request of a run what its conditions say, and marks it and what follows it. */
+/**
+ * Gives the request that the conditions mean something in place of its response, and marks it. For the nth request of a key, it
+ * also marks the later ones of that key: it knows whether this process has replaced the nth, or another one, or none so far.
+ */
 class RequestReplacer {
   readonly #onRequest: OnRequest;
   readonly #claim: ClaimOnce;
-  /** The number of the latest candidate that this process knows of, over all processes: each claims the number of its own. */
+  /** The highest number of a candidate, over all processes, that this process knows of: each process claims the numbers of its own. */
   #latestNumber = 0;
   /** When this process has replaced what a request gets; `undefined` if it has not. */
   #replacedAt: Moment | undefined;
@@ -101,16 +112,18 @@ class RequestReplacer {
     if (own.fault !== undefined && this.#onRequest.gets.kind !== "fault") return own.respond();
     const outcome = own.facts.expectedOutcome();
     if (!this.#isCandidate(call, outcome)) return own.respond();
-    if (!this.#claimIt()) {
-      const mark = this.#markOfLater(sandbox, call);
+
+    if (!this.#claimCandidate()) {
+      // Read before the response, which takes time.
+      const mark = this.#markOther(sandbox, call);
       return { ...own.respond(), mark };
     }
 
     this.#replacedAt = momentOf(sandbox, call);
-    return { ...this.#replacement(sandbox, call, own), mark: { replaced: outcome } };
+    return { ...this.#replace(sandbox, call, own), mark: { replaced: outcome } };
   }
 
-  /** Whether it is one of those that are counted. */
+  /** Whether the conditions choose among requests like this one. */
   #isCandidate({ entry, endpoint, request }: ApiCall, outcome: OutcomeId): boolean {
     const { which, gets } = this.#onRequest;
     if (which.kind === "nth") return entry?.key.ref === which.key && isSuccess(outcome);
@@ -119,8 +132,8 @@ class RequestReplacer {
     return gets.kind !== "fault" || (isIdempotent(request.method) && request.method !== "HEAD");
   }
 
-  /** Claims a candidate. Returns whether it is the one that the conditions mean. */
-  #claimIt(): boolean {
+  /** Claims a candidate. Returns whether it is the request that the conditions mean. */
+  #claimCandidate(): boolean {
     const { which } = this.#onRequest;
     switch (which.kind) {
       case "each":
@@ -132,7 +145,7 @@ class RequestReplacer {
     }
   }
 
-  /** Claims the first number that no process has claimed, and returns it; `undefined` if it is more than `last`. */
+  /** Claims the first number that no process has claimed, and returns it; `undefined` if all numbers up to `last` are claimed. */
   #claimNumber(last: number): number | undefined {
     while (this.#latestNumber < last) {
       this.#latestNumber += 1;
@@ -141,19 +154,22 @@ class RequestReplacer {
     return undefined;
   }
 
-  #markOfLater(sandbox: SandboxState, call: ApiCall): RunMark | undefined {
+  /** The mark of a candidate that is not meant: whether it came too early after the one that is. */
+  #markOther(sandbox: SandboxState, call: ApiCall): RunMark | undefined {
     const { which, gets } = this.#onRequest;
     if (which.kind !== "nth") return undefined;
+
     if (this.#replacedAt !== undefined) {
       const seconds = "seconds" in gets ? gets.seconds : undefined;
-      return { earlyMs: earlyMs(this.#replacedAt, momentOf(sandbox, call), seconds) };
+      return { earlyMs: msTooEarly(this.#replacedAt, momentOf(sandbox, call), seconds) };
     }
-    // Another process has claimed the number of the one that is replaced.
+    // All numbers are claimed, and this process has replaced nothing: another one has.
     if (this.#latestNumber === which.nth) return { isElsewhere: true };
     return undefined;
   }
 
-  #replacement(sandbox: SandboxState, call: ApiCall, own: OwnResponse): CallResult {
+  /** What the request gets in place of its own response. */
+  #replace(sandbox: SandboxState, call: ApiCall, own: OwnResponse): CallResult {
     const { gets } = this.#onRequest;
     switch (gets.kind) {
       case "fault": {
@@ -177,12 +193,12 @@ class RequestReplacer {
           },
         };
       case "rejection":
-        return rejectionOf(gets, sandbox, call);
+        return rejectCall(sandbox, call, gets);
     }
   }
 }
 
-/** The wrong response of a result, which keeps its outcome. */
+/** A wrong response in place of the one of a result, which keeps its outcome: a 401 for a success, a success for anything else. */
 function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
   const wrong = isSuccess(result.outcome)
     ? renderRejection(sandbox, call, { outcome: "401.unknown" })
@@ -191,14 +207,15 @@ function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): 
   return { ...result, response: wrong.response, code: wrong.code, points: [] };
 }
 
-/** The success of a call, as if its key had passed each check. */
+/** The success of a call, as if its key had passed each check and the request was counted. */
 function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
   const { entry, endpoint = me } = call;
   const caller = entry && { ...entry, usage: { ...entry.usage, dayCount: entry.usage.dayCount + 1 } };
   return renderSuccess(sandbox, call, endpoint, endpoint.respond(caller));
 }
 
-function rejectionOf(rejection: RejectionOfRun, sandbox: SandboxState, call: ApiCall): CallResult {
+/** Rejects a call as the conditions say, with their `Retry-After` or without one. */
+function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionOfRun): CallResult {
   const { as, seconds, asDate = false } = rejection;
   if (as === "fault.status") return unavailable(sandbox, call, seconds, asDate);
 
@@ -216,15 +233,15 @@ function rejectionOf(rejection: RejectionOfRun, sandbox: SandboxState, call: Api
   return { ...rejected, response: { ...response, headers }, date };
 }
 
-/** Timers may end a little early. */
-const toleranceMs = 50;
-
-/** A point in time on each clock that a client can wait by, in milliseconds: a test may move the first, fake timers the second. */
+/** A point in time on each clock that a client can wait by, in milliseconds. */
 interface Moment {
-  /** A new one with each start of a sandbox. */
+  /** The sandbox's clock, a new one with each start of a sandbox. */
   readonly clock: object;
+  /** The time of that clock, which a test may move. */
   readonly now: number;
+  /** The time of `Date`, which fake timers may move. */
   readonly wall: number;
+  /** The time that really passes. */
   readonly stopwatch: number;
 }
 
@@ -233,28 +250,28 @@ function momentOf({ clock, platform }: SandboxState, { now, started }: ApiCall):
 }
 
 /**
- * How long after a rejection a request came, if that was before its time on every clock. Without seconds, the minute must end.
- * A sandbox that starts again knows of no rejection that a client must wait for.
+ * How long after a rejection a request came, if that was too early on every clock. The client has to wait for some seconds, or
+ * without them until the minute ends. A sandbox that starts again knows of no rejection that a client must wait for.
  */
-function earlyMs(from: Moment, to: Moment, seconds: number | undefined): number | undefined {
-  if (from.clock !== to.clock) return undefined;
-  const now = to.now - from.now;
-  const wall = to.wall - from.wall;
-  const stopwatch = to.stopwatch - from.stopwatch;
+function msTooEarly(rejected: Moment, sent: Moment, seconds: number | undefined): number | undefined {
+  if (rejected.clock !== sent.clock) return undefined;
+  const passed = sent.now - rejected.now;
+  const passedOnWall = sent.wall - rejected.wall;
+  const passedReally = sent.stopwatch - rejected.stopwatch;
 
-  // How long to wait, and on the wall clock, where another minute may end first.
-  let due: number;
-  let dueOnWall: number;
+  // How long to wait, also on the wall clock, where another minute may end first.
+  let wait: number;
+  let waitOnWall: number;
   if (seconds === undefined) {
-    due = minuteEnd(from.now) - from.now;
-    dueOnWall = Math.min(due, minuteEnd(from.wall) - from.wall);
+    wait = minuteEnd(rejected.now) - rejected.now;
+    waitOnWall = Math.min(wait, minuteEnd(rejected.wall) - rejected.wall);
   } else {
-    due = seconds * 1000;
-    dueOnWall = due;
+    wait = seconds * 1000;
+    waitOnWall = wait;
   }
 
-  // On the clock by which it came last.
-  const overdue = Math.max(now - due, wall - dueOnWall, stopwatch - due);
+  // The clock on which it came last decides: a client may wait by any of them.
+  const overdue = Math.max(passed - wait, passedOnWall - waitOnWall, passedReally - wait);
   if (overdue >= -toleranceMs) return undefined;
-  return Math.round(Math.max(now, wall, stopwatch));
+  return Math.round(Math.max(passed, passedOnWall, passedReally));
 }

@@ -21,28 +21,34 @@ export interface RunConditions {
   readonly onRequest?: OnRequest;
 }
 
+/** What is put in place of the response to a request, and to which one. */
 export interface OnRequest {
   readonly which: WhichRequest;
   readonly gets: Replacement;
 }
 
-/** Which request it is, over all processes: by where it would end, or the nth one with a key, from 1, of those that would be accepted. */
+/** Which request it is, over all processes of the run. */
 export type WhichRequest =
+  /** By where it would end. */
   | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
+  /** The nth one with a key, from 1, of those that would be accepted. */
   | { readonly kind: "nth"; readonly key: string; readonly nth: number };
 
-/** `wrong_answer`: a 401 for a key that works, and a 200 for any other. `late`: its own response, after so many seconds. */
 export type Replacement =
   | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }
+  /** A 401 for a key that works, and a 200 for any other. */
   | { readonly kind: "wrong_answer" }
+  /** Its own response, after so many seconds. */
   | { readonly kind: "late"; readonly seconds: number }
   | RejectionOfRun;
 
-/** Another outcome, or a 503. Without seconds, it has no `Retry-After`, and a 429 lasts until the minute ends. */
+/** Another outcome than its own, or a 503. */
 export interface RejectionOfRun {
   readonly kind: "rejection";
   readonly as: ApiOutcomeId | "fault.status";
+  /** How long to wait, in `Retry-After`. Without it, there is no such header, and a 429 lasts until the minute ends. */
   readonly seconds?: number;
+  /** Whether `Retry-After` has a date. Default: it has seconds. */
   readonly asDate?: boolean;
 }
 

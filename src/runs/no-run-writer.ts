@@ -1,6 +1,6 @@
 import type { SandboxRun } from "./run-writer.js";
 
-// Pages have this in place of `run-writer.ts`: they belong to no run.
+// Pages belong to no run: `scripts/bundle.ts` puts this file in place of `run-writer.ts` there. It has to export the same names.
 
 const noRun = (): SandboxRun | undefined => undefined;
 

@@ -7,14 +7,18 @@ import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { conditionedRun } from "./conditioned-run.js";
 import type { RunConditions } from "./conditions.js";
 
-// Each request is a line when it is made: test runners end their workers from outside. Pages have `no-run-writer.ts` instead.
+// The sandboxes of a client's run report their requests in the folder of the run, which has:
+// - `run.json`: what `exec` or `certify` sets for all sandboxes
+// - `requests-….jsonl` of each process: its requests. Each is a line when it is made: test runners end their workers from outside
+// - `claimed-…`: what one process has claimed
+// Pages have `no-run-writer.ts` in place of this file.
 
 /** The content of `run.json`. */
 export interface RunFile {
   readonly version: string;
   /** The scenario of sandboxes that name none. */
   readonly scenario: Pick<NamedScenario, "name" | "scenario">;
-  /** Options of sandboxes that do not set them. */
+  /** The options of sandboxes that do not set them. */
   readonly options: StartOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly start?: number | undefined;
@@ -22,10 +26,11 @@ export interface RunFile {
   readonly conditions?: RunConditions | undefined;
 }
 
-/** A line of a process. The first one has its version; one of another version has no others. */
+/** A line of a process: its version, a request, or an unread response. The first one has the version; a process of another version writes no others. */
 export interface RunLine {
   readonly version?: string;
   readonly exchange?: Exchange;
+  /** The keys that the advice about the request names. */
   readonly keys?: KeysOfAdvice | undefined;
   readonly trace?: RunTrace | undefined;
   /** The id of the request whose response a client did not read whole. */
@@ -36,23 +41,28 @@ export interface RunLine {
 export interface SandboxRun {
   readonly scenario: RunFile["scenario"] | undefined;
   readonly conditionedRun: ConditionedRun | undefined;
-  /** Returns a sandbox's own options, and the run's in place of the others. */
-  readonly optionsFor: (ofSandbox: StartOptions) => StartOptions;
-  /** Reports each later request of a sandbox, over all resets. Code has a place that a report can name. */
+  /** Returns a sandbox's own options, and the run's in place of those that it does not set. */
+  readonly optionsFor: (ownOptions: StartOptions) => StartOptions;
+  /** Reports each later request of a sandbox, over all resets. One that code starts has a place that the report can name. */
   readonly follow: (sandbox: SandboxState, startedBy?: "code" | "command") => void;
 }
 
 export const runFile = "run.json";
-/** The name of a process's lines also has the number of requests that are missing: a rename needs no space on a full disk. */
-function linesOf(id: string, missing = 0): string {
+
+/** The names of the files of requests: the process, and how many of its requests are missing. */
+export const linesName = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
+
+/** A process's file. Its name also has the number of missing requests: a rename needs no space on a full disk. */
+function linesFile(id: string, missing = 0): string {
   const suffix = missing === 0 ? "" : `-missing-${missing}`;
   return `requests-${id}${suffix}.jsonl`;
 }
-export const linesName = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
 
 // Of Node only; other runtimes may lack it, and a test may replace these functions later.
 const node = (globalThis as { process?: NodeJS.Process }).process;
 const fs = node?.getBuiltinModule?.("node:fs");
+
+type Files = NonNullable<typeof fs>;
 
 /** What this process has read in the folder of its run. Each of its sandboxes asks, and the folder may change between tests. */
 let opened: { readonly folder: string; readonly writer: LineWriter; run: SandboxRun | undefined } | undefined;
@@ -62,14 +72,14 @@ export function currentRun(): SandboxRun | undefined {
   const folder = node?.env?.SVC_SANDBOX_RUN;
   if (!folder || fs === undefined) return undefined;
   if (opened?.folder !== folder) opened = { folder, writer: new LineWriter(folder, fs), run: undefined };
+  // A run that could not be read is tried again.
   opened.run ??= readRun(folder, fs, opened.writer);
   return opened.run;
 }
 
-type Files = NonNullable<typeof fs>;
-
+/** Reads the run of a folder; `undefined` if that fails, which is reported. */
 function readRun(folder: string, files: Files, writer: LineWriter): SandboxRun | undefined {
-  const file = writer.tryOrReport(() => runFileIn(files.readFileSync(`${folder}/${runFile}`, "utf8")));
+  const file = writer.tryOrReport(() => parseRunFile(files.readFileSync(`${folder}/${runFile}`, "utf8")));
   if (file === undefined) return undefined;
   // Another version may mean something else by it.
   if (file.version !== project.version) return runOfAnotherVersion(writer);
@@ -79,15 +89,15 @@ function readRun(folder: string, files: Files, writer: LineWriter): SandboxRun |
   return {
     scenario,
     conditionedRun: conditions && { ...conditionedRun(conditions, claim), start },
-    optionsFor: (ofSandbox) => ({
-      ...ofSandbox,
-      seed: ofSandbox.seed ?? options.seed,
-      profile: ofSandbox.profile ?? options.profile,
-      now: ofSandbox.now ?? options.now,
-      frozen: ofSandbox.frozen ?? options.frozen,
+    optionsFor: (ownOptions) => ({
+      ...ownOptions,
+      seed: ownOptions.seed ?? options.seed,
+      profile: ownOptions.profile ?? options.profile,
+      now: ownOptions.now ?? options.now,
+      frozen: ownOptions.frozen ?? options.frozen,
     }),
     follow(sandbox, startedBy = "code") {
-      // A reset may set another seed.
+      // Whether it has a seed of its own. Asked for each request, because a reset may set another one.
       const isPinned = () => options.seed !== undefined && sandbox.seed !== options.seed;
       const place = isPinned() && startedBy === "code" ? callerOutside(node as NodeJS.Process) : undefined;
       sandbox.counters.passOnTo({
@@ -101,40 +111,71 @@ function readRun(folder: string, files: Files, writer: LineWriter): SandboxRun |
   };
 }
 
+/** Parses the content of `run.json`. Throws for what `exec` and `certify` of any version do not write. */
+function parseRunFile(text: string): RunFile {
+  const file: Partial<RunFile> | null = JSON.parse(text);
+  if (file?.version !== undefined && file.scenario && file.options) return file as RunFile;
+  throw new Error(`${runFile} is not the file of a run`);
+}
+
 /** A run that sets nothing. The first request writes a line with the version of this process, and no request is counted. */
 function runOfAnotherVersion(writer: LineWriter): SandboxRun {
   const count = () => writer.line();
   return {
     scenario: undefined,
     conditionedRun: undefined,
-    optionsFor: (ofSandbox) => ofSandbox,
+    optionsFor: (ownOptions) => ownOptions,
     follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
   };
 }
 
-/** Throws for what `exec` and `certify` of any version do not write. */
-function runFileIn(text: string): RunFile {
-  const file: Partial<RunFile> | null = JSON.parse(text);
-  if (file?.version !== undefined && file.scenario && file.options) return file as RunFile;
-  throw new Error(`${runFile} is not the file of a run`);
+/** Claims a name, as a file that only one process can make. Returns whether it is the first claim, over all processes of the run. */
+export function claimOnce(folder: string, name: string, files: Files): boolean {
+  try {
+    files.writeFileSync(`${folder}/claimed-${name}`, "", { flag: "wx" });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-/** Writes the lines of this process. */
+/** Returns the place of the user's code that leads here, as `test/me.test.js:3:17`; `undefined` if there is none. */
+function callerOutside({ cwd }: NodeJS.Process): string | undefined {
+  // The first line is the message, and the second one this function.
+  const [, ownPlace = "", ...callers] = (new Error().stack ?? "").split("\n").map(placeInStack);
+  const ownFolder = ownPlace.slice(0, ownPlace.lastIndexOf("/") + 1);
+  for (const place of callers) {
+    const isInPackage = place.includes("/node_modules/") || place.startsWith(ownFolder);
+    if (place !== "" && !isInPackage) return place.replace(`${cwd()}/`, "");
+  }
+  return undefined;
+}
+
+/** The file, line and column of a line of a stack; empty if it has none. */
+function placeInStack(frame: string): string {
+  return /(?:file:\/\/)?((?:\/|[A-Za-z]:)[^()]+:\d+:\d+)\)?$/.exec(frame)?.[1] ?? "";
+}
+
+/** Writes the lines of this process. A line that cannot be written is counted in the file's name. */
 class LineWriter {
   readonly #folder: string;
+  /** A process id may come again in another container. */
   readonly #id = `${node?.pid}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
   readonly #files: Files;
   #file: string;
+  /** The requests without a line. */
   #missing = 0;
+  /** Whether the line with the version is written. */
   #isStarted = false;
   /** Whether the last text may have been written in part, as to a full disk. */
   #isCut = false;
-  #hasFailed = false;
+  /** Whether a failure has been reported. */
+  #hasReported = false;
 
   constructor(folder: string, files: Files) {
     this.#folder = folder;
     this.#files = files;
-    this.#file = `${folder}/${linesOf(this.#id)}`;
+    this.#file = `${folder}/${linesFile(this.#id)}`;
   }
 
   /** Writes a line, after the one with the version. Default: only that. */
@@ -144,6 +185,7 @@ class LineWriter {
     if (line !== undefined) text += `${JSON.stringify(line)}\n`;
     if (text === "") return;
 
+    // Ends a line that may have been cut, and takes this text for cut until it is written.
     const lineEnd = this.#isCut ? "\n" : "";
     this.#isCut = true;
     this.tryOrReport(() => {
@@ -155,13 +197,14 @@ class LineWriter {
     if (this.#isCut && line?.exchange !== undefined) this.#countMissing();
   }
 
+  /** Counts a request without a line, in the name of the file. */
   #countMissing(): void {
     this.#missing += 1;
-    const file = `${this.#folder}/${linesOf(this.#id, this.#missing)}`;
+    const file = `${this.#folder}/${linesFile(this.#id, this.#missing)}`;
     try {
       this.#files.renameSync(this.#file, file);
     } catch (error) {
-      // The next line makes one that is not there.
+      // A file that is not there yet gets this name with its first line.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") return;
     }
     this.#file = file;
@@ -174,12 +217,13 @@ class LineWriter {
     } catch (error) {
       // Once, and not as an error of the client: its response is right.
       const text = `svc-sandbox could not count the requests of process ${node?.pid}: ${(error as Error).message}\n`;
-      if (!this.#hasFailed) this.#say(text);
-      this.#hasFailed = true;
+      if (!this.#hasReported) this.#say(text);
+      this.#hasReported = true;
       return undefined;
     }
   }
 
+  /** Writes to stderr. */
   #say(text: string): void {
     try {
       this.#files.writeSync(2, text);
@@ -187,30 +231,4 @@ class LineWriter {
       // Nobody reads it.
     }
   }
-}
-
-/** Returns whether it is the first claim of this name, over all processes of the run. */
-export function claimOnce(folder: string, name: string, files: Files): boolean {
-  try {
-    files.writeFileSync(`${folder}/claimed-${name}`, "", { flag: "wx" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns the first place of the current call outside of packages, as `test/me.test.js:3:17`; `undefined` if there is none. */
-function callerOutside({ cwd }: NodeJS.Process): string | undefined {
-  const [, ownPlace = "", ...callers] = (new Error().stack ?? "").split("\n").map(placeIn);
-  const ownFolder = ownPlace.slice(0, ownPlace.lastIndexOf("/") + 1);
-  for (const place of callers) {
-    const isInPackage = place.includes("/node_modules/") || place.startsWith(ownFolder);
-    if (place !== "" && !isInPackage) return place.replace(`${cwd()}/`, "");
-  }
-  return undefined;
-}
-
-/** The file, line and column of a line of a stack; empty if it has none. */
-function placeIn(frame: string): string {
-  return /(?:file:\/\/)?((?:\/|[A-Za-z]:)[^()]+:\d+:\d+)\)?$/.exec(frame)?.[1] ?? "";
 }

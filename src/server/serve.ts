@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { bareName, hostToConnectTo, isLoopback } from "../node/addresses.js";
+import { certificateName, hostToConnectTo, isLoopback } from "../node/addresses.js";
 import { nodeCrypto, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import { controlPath } from "../rules/request-path.js";
@@ -33,32 +33,47 @@ export interface RunningServer {
   readonly close: (grace?: number) => Promise<void>;
 }
 
-/** Milliseconds between two looks at what is due in the sandbox. */
-const pauseOfDue = 250;
+const defaultHost = "127.0.0.1";
 
-/** Resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
+/** Milliseconds between two looks at what is due in the sandbox. */
+const dueIntervalMs = 250;
+
+/** Connections that wait to be accepted. One partner's burst would fill Node's 511, and others would wait for seconds. */
+const backlog = 4096;
+
+/** The bytes of a random control token. */
+const tokenBytes = 24;
+
+/** Serves a sandbox; resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
 export async function serve(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
-  const { port, host = "127.0.0.1", control = true, program = "svc-sandbox", stateFile } = options;
+  const { port, host = defaultHost, control = true, program = "svc-sandbox", stateFile } = options;
+  // Reports tell the user to run certify in the way that he started this program.
   if (options.program !== undefined) {
     sandbox.invocation = { ...sandbox.invocation, certify: `${program} certify` };
   }
+
+  // What responds: the API, and the control plane under its path.
   const state = createServerState(sandbox, { onStop: () => void close(), ...options });
-  const certificate = await certificateOf(state, options);
+  const certificate = await certificateFor(state, options);
   if (control) state.control = mountControl(state);
 
+  // What is known once it listens.
   const { server, open } = createHttpServer(state, certificate);
   const address = await listenOn(server, port, host, program);
   state.localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   state.loopback = isLoopback(address.address);
   // Other machines can call its control plane.
-  if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
+  if (!state.loopback) state.token ??= nodeCrypto.randomBytes(tokenBytes).toString("base64url");
 
-  const due = timers.setInterval(() => tryToRunDue(sandbox), pauseOfDue).unref();
-  const close = async (grace = 2000) => {
+  // Timelines also continue without requests.
+  const dueTimer = timers.setInterval(() => tryToRunDue(sandbox), dueIntervalMs).unref();
+
+  // `onStop` also calls it, with a call of the control plane, which comes later.
+  async function close(grace = 2000): Promise<void> {
     state.stopping.abort();
-    timers.clearInterval(due);
+    timers.clearInterval(dueTimer);
     await closeServer(server, open, grace);
-  };
+  }
 
   try {
     stateFile?.begin();
@@ -79,29 +94,21 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
   };
 }
 
-function tryToRunDue(sandbox: SandboxState): void {
-  try {
-    runDue(sandbox);
-  } catch {
-    // The next request reports the error. A failed save is tried again, and reported there.
-  }
-}
-
-/** The certificate to serve HTTPS with, if any. */
-async function certificateOf(
+/** The certificate to serve HTTPS with, if any; then the commands that messages show accept it. */
+async function certificateFor(
   { sandbox, allowedHosts }: ServerState,
   options: ServeOptions,
 ): Promise<CertificatePair | undefined> {
-  const { tls = false, host = "127.0.0.1" } = options;
+  const { tls = false, host = defaultHost } = options;
   if (tls === false) return undefined;
 
   sandbox.invocation = { ...sandbox.invocation, curlOptions: "-k" };
   // Most servers speak HTTP, and the certificates take long to load.
   const { certificatePair } = await import("./sockets/tls.js");
-  return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);
+  return certificatePair(tls, [host, ...allowedHosts.map(certificateName)]);
 }
 
-/** Loaded by the first call: Express takes longer to load than everything else, and most runs do not need it. */
+/** The control plane. The first call loads it: Express takes longer to load than everything else, and most runs do not need it. */
 function mountControl(state: ServerState): ControlHandler {
   let app: ControlHandler | undefined;
 
@@ -136,13 +143,6 @@ function mountControl(state: ServerState): ControlHandler {
     else app(request, response);
   };
 }
-
-function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "https"): string {
-  return `${scheme}://${hostToConnectTo(address)}:${port}`;
-}
-
-/** Connections that wait to be accepted. One partner's burst would fill Node's 511, and others would wait for seconds. */
-const backlog = 4096;
 
 /** Listens, and returns the address. Throws `address_in_use` or `address_unavailable`. */
 async function listenOn(
@@ -190,4 +190,17 @@ function addressUnavailable(error: NodeJS.ErrnoException, port: number, host: st
     `Failed to listen on port ${port} on ${host}: ${reason}. Choose another with --port or --host.`,
     { port, host },
   );
+}
+
+function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "https"): string {
+  return `${scheme}://${hostToConnectTo(address)}:${port}`;
+}
+
+/** Runs what is due; an error of it ends nothing. */
+function tryToRunDue(sandbox: SandboxState): void {
+  try {
+    runDue(sandbox);
+  } catch {
+    // The next request reports the error. A failed save is tried again, and reported there.
+  }
 }

@@ -31,11 +31,13 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})>
   readonly state?: string | URL;
 }
 
+/** What the option `scenario` may be, in any of the signatures. */
 type ServerSource = ServerOptions["scenario"] | LoadedScenario | URL;
 
+/** The options that `createSandbox` does not have. */
 type OptionsOfServer = Exclude<keyof ServerOptions, (typeof sandboxOptions)[number]>;
 
-// A record, so that the compiler reports an option that is missing here.
+/** The shapes of these options; those of the sandbox are checked where it starts. The type reports a missing option. */
 const optionShapes: Readonly<Record<OptionsOfServer, s.Optional>> = {
   port: s.optional(s.count({ max: 65_535 })),
   host: s.optional(s.text({ min: 1 })),
@@ -44,13 +46,13 @@ const optionShapes: Readonly<Record<OptionsOfServer, s.Optional>> = {
   controlToken: s.optional(s.text()),
   tls: s.optional(s.either(s.flag(), s.openMapping({}))),
   allowHosts: s.optional(s.list(s.text())),
-  // Who reads them checks them.
+  // Checked by the code that reads them.
   state: s.optional(s.anything()),
   publicUrl: s.optional(s.anything()),
   onDefect: s.optional(s.anything()),
 };
 
-// For `await using`, if the caller's compiler supports it; others must not need its types.
+/** The key for `await using`, if the caller's compiler supports it; others must not need its types. */
 type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
   ? Key
   : never;
@@ -62,6 +64,9 @@ export interface SandboxServer<Key extends string = string, Organization extends
     DisposedAsync {
   readonly sandbox: Sandbox<Key, Organization>;
 }
+
+// Four signatures for the refs that the compiler then checks: those of a scenario in the options; of `key-states`, without one;
+// any text, for a loaded scenario or the URL of a file; and those that it finds in options that fit no other one, such as a file's name.
 
 /**
  * Starts a server with its own sandbox; resolves once it accepts requests.
@@ -95,10 +100,12 @@ export async function startServer(
   options: Omit<ServerOptions, "scenario"> & { readonly scenario?: ServerSource } = {},
 ): Promise<SandboxServer> {
   requireOptions(options);
-  const run = currentRun();
   const { scenario, state, ...rest } = options;
   const file = state === undefined ? undefined : nameOfFile(state, "start the server", "state");
-  const started = await scenarioOf(scenario, run);
+
+  // The run of `exec` or `certify`, if any, sets what the options leave open.
+  const run = currentRun();
+  const started = await loadSource(scenario, run);
   const startedScenario = () => started;
   const checked = checkedOptions(rest);
   const onProblem = rest.onDefect ?? (() => {});
@@ -111,21 +118,26 @@ export async function startServer(
   });
   run?.follow(sandbox);
 
-  const close = async (grace?: number) => {
-    await running.close(grace);
-    stateFile?.close();
-  };
-  const running = await serve(sandbox, {
-    ...rest,
-    port: rest.port ?? 0,
-    stateFile,
-    startedScenario,
-    // The process belongs to the caller and continues.
-    onStop: () => void close().catch(onProblem),
-  }).catch((error) => {
+  let running: RunningServer;
+  try {
+    running = await serve(sandbox, {
+      ...rest,
+      port: rest.port ?? 0,
+      stateFile,
+      startedScenario,
+      // The process belongs to the caller and continues.
+      onStop: () => void close().catch(onProblem),
+    });
+  } catch (error) {
     stateFile?.close();
     throw error;
-  });
+  }
+
+  // The state file has the requests until the last one, so that it is closed after the server.
+  async function close(grace?: number): Promise<void> {
+    await running.close(grace);
+    stateFile?.close();
+  }
   return { ...running, close, sandbox: sandboxApi(sandbox), [Symbol.asyncDispose]: () => close() };
 }
 
@@ -134,8 +146,8 @@ function requireOptions(options: Omit<ServerOptions, "scenario">): void {
   requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionShapes)]);
 
   // The others are checked where the sandbox starts.
-  const ofServer = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
-  const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(ofServer));
+  const given = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
+  const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(given));
   if (problems.length > 0) throw validationError("Failed to start the server", problems);
 
   const { onDefect } = options;
@@ -144,8 +156,8 @@ function requireOptions(options: Omit<ServerOptions, "scenario">): void {
   }
 }
 
-/** The scenario in the options. Default: the run's, or `key-states`. */
-async function scenarioOf(
+/** Loads the scenario in the options. Default: the run's, or `key-states`. */
+async function loadSource(
   source: ServerSource,
   run: SandboxRun | undefined,
 ): Promise<LoadedScenario | NamedScenario> {

@@ -10,10 +10,105 @@ import { restoreSandbox } from "../sandbox/snapshot.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { damagedState, parseState, stateText, unreadableState } from "./state-text.js";
 
-/** Request numbers that are left for the time until the next save: no start uses them again after a kill. */
+/**
+ * Request numbers that a save marks as used in advance. After a kill, the next start continues behind them, so that it gives no
+ * request id again that a client has got since the last save.
+ */
 const reserve = 100_000;
+
 /** Milliseconds between two saves of requests, or more if they take long. */
 const saveIntervalMs = 500;
+
+// No other user may read the file, or the folder that is made for it.
+const folderMode = 0o700;
+const fileMode = 0o600;
+
+/** Why a file is not replaced that differs from the one that this program has read or written. */
+const takenOver = new Error("another program has written it, such as a server in another container");
+
+/** The file of a sandbox: its absolute path, and its name for messages. */
+interface NamedFile {
+  readonly file: string;
+  readonly name: string;
+}
+
+export interface StateOptions {
+  /** The scenario that the server serves. */
+  readonly startedScenario: () => NamedScenario;
+  /** Starts the sandbox of a new file. */
+  readonly start: () => SandboxState;
+  /** The options of scenarios that start later; the saved sandbox has its own. */
+  readonly startOptions: StartOptions;
+  readonly run?: ConditionedRun | undefined;
+  /** Called with the first failure after a success. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** A sandbox to keep in a file. */
+interface OpenedState {
+  readonly sandbox: SandboxState;
+  /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
+  readonly savedAt: number | undefined;
+  /** The file as it was read. */
+  readonly stamp: string | undefined;
+}
+
+/**
+ * Continues the sandbox of a file, or starts one that `begin` starts to keep there.
+ *
+ * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
+ * An error leaves the file unchanged.
+ */
+export async function openStateFile({ file, name }: NamedFile, options: StateOptions): Promise<StateFile> {
+  // All names of a file share one lock.
+  const target = readOrThrow(name, () => targetOf(file));
+  const unlock = await lock(target);
+  if (unlock === undefined) {
+    const message = `The state ${quoteFile(name)} is in use by another process. Stop that process, or name another file with --state.`;
+    throw new SandboxError("state_in_use", message);
+  }
+
+  try {
+    const lockedFile = { file: target, name };
+    return new StateFile(lockedFile, options, continueOrStart(lockedFile, options), unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** The sandbox of a file, or a new one if there is no file. */
+function continueOrStart({ file, name }: NamedFile, options: StateOptions): OpenedState {
+  const stamp = stampOf(file);
+  const text = readText(file, name);
+  if (text === undefined) return { sandbox: options.start(), savedAt: undefined, stamp };
+
+  const saved = parseState(text, options.startedScenario(), name);
+  const { startOptions, run } = options;
+  const restore = () => restoreSandbox(saved, nodePlatform, { startOptions, run });
+  const sandbox = readOrThrow(name, restore, damagedState);
+  return { sandbox, savedAt: saved.at, stamp };
+}
+
+/** The text of a state file; `undefined` if there is none yet. */
+function readText(file: string, name: string): string | undefined {
+  return readOrThrow(name, () => {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
+    // Reading a pipe would wait for a writer.
+    if (!stats.isFile()) throw new Error("it is not a regular file");
+    return readFileSync(file, "utf8");
+  });
+}
+
+/** Throws `state_unreadable` for an error of the file system or of the content. */
+function readOrThrow<Result>(name: string, read: () => Result, failure = unreadableState): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw failure(name, fileFailure(error));
+  }
+}
 
 /** When requests are saved again: a save stops them all, so that it may take a tenth of the time. */
 export class SavePace {
@@ -29,7 +124,7 @@ export class SavePace {
     return this.#stopwatch() >= this.#dueAt;
   }
 
-  /** Runs a save of any kind. */
+  /** Runs a save of any kind, and plans the next save of requests by the time that this one takes. */
   run(save: () => void): void {
     const startedAt = this.#stopwatch();
     try {
@@ -41,117 +136,62 @@ export class SavePace {
   }
 }
 
-/** The file of a sandbox: its absolute path, and its name for messages. */
-interface StateFileName {
-  readonly file: string;
-  readonly name: string;
-}
-
-export interface StateOptions {
-  /** The scenario that the server serves. */
-  readonly startedScenario: () => NamedScenario;
-  readonly start: () => SandboxState;
-  /** The options of scenarios that start later; the saved sandbox has its own. */
-  readonly startOptions: StartOptions;
-  readonly run?: ConditionedRun | undefined;
-  /** Called with the first failure after a success. */
-  readonly onProblem: (error: unknown) => void;
-}
-
 /**
- * Continues the sandbox of a file, or starts one that `begin` starts to keep there.
- *
- * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
- * An error leaves the file unchanged.
+ * Keeps a sandbox in a file that is locked. Nothing is written before `begin` and after `close`. Between them, each save
+ * replaces the whole file: `save` after a change, at once; a timer after requests, when the pace allows it; a plan for the
+ * request that has used half of the reserve. A save that fails leaves the last saved file, and a later one writes everything.
  */
-export async function openStateFile(
-  { file, name }: StateFileName,
-  options: StateOptions,
-): Promise<StateFile> {
-  // All names of a file share one lock.
-  const target = orUnreadable(name, () => targetOf(file));
-  const unlock = await lock(target);
-  if (unlock === undefined) {
-    const message = `The state ${quoteFile(name)} is in use by another process. Stop that process, or name another file with --state.`;
-    throw new SandboxError("state_in_use", message);
-  }
-  try {
-    const fileName = { file: target, name };
-    const stamp = stampOf(target);
-    const text = readText(target, name);
-    if (text === undefined) {
-      const sandbox = options.start();
-      return new StateFile(fileName, options, { sandbox, savedAt: undefined, stamp, unlock });
-    }
-
-    const saved = parseState(text, options.startedScenario(), name);
-    const { startOptions, run } = options;
-    const restore = () => restoreSandbox(saved, nodePlatform, { startOptions, run });
-    const sandbox = orUnreadable(name, restore, damagedState);
-    return new StateFile(fileName, options, { sandbox, savedAt: saved.at, stamp, unlock });
-  } catch (error) {
-    unlock();
-    throw error;
-  }
-}
-
-/** A sandbox to keep in a file that is locked. */
-interface OpenedState {
-  readonly sandbox: SandboxState;
-  /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
-  readonly savedAt: number | undefined;
-  readonly stamp: string | undefined;
-  readonly unlock: () => void;
-}
-
-/** Keeps a sandbox in a file, from `begin` to `close`. */
 export class StateFile {
   readonly sandbox: SandboxState;
   readonly savedAt: number | undefined;
-  readonly #fileName: StateFileName;
+  readonly #file: NamedFile;
   readonly #options: StateOptions;
   readonly #unlock: () => void;
-  /** What the file system showed after the last write: another program may change the file, such as in another container. */
-  #stamp: string | undefined;
+  #phase: "opened" | "begun" | "closed" = "opened";
+  /** Saves requests from time to time. */
+  #timer: NodeJS.Timeout | undefined;
+  readonly #pace = new SavePace(nodePlatform.stopwatch);
   /** What of the sandbox the file has. */
-  #savedPosition = "";
+  #savedProgress = "";
+  /** The file after the last write: another program may write it since, such as a server in another container. */
+  #stamp: string | undefined;
   /** Why the last save failed; `undefined` after a success. */
   #failure: unknown;
-  /** Saves from time to time, from `begin` to `close`. */
-  #saving: NodeJS.Timeout | undefined;
-  readonly #pace = new SavePace(nodePlatform.stopwatch);
 
-  constructor(fileName: StateFileName, options: StateOptions, opened: OpenedState) {
-    this.#fileName = fileName;
+  constructor(file: NamedFile, options: StateOptions, opened: OpenedState, unlock: () => void) {
+    this.#file = file;
     this.#options = options;
     this.sandbox = opened.sandbox;
     this.savedAt = opened.savedAt;
     this.#stamp = opened.stamp;
-    this.#unlock = opened.unlock;
+    this.#unlock = unlock;
   }
 
   /** Starts to save. Throws `state_unwritable` if there was no file. */
   begin(): void {
     const isNew = this.savedAt === undefined;
     // One that cannot be written does not start, and is not tried again at its end.
-    if (isNew) this.#makeFile();
+    if (isNew) this.#create();
+    this.#phase = "begun";
 
-    this.#saving = timers.setInterval(() => {
-      const hasMore = this.#position() !== this.#savedPosition;
+    this.#timer = timers.setInterval(() => {
+      const hasMore = this.#progress() !== this.#savedProgress;
       if (hasMore && this.#pace.isDue()) this.#tryToSave();
     }, saveIntervalMs);
-    this.#saving.unref();
+    this.#timer.unref();
 
-    // The next start must not use the request ids of this one.
+    // A scenario that starts has request ids of its own, which the file must reserve.
     this.sandbox.journal.subscribe((event) => {
       if (event.type === "sandbox.started") this.save();
     });
+
+    // The next start of this program must not use the request ids of this one.
     if (!isNew) this.#tryToSave();
   }
 
   /** Writes everything. Throws `state_unwritable`; the next save writes it then. */
   save(): void {
-    if (this.#saving !== undefined) this.#pace.run(() => this.#write(this.#reserved()));
+    if (this.#phase === "begun") this.#pace.run(() => this.#writeOrReport(this.#reserveNumbers()));
   }
 
   /** Why the state cannot be saved, as a sentence; `undefined` if it can. */
@@ -162,103 +202,87 @@ export class StateFile {
 
   /** Writes the rest, and nothing after that. Throws `state_unwritable`. */
   close(): void {
-    timers.clearInterval(this.#saving);
+    timers.clearInterval(this.#timer);
     try {
-      if (this.#saving !== undefined) this.#write(this.sandbox.requestIds.responded());
+      // Without a reserve: no request follows.
+      if (this.#phase === "begun") this.#writeOrReport(this.sandbox.requestIds.responded());
     } finally {
-      this.#saving = undefined;
+      this.#phase = "closed";
       this.#unlock();
     }
   }
 
-  #makeFile(): void {
+  /** Writes a file that did not exist. */
+  #create(): void {
     try {
-      makeFolder(dirname(this.#fileName.file), 0o700);
-      this.#pace.run(() => this.#writeNow(this.#reserved()));
+      makeFolder(dirname(this.#file.file), folderMode);
+      this.#pace.run(() => this.#write(this.#reserveNumbers()));
     } catch (error) {
-      throw unwritableState(this.#fileName.name, error);
+      throw unwritableState(this.#file.name, error);
     }
   }
 
-  /** Returns the last number that no later start uses. More are saved when half of the reserve is used, whatever the pace. */
-  #reserved(): number {
-    const { requestIds } = this.sandbox;
-    const responded = requestIds.responded();
-    // After the request that has the number.
-    requestIds.atRequest(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
-    return responded + reserve;
-  }
-
-  /** What has happened in the sandbox until now. */
-  #position(): string {
-    const { journal, counters } = this.sandbox;
-    return `${journal.latest()} ${counters.unread()}`;
-  }
-
+  /** Saves where nobody waits for the result: its first failure is reported, and the timer tries it again. */
   #tryToSave(): void {
     try {
       this.save();
     } catch {
-      // Its first failure is reported, and the timer tries it again.
+      // Reported by `#writeOrReport`.
     }
   }
 
-  #write(responded: number): void {
+  /** Returns the last request number to mark as used. Plans a save for the request that has used half of the reserve, whatever the pace. */
+  #reserveNumbers(): number {
+    const { requestIds } = this.sandbox;
+    const responded = requestIds.responded();
+    // In the next tick, the request is in the sandbox.
+    requestIds.atRequest(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
+    return responded + reserve;
+  }
+
+  /** What has happened in the sandbox until now, as a text to compare. */
+  #progress(): string {
+    const { journal, counters } = this.sandbox;
+    return `${journal.latest()} ${counters.unread()}`;
+  }
+
+  /** Writes the file; reports the first failure after a success, and throws each one as `state_unwritable`. */
+  #writeOrReport(lastNumber: number): void {
     try {
-      this.#writeNow(responded);
+      this.#write(lastNumber);
     } catch (error) {
       const isFirst = this.#failure === undefined;
       this.#failure = error;
-      const unwritable = unwritableState(this.#fileName.name, error, "The file keeps its last saved state. ");
+      const unwritable = unwritableState(this.#file.name, error, "The file keeps its last saved state. ");
       if (isFirst) this.#options.onProblem(unwritable);
       throw unwritable;
     }
   }
 
-  #writeNow(responded: number): void {
-    const { file } = this.#fileName;
-    const position = this.#position();
-    const text = stateText(this.sandbox, this.#options.startedScenario(), responded);
-    replaceFile(file, text, 0o600, () => {
+  /** Replaces the file, unless another program has written it. `lastNumber`: the last request number that no later start uses. */
+  #write(lastNumber: number): void {
+    const { file } = this.#file;
+    const progress = this.#progress();
+    const text = stateText(this.sandbox, this.#options.startedScenario(), lastNumber);
+    replaceFile(file, text, fileMode, () => {
       const stamp = stampOf(file);
       if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
     });
 
     this.#stamp = stampOf(file);
-    this.#savedPosition = position;
+    this.#savedProgress = progress;
     this.#failure = undefined;
   }
 }
 
-const takenOver = new Error("another program has written it, such as a server in another container");
-
-/** What differs if another program writes the file. */
+/** A text that differs if another program writes the file; `undefined` if there is none. */
 function stampOf(file: string): string | undefined {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   return `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
 }
 
-/** The text of a state file; `undefined` if there is none yet. */
-function readText(file: string, name: string): string | undefined {
-  return orUnreadable(name, () => {
-    const stats = statSync(file, { throwIfNoEntry: false });
-    if (stats === undefined) return undefined;
-    // Reading a pipe would wait for a writer.
-    if (!stats.isFile()) throw new Error("it is not a regular file");
-    return readFileSync(file, "utf8");
-  });
-}
-
-/** Throws `state_unreadable` for an error of the file system or of the content. */
-function orUnreadable<Result>(name: string, read: () => Result, failure = unreadableState): Result {
-  try {
-    return read();
-  } catch (error) {
-    throw failure(name, fileFailure(error));
-  }
-}
-
+/** The error of a state that cannot be written. `kept`: a sentence about the file that stays. */
 function unwritableState(name: string, error: unknown, kept = ""): SandboxError {
   const isFull = /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
   const fix = isFull ? "Free disk space." : "Check its folder and permissions.";

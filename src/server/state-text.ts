@@ -37,12 +37,12 @@ export function stateText(sandbox: SandboxState, startedWith: NamedScenario, res
   const content = {
     svc_sandbox_state: stateFormat,
     version,
-    started_with: identityOf(startedWith),
+    started_with: scenarioIdentity(startedWith),
     sandbox: saveSandbox(sandbox, responded),
   };
   const text = JSON.stringify(content);
   const sum = JSON.stringify(checksumOf(text));
-  // As a last member, without writing all others again: with 100,000 keys, they are 40 MB.
+  // Adds the sum as the last member, without writing all others again: with 100,000 keys, they are 40 MB.
   return `${text.slice(0, -1)},"sum":${sum}}\n`;
 }
 
@@ -53,39 +53,44 @@ export function stateText(sandbox: SandboxState, startedWith: NamedScenario, res
 export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {
   const content = parsedJson(text);
   if (!isMapping(content) || content.svc_sandbox_state === undefined) {
-    // A part of ours, or an empty file of a full disk.
+    // Cut off, such as an empty file of a full disk; anything else may be a file of the user.
     const isPart = /^\s*(?:\{"svc_sandbox_state"|$)/.test(text);
     if (isPart) throw damagedState(file, "only a part of it is there");
     throw unreadableState(file, "it is not a state of svc-sandbox");
   }
 
-  const { svc_sandbox_state: format, version: by, sum, ...rest } = content;
+  // Another version may have written it.
+  const { svc_sandbox_state: format, version: writer, sum, ...rest } = content;
   if (format !== stateFormat) {
-    const why = `it has format ${quote(format)} of svc-sandbox ${quote(by)}, and svc-sandbox ${version} reads format ${stateFormat}. To continue it, start the version that wrote it`;
+    const why = `it has format ${quote(format)} of svc-sandbox ${quote(writer)}, and svc-sandbox ${version} reads format ${stateFormat}. To continue it, start the version that wrote it`;
     throw damagedState(file, why);
   }
 
-  const summed = JSON.stringify({ svc_sandbox_state: format, version: by, ...rest });
+  // The checksum is of all other members, in their order.
+  const summed = JSON.stringify({ svc_sandbox_state: format, version: writer, ...rest });
   const isWhole = sum === checksumOf(summed) && isMapping(rest.started_with) && isMapping(rest.sandbox);
   if (!isWhole) throw damagedState(file, "a part of it is missing or damaged");
 
   const saved = rest as unknown as SavedState; // what has its checksum is ours
-  requireSame(saved.started_with, identityOf(startedWith), file);
+  requireSameScenario(saved.started_with, scenarioIdentity(startedWith), file);
+
   const { sandbox } = saved;
-  const isOfStart = sandbox.name === saved.started_with.name;
+  const runsStartedScenario = sandbox.name === saved.started_with.name;
   return {
     ...sandbox,
     // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
-    name: isOfStart ? startedWith.name : sandbox.name,
-    scenario: checked(sandbox.scenario, file),
-    snapshot: checked(sandbox.snapshot, file),
+    name: runsStartedScenario ? startedWith.name : sandbox.name,
+    scenario: checkedScenario(sandbox.scenario, file),
+    snapshot: checkedScenario(sandbox.snapshot, file),
   };
 }
 
-/** A sandbox grows with every new key. Every written state must be readable. */
-function checked(scenario: Scenario, file: string): Scenario {
+/** Checks a scenario of a state. Throws `state_unreadable`. */
+function checkedScenario(scenario: Scenario, file: string): Scenario {
   try {
-    return interpretScenario(readValue(scenario, Number.POSITIVE_INFINITY), bundledOnly).scenario;
+    // Without a limit: a sandbox grows with every new key, and every written state must be readable.
+    const value = readValue(scenario, Number.POSITIVE_INFINITY);
+    return interpretScenario(value, bundledOnly).scenario;
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     throw damagedState(file, `its scenario is not valid: ${error.problems[0]?.message}`);
@@ -96,14 +101,15 @@ function checksumOf(text: string): string {
   return nodePlatform.sha256(text).slice(0, 16);
 }
 
-const hashOf = cachedBy((scenario: Scenario) => nodePlatform.sha256(JSON.stringify(scenario)));
-
-function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
-  return { name, sha256: hashOf(scenario) };
+function scenarioIdentity({ name, scenario }: NamedScenario): ScenarioIdentity {
+  return { name, sha256: scenarioHash(scenario) };
 }
 
+// Cached: each save needs it.
+const scenarioHash = cachedBy((scenario: Scenario) => nodePlatform.sha256(JSON.stringify(scenario)));
+
 /** Throws `state_mismatch` if another scenario started the state. */
-function requireSame(saved: ScenarioIdentity, current: ScenarioIdentity, file: string): void {
+function requireSameScenario(saved: ScenarioIdentity, current: ScenarioIdentity, file: string): void {
   if (saved.sha256 === current.sha256) return;
   throw new SandboxError(
     "state_mismatch",

@@ -21,6 +21,7 @@ organizations:
 
 interface Problem {
   readonly line: number;
+  readonly column: number;
   readonly message: string;
   readonly hint: string;
   readonly level: string;
@@ -136,6 +137,26 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   const max = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
   expect(requireFewKeys(max)).toBeUndefined();
   expect(sandbox.registry).toBe(registry);
+});
+
+test("a scenario that starts has the warnings that its check has", async () => {
+  const { ask } = await serveControl();
+  const unmarked = own.replace("environment: test", `environment: test, secret: SVC_test_${"b".repeat(32)}`);
+  const checked = (await ask("/scenario/validate", yaml(unmarked, "POST"))).body.data.problems as Problem[];
+  const { warnings } = (await ask("/scenario", yaml(unmarked))).body.data;
+  expect(warnings).toEqual(
+    checked.map(({ line, column, message, hint }) => `line ${line}, column ${column}: ${message}: ${hint}`),
+  );
+  expect(warnings).toHaveLength(1);
+});
+
+test("a sent scenario with too many organizations without keys is not said to have keys", () => {
+  const population = { organizations: 30_000, keys_per_organization: 0 };
+  const rejection = /has 30000 organizations without keys, and a sent one at most 20000\./;
+  expect(() => requireFewKeys({ version: 1, population })).toThrow(rejection);
+  const organizations = { bank: { type: "bank", keys: { main: { environment: "test" } } } } as const;
+  const both = { version: 1, organizations, population } as const;
+  expect(() => requireFewKeys(both)).toThrow(/has 1 key and 30000 organizations without keys,/);
 });
 
 test("a scenario that is sent makes no more keys than the server can make without a pause", async () => {

@@ -23,6 +23,7 @@ interface ControlAddress {
   /** The base URL of a sandbox, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
+  /** Where the token was given, for messages. */
   readonly tokenFrom: string;
   /** A file with a certificate authority (PEM) to trust. */
   readonly ca?: string | undefined;
@@ -30,7 +31,16 @@ interface ControlAddress {
   readonly timeout: number;
 }
 
-// Any program may listen at the address, so responses are read only in these shapes.
+/** The response of a control plane; `failed` makes the error of a call that it rejected. */
+interface ControlReply {
+  readonly status: number;
+  readonly data: unknown;
+  /** The body's members besides `data`. */
+  readonly bare: unknown;
+  readonly failed: (why: string) => SandboxError;
+}
+
+// The shapes of responses. Any program may listen at the address, so that nothing else is read.
 const versionText = s.text({ max: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
 const timeText = s.text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
 const runningFields = { scenario: s.text(), started_at: timeText };
@@ -63,12 +73,16 @@ const runningKeyShape = s.openMapping({
 const keysShape = s.list(runningKeyShape);
 type RunningKey = ValueOf<typeof runningKeyShape>;
 
-/** Bytes of a response. */
+/** The most bytes of a response. */
 const maxResponse = 16 * 1024 * 1024;
 
 const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
 const requestsShape = inJsonOfAnyVersion(s.list(requestShape));
 type RequestInJson = InJson<ValueOf<typeof requestShape>>;
+
+/** Why a call fails that no control plane gets. */
+const noControlPlane =
+  "there is no control plane at this URL: the server runs with --no-control, or it is not a sandbox.";
 
 /** The control plane of a running sandbox, of this or another version. Each call throws a `SandboxError` if it gets something else. */
 export class ControlClient {
@@ -77,7 +91,7 @@ export class ControlClient {
   readonly #address: ControlAddress;
 
   constructor(address: ControlAddress) {
-    this.url = baseUrlIn(address.url);
+    this.url = readSandboxUrl(address.url);
     this.#address = address;
   }
 
@@ -85,7 +99,7 @@ export class ControlClient {
     return this.#get("get the report from", "/report", "a report", parseReport);
   }
 
-  /** `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
+  /** A request with its details, by its id; `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
   async request(id: string) {
     // Also for an id: a 404 for an unknown request looks like one from a server without a control plane.
     const requests = await this.#requests();
@@ -120,7 +134,7 @@ export class ControlClient {
     const health = await this.#ask("get the keys of", "GET", "/health");
     const { scenario = "unnamed", now = "an unknown time" } = readAs(healthShape, health.bare) ?? {};
 
-    // Until there are no more.
+    // Page by page, until one is empty.
     const keys: RunningKey[] = [];
     const readPage = (data: unknown) => readAs(keysShape, data);
     let page: readonly RunningKey[];
@@ -141,7 +155,7 @@ export class ControlClient {
     return key;
   }
 
-  /** Resolves once it no longer listens. */
+  /** Stops the sandbox; resolves once it no longer listens. */
   async stop() {
     const { status, data, failed } = await this.#ask("stop", "POST", "/stop");
     const stopping = readAs(stoppingShape, data);
@@ -161,9 +175,10 @@ export class ControlClient {
       if (deadline.aborted) throw failed("it has not stopped yet.");
       await wait(20);
     }
-    return { url: this.url, ...startOf(stopping) };
+    return { url: this.url, ...shownStart(stopping) };
   }
 
+  /** Reads data. `what` and `noun` are for messages: failed to `what` this URL, and `noun` was not in the response. */
   async #get<Value>(
     what: string,
     path: string,
@@ -177,6 +192,7 @@ export class ControlClient {
     return value;
   }
 
+  /** Makes a call. Throws if it gets no response, or needs another token. `what` is for messages: failed to `what` this URL. */
   async #ask(what: string, method: "GET" | "POST", path: string): Promise<ControlReply> {
     const { token, tokenFrom, timeout, ca } = this.#address;
     const url = new URL(this.url + controlPath + path);
@@ -192,7 +208,7 @@ export class ControlClient {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       timeout,
       maxBody: maxResponse,
-      ca: ca === undefined ? undefined : authorityIn(ca),
+      ca: ca === undefined ? undefined : readAuthority(ca),
     });
     if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
 
@@ -218,16 +234,13 @@ function unexpectedReply(status: number, wanted: string): string {
   return `it returned ${status}, without ${wanted}. Is it a sandbox of this version?`;
 }
 
-const noControlPlane =
-  "there is no control plane at this URL: the server runs with --no-control, or it is not a sandbox.";
-
 /** A value of another program, if it has the shape. */
 function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
   return mistakesIn(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
 }
 
 /** The start of a sandbox; empty if it requires a control token. */
-function startOf(shown: Omit<ValueOf<typeof healthShape>, "status" | "version">) {
+function shownStart(shown: Omit<ValueOf<typeof healthShape>, "status" | "version">) {
   if (shown.scenario === undefined) return {};
   return { scenario: printableText(shown.scenario), startedAt: shown.started_at };
 }
@@ -272,20 +285,11 @@ async function listenerAt(url: string, timeout: number): Promise<PortListener> {
   if (isNoResponse(response)) return { kind: response.isLate ? "silent" : "nothing" };
   const health = response.status === 200 ? readAs(healthShape, replyJson(response)) : undefined;
   if (health === undefined) return { kind: "other" };
-  return { kind: "sandbox", sandbox: { url, version: health.version, ...startOf(health) } };
+  return { kind: "sandbox", sandbox: { url, version: health.version, ...shownStart(health) } };
 }
 
 function isUp({ kind }: PortListener): boolean {
   return kind === "sandbox" || kind === "silent";
-}
-
-/** The response of a control plane; `failed` makes the error of a call that it rejected. */
-interface ControlReply {
-  readonly status: number;
-  readonly data: unknown;
-  /** The body's members besides `data`. */
-  readonly bare: unknown;
-  readonly failed: (why: string) => SandboxError;
 }
 
 // Accepts any certificate on this machine, where plain HTTP would also be unchecked: most are self-signed.
@@ -293,7 +297,8 @@ function send(url: URL, options: SendOptions): Promise<RawResponse | NoResponse>
   return sendOnce(url, { ...options, anyCertificate: options.ca === undefined && isLoopbackHost(url.host) });
 }
 
-function authorityIn(file: string): string {
+/** Reads the file of a certificate authority. Throws `usage`. */
+function readAuthority(file: string): string {
   try {
     requireFile(statSync(file));
     return readFileSync(file, "utf8");
@@ -302,8 +307,8 @@ function authorityIn(file: string): string {
   }
 }
 
-/** The base URL of a sandbox, also from the URL of its control plane. */
-function baseUrlIn(text: string): string {
+/** Reads the base URL of a sandbox, also from the URL of its control plane. Throws `usage`. */
+function readSandboxUrl(text: string): string {
   const url = readHttpUrl(text);
   if (url === undefined) {
     // Without the URL, which may contain a password.

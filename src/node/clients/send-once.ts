@@ -14,7 +14,9 @@ export interface RawResponse {
   readonly body: Uint8Array;
 }
 
+/** Why a request got no response that can be read. */
 export interface NoResponse {
+  /** What happened, for a message. */
   readonly found: string;
   readonly hint: string;
   /** Whether nothing has failed, but the time was up. */
@@ -30,19 +32,22 @@ export interface SendOptions {
   /** Default: `{}`, or no body for GET. */
   readonly body?: string;
   readonly headers?: http.OutgoingHttpHeaders;
+  /** Milliseconds. */
   readonly timeout: number;
   /** Ends the request before its time is up. */
   readonly stop?: AbortSignal | undefined;
+  /** The most bytes of a response's body. */
   readonly maxBody: number;
+  /** Whether to accept any certificate. Default: false. */
   readonly anyCertificate?: boolean;
   /** A certificate authority (PEM) to trust besides this machine's. */
   readonly ca?: string | undefined;
 }
 
-// Node fires longer timers immediately.
+/** Milliseconds: Node fires longer timers immediately. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Never throws. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
+/** Sends one request. Never throws. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
 export async function sendOnce(url: URL, options: SendOptions): Promise<RawResponse | NoResponse> {
   const { timeout, stop } = options;
   const timeUp = AbortSignal.timeout(Math.min(timeout, longestTimer));
@@ -91,6 +96,7 @@ function lateResponse(what: string, timeout: number): NoResponse {
   return { found: `${what} within ${timeout / 1000} s`, hint: "--timeout waits longer.", isLate: true };
 }
 
+/** Reads a response to its end. */
 async function readReply(response: http.IncomingMessage, maxBody: number): Promise<RawResponse | NoResponse> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -25,15 +25,21 @@ export interface OpenedScenario {
 }
 
 interface LoadOptions {
+  /** The folder of relative names. Default: that of the process. */
   cwd?: string | undefined;
+  /** Ends the reading of stdin. */
   signal?: AbortSignal | undefined;
+  /** A `Readable`: the types of this package must not need Node's. Default: `-` is a file. */
   stdin?: object | undefined;
 }
 
+const yamlExtension = /\.ya?ml$/i;
+
+/** The name of stdin on a command line. */
 export const stdinName = "-";
 
 /**
- * A bundled name wins, `./name` is a file, as is a `file:` URL. What it returns is a scenario for `createSandbox` and `startServer`.
+ * Loads a scenario by its bundled name, or from a file. A bundled name wins, `./name` is a file, as is a `file:` URL. What it returns is a scenario for `createSandbox` and `startServer`.
  *
  * Throws `scenario_not_found`, `file_unreadable`, or a `ScenarioError`; `validation_failed` for what is neither.
  */
@@ -56,13 +62,14 @@ export function nameOfFile(file: unknown, doing: string, field: string): string 
   return fileURLToPath(file as URL); // its protocol is that of files
 }
 
-/** The same with the places of its fields. */
+/** Loads a scenario as `loadScenario` does, with the places of its fields. `-` is stdin, if that is given. */
 export async function openScenario(nameOrFile: string, options: LoadOptions): Promise<OpenedScenario> {
   const { cwd = process.cwd(), signal, stdin } = options;
   if (nameOrFile === "") {
     throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
   }
   if (isScenarioName(nameOrFile)) return openBundled(nameOrFile);
+  // Messages show the name.
   if (escapeControls(nameOrFile) !== nameOrFile) {
     const why = "its name has a control character, or starts like a command of a CI log. Rename it";
     throw new SandboxError(
@@ -72,12 +79,12 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
   }
 
   const isStdin = nameOrFile === stdinName && stdin !== undefined;
-  // The types of this package must not need Node's.
   const piped = isStdin ? await readStdin(stdin as Readable, signal, cwd) : undefined;
 
   const { text, load, files } = scenarioFiles(nameOrFile, cwd, piped);
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
   const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
+  // The first of the files is the one that was named, which stdin has none of.
   const ofStdin = isStdin && { files: files.slice(1), piped: text };
   // With another file, its own text is not the whole scenario.
   const whole = files.length === 1 && { text };
@@ -87,7 +94,7 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
   };
 }
 
-/** A bundled scenario is in the program; only its places need its text. */
+/** Opens a bundled scenario, which is in the program; only its places need its text. */
 function openBundled(name: ScenarioName): OpenedScenario {
   return {
     loaded: { scenario: withStory(name), name, files: [] },
@@ -100,7 +107,7 @@ function openBundled(name: ScenarioName): OpenedScenario {
   };
 }
 
-/** The text of a file; `load` reads the files that it extends, and `files` collects all paths. */
+/** The text of a scenario file, or a given one. `load` reads a file that it extends; `files` collects the absolute names of all. */
 export function scenarioFiles(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
@@ -114,6 +121,7 @@ export function scenarioFiles(nameOrFile: string, cwd: string, text?: string) {
   return { text: text ?? readScenarioFile(file, nameOrFile, cwd), load, files };
 }
 
+/** Reads a scenario from stdin. Throws `file_unreadable`. */
 async function readStdin(stdin: Readable, signal: AbortSignal | undefined, cwd: string): Promise<string> {
   try {
     if (signal !== undefined) addAbortSignal(signal, stdin);
@@ -123,12 +131,12 @@ async function readStdin(stdin: Readable, signal: AbortSignal | undefined, cwd: 
   }
 }
 
-// The parser rejects anything but text, and a file that is too large.
+/** Reads a scenario file. The parser rejects anything but text, and a file that is too large. */
 function readScenarioFile(file: string, name: string, folder: string): string {
   try {
     const stats = statSync(file);
     requireFile(stats, "; use - for a scenario from stdin");
-    // The size of some files is 0.
+    // One byte more than allowed shows that a file is too large. The size of some files, such as those in /proc, is 0.
     const max = scenarioLimits.bytes + 1;
     const length = Math.min(max, stats.size || max);
     return textOfBytes(readStart(file, length));
@@ -167,26 +175,25 @@ function unreadable(error: NodeJS.ErrnoException, name: string, folder: string):
   });
 }
 
-const endOfYaml = /\.ya?ml$/i;
-
-/** The file with YAML that is meant by the name of a missing one: its end is another, or missing, or a few letters differ. */
+/** The YAML file that is meant by the name of a missing one: its extension is another, or missing, or a few letters differ. */
 export function similarFile(name: string, cwd: string): string | undefined {
   const { dir, base } = parse(name);
-  const files = namesIn(resolve(cwd, dir)).filter((file) => endOfYaml.test(file));
+  const files = listFolder(resolve(cwd, dir)).filter((file) => yamlExtension.test(file));
 
-  const stems = files.map(withoutYamlEnd);
-  const nearestStem = nearest(withoutYamlEnd(base), stems);
+  const stems = files.map(withoutExtension);
+  const nearestStem = nearest(withoutExtension(base), stems);
   if (nearestStem === undefined) return undefined;
   const meant = files[stems.indexOf(nearestStem)];
   // The folder stays as it was written.
   return name.slice(0, name.length - base.length) + meant;
 }
 
-function withoutYamlEnd(file: string): string {
-  return file.replace(endOfYaml, "");
+function withoutExtension(file: string): string {
+  return file.replace(yamlExtension, "");
 }
 
-function namesIn(folder: string): string[] {
+/** The names in a folder; none if it cannot be read. */
+function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

@@ -14,6 +14,7 @@ export async function lock(file: string): Promise<(() => void) | undefined> {
   const address = addressOf(nodePlatform.sha256(file).slice(0, 32));
   let server = await listenAt(address);
 
+  // A killed process may have left a socket that is a file.
   const mayBeLeft = server === undefined && address.endsWith(".sock");
   if (mayBeLeft && !(await hasListener(address))) {
     rmSync(address, { force: true });
@@ -25,13 +26,14 @@ export async function lock(file: string): Promise<(() => void) | undefined> {
   return () => void listening.close();
 }
 
-// On Linux and Windows, the address is not a file that could remain.
+/** The address of a local socket with a name. On Linux and Windows, it is not a file that could remain. */
 function addressOf(name: string): string {
   if (process.platform === "linux") return `\0svc-sandbox-${name}`;
   if (process.platform === "win32") return `\\\\.\\pipe\\svc-sandbox-${name}`;
   return join(tmpdir(), `svc-sandbox-${name}.sock`);
 }
 
+/** Listens at an address; resolves to `undefined` if it is in use. */
 function listenAt(address: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = net.createServer((socket) => void socket.destroy()).unref();

@@ -23,7 +23,33 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 /** The end of a draft's name. A draft that a killed process has left may contain keys. */
 const draftSuffix = ".svc-sandbox-draft";
 
-/** Keeps links, and writes into devices, pipes and files with several links. A failure leaves nothing behind. */
+/** The codes of a machine that has reached a limit. */
+const machineCodes = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EROFS"];
+
+/** What the codes of the file system mean. */
+const fileErrorWords: Readonly<Record<string, string>> = {
+  ENOENT: "its folder does not exist",
+  ENOTDIR: "its folder is a file",
+  EEXIST: "its folder is a file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the disk is read-only",
+  EISDIR: "it is a directory",
+  ERR_FS_EISDIR: "it is a directory",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+  ELOOP: "its symbolic links lead in a circle",
+  EIO: "the disk or the device reports an error",
+  ENAMETOOLONG: "its name is too long",
+  ENXIO: "it is a socket, or a pipe that has no reader",
+  EAGAIN: "it is a pipe whose reader is too slow",
+  // A container mounts the file itself, so it cannot be replaced.
+  EBUSY: "it is a mount itself (mount its folder instead)",
+};
+
+/** Writes a whole file or nothing. Keeps links; writes into devices, pipes and files with several links. A failure leaves no draft behind. */
 export function writeFileAtomically(file: string, text: string | Uint8Array, mode: number): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   const isSpecial = stats !== undefined && !stats.isFile();
@@ -33,7 +59,7 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
   else replaceFile(targetOf(file), text, mode);
 }
 
-/** Replaces a whole file through a draft in its folder. `confirm` may throw until then; a failure leaves nothing behind. */
+/** Replaces a whole file through a draft in its folder. `confirm` runs before, and may throw; a failure leaves no draft behind. */
 export function replaceFile(
   target: string,
   text: string | Uint8Array,
@@ -53,7 +79,7 @@ export function replaceFile(
   }
 }
 
-/** Removes what a killed process has left. */
+/** Removes the draft that a killed process has left, if there is one. */
 function removeDraft(draft: string): void {
   try {
     // `rmSync` takes a file that it may not remove for a folder.
@@ -112,7 +138,7 @@ export function requireWritable(file: string): void {
   accessSync(written, constants.W_OK);
 }
 
-/** One level at a time: Node's own recursion never ends where a folder rejects it as missing, as in /proc. */
+/** Makes a folder with those above it. One level at a time: Node's own recursion never ends where a folder rejects it as missing, as in /proc. */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
@@ -126,7 +152,7 @@ export function fileFailure(error: unknown): string {
   return fileErrorWords[code ?? ""] ?? code ?? message;
 }
 
-/** Throws unless a read ends: it would wait for a pipe's writer, and no signal could end the process. */
+/** Throws unless a read of the file ends: a read would wait for a pipe's writer, and no signal could end the process. */
 export function requireFile(stats: Stats, whatToDo = ""): void {
   if (stats.isFIFO()) throw new Error(`it is a pipe${whatToDo}`);
   if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
@@ -137,31 +163,7 @@ export function readFailure(error: unknown): string {
   return (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : fileFailure(error);
 }
 
-const machineCodes = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EROFS"];
-
 /** Whether the machine has reached a limit, such as a full disk; not a defect of this program. */
 export function isOfMachine(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && machineCodes.includes((error as NodeJS.ErrnoException).code ?? "");
 }
-
-const fileErrorWords: Readonly<Record<string, string>> = {
-  ENOENT: "its folder does not exist",
-  ENOTDIR: "its folder is a file",
-  EEXIST: "its folder is a file",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the disk is read-only",
-  EISDIR: "it is a directory",
-  ERR_FS_EISDIR: "it is a directory",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EMFILE: "too many files are open",
-  ENFILE: "too many files are open",
-  ELOOP: "its symbolic links lead in a circle",
-  EIO: "the disk or the device reports an error",
-  ENAMETOOLONG: "its name is too long",
-  ENXIO: "it is a socket, or a pipe that has no reader",
-  EAGAIN: "it is a pipe whose reader is too slow",
-  // A container mounts the file itself, so it cannot be replaced.
-  EBUSY: "it is a mount itself (mount its folder instead)",
-};

@@ -6,7 +6,7 @@ import express, {
   type RequestHandler,
   type Response,
 } from "express";
-import { isLoopbackHost, nameIn } from "../../node/addresses.js";
+import { hostName, isLoopbackHost } from "../../node/addresses.js";
 import { textOfBytes } from "../../node/files/load-scenario.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath, redactPath } from "../../rules/request-path.js";
@@ -20,11 +20,11 @@ import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import type { ControlHandler, ServerState } from "../sockets/server-state.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { sendCompressed, servePageFiles } from "./page.js";
-import { isTextResponse, jsonResponse, type Route } from "./route.js";
+import { callNotesOn, jsonResponse, type Route, TextResponse } from "./route.js";
 import { routes } from "./routes/routes.js";
-import { sentScenario } from "./routes/scenario.js";
+import { readSentScenario } from "./routes/scenario.js";
 
-/** Headers of each response of the control plane. */
+/** Headers of each response of the control plane: its page shows state, which others must not frame, and caches must not keep. */
 const controlHeaders = {
   "Cache-Control": "no-store",
   "X-Frame-Options": "DENY",
@@ -34,7 +34,15 @@ const controlHeaders = {
 /** The bytes of a call's body, such as a scenario. */
 const maxBodyBytes = 256_000;
 
-/** No error ends the process or changes a sandbox. */
+const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+
+/** The page's own files, which show no state: a browser that opens them has no token yet. */
+const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
+
+/** Probes of containers and load balancers have no token. */
+const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
+
+/** The control plane. No error ends the process or changes a sandbox. */
 export function createControlApp(server: ServerState): ControlHandler {
   const app = express();
   app.disable("x-powered-by");
@@ -49,9 +57,113 @@ export function createControlApp(server: ServerState): ControlHandler {
     throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    response.locals.code = sendControlError(response, error, server.onDefect);
+    callNotesOn(response).errorCode = sendControlError(response, error, server.onDefect);
   });
   return app;
+}
+
+/** Logs each change and each rejected token, once its response is known. */
+function logCalls({ onControlCall }: ServerState): RequestHandler {
+  return (request, response, next) => {
+    response.once("close", () => {
+      const { statusCode } = response;
+      const isRejected = statusCode === 401 && request.headers.authorization !== undefined;
+      if (isRead(request) && !isRejected) return;
+
+      let result = response.writableFinished ? `${statusCode}` : "no response";
+      const { errorCode } = callNotesOn(response);
+      if (errorCode) result += ` ${errorCode}`;
+      onControlCall({ call: `${request.method} ${redactPath(request.path)}`, result });
+    });
+    next();
+  };
+}
+
+/** Whether a call only reads the sandbox. */
+function isRead({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** Rejects calls that another origin's page makes in a browser on this machine. */
+function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler {
+  const allowedNames = allowedHosts.map(hostName);
+
+  return (request, response, next) => {
+    response.set(controlHeaders);
+
+    // A page of another origin may give its own name this machine's address.
+    const { host = "", origin } = request.headers;
+    if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(hostName(host))) {
+      throw new HttpError(
+        "foreign_host",
+        "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
+      );
+    }
+
+    // A proxy may replace the Host, so that the allowed names are origins, too.
+    const ownNames = [host.toLowerCase(), ...allowedHosts];
+    const isForeign = origin !== undefined && !isOriginOf(ownNames, origin);
+    if (isForeign || (isCrossSite(request) && !opensPage(request))) {
+      const message = "The control plane does not respond to pages of other origins.";
+      throw new HttpError("foreign_origin", message);
+    }
+    next();
+  };
+}
+
+/** Whether an origin has one of the names, with any scheme of HTTP. */
+function isOriginOf(names: readonly string[], origin: string): boolean {
+  for (const name of names) {
+    if (origin === `http://${name}` || origin === `https://${name}`) return true;
+  }
+  return false;
+}
+
+/** Whether a browser says that a page of another origin makes the call. */
+function isCrossSite({ headers }: Request): boolean {
+  const site = headers["sec-fetch-site"];
+  return site === "cross-site" || site === "same-site";
+}
+
+/** Whether a link opens a page. A page shows state only with its own calls. */
+function opensPage({ headers, method, path }: Request): boolean {
+  return (
+    method === "GET" &&
+    headers["sec-fetch-mode"] === "navigate" &&
+    headers["sec-fetch-dest"] === "document" &&
+    pagePath.test(path)
+  );
+}
+
+/** Rejects calls without the token, except of probes, which get only the status, and of the page. */
+function admitCallers(server: ServerState): RequestHandler {
+  return (request, response, next) => {
+    const isAdmitted = hasToken(server, request);
+    callNotesOn(response).mayKnowAll = isAdmitted;
+    if (isAdmitted || probePaths.includes(request.path) || pagePath.test(request.path)) {
+      next();
+      return;
+    }
+
+    response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
+    throw new HttpError(
+      "control_token_required",
+      "Send the control token from the server's start: Authorization: Bearer <token>.",
+    );
+  };
+}
+
+/** Whether a call may do everything: it has the server's token, or the server needs none. */
+function hasToken({ token }: ServerState, { headers }: Request): boolean {
+  if (token === undefined) return true;
+  const [, sent = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
+  return isSameToken(sent, token);
+}
+
+// Hashes have the same length, so that the comparison takes the same time for every wrong text.
+function isSameToken(sent: string, right: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(sent), digest(right));
 }
 
 /** Mounts each path with all its methods. */
@@ -59,6 +171,7 @@ function mountRoutes(app: Express, server: ServerState): void {
   const readBody = express.raw({ limit: maxBodyBytes, type: () => true });
 
   for (const path of new Set(routes.map((route) => route.path))) {
+    // Express writes `{ref}` as `:ref`.
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
     const allowed: string[] = [];
 
@@ -76,108 +189,22 @@ function mountRoutes(app: Express, server: ServerState): void {
     }
 
     // A wrong method must never look like a success.
-    mounted.all(methodNotAllowed(allowed));
+    mounted.all(rejectMethod(allowed));
   }
 }
 
-/** A control call: checks it, runs its route, saves its change and sends its result. */
-async function runRoute(route: Route, server: ServerState, request: Request, response: Response) {
-  // What a call has is checked before anything happens.
-  const { sandbox } = server;
-  const runYaml = isYamlIn(request) ? route.runYaml : undefined;
-  const body = runYaml === undefined ? inputOf(route, request) : sentScenario(bodyText(request));
-  admitActor(request);
-  const context = {
-    sandbox,
-    params: request.params as never, // Express reads them from the path of the route
-    query: checkedQuery(route, request),
-    body: body as never, // its shapes have checked it
+/** Rejects a method that a path does not have. */
+function rejectMethod(allowed: readonly string[]) {
+  return ({ path }: Request, response: Response): void => {
+    response.set("Allow", allowed.join(", "));
+    throw new SandboxError(
+      "method_not_allowed",
+      `${redactPath(path)} accepts only ${listed(allowed, "and")}.`,
+    );
   };
-
-  // The sandbox must be as of now.
-  server.beforeControlCall();
-  runDue(sandbox);
-
-  const run = runYaml ?? route.run;
-  const result = await run(context, { server, request, response });
-  const json = isTextResponse(result) ? undefined : snakeCase(result);
-  if (route.changes) saveChange(json, server.stateFile);
-
-  // The routes of pages send their own response.
-  if (response.headersSent) return;
-  if (result === undefined) {
-    response.status(204).end();
-    return;
-  }
-  const shown = route.isBare ? json : { data: json };
-  const { type, text } = isTextResponse(result) ? result : jsonResponse(shown);
-  response.status(route.status ?? 200).type(type);
-  await sendCompressed(request, response, Buffer.from(text));
 }
 
-/** A change that cannot be saved is an error with its result: a new secret exists nowhere else. */
-function saveChange(data: unknown, stateFile: ServerState["stateFile"]): void {
-  try {
-    stateFile?.save();
-  } catch (error) {
-    const { code, message } = error as SandboxError;
-    throw new SandboxError(code, message, data === undefined ? {} : { data });
-  }
-}
-
-/** The parameters of a query as values, checked by the route's shape. */
-function checkedQuery(route: Route, request: Request): Readonly<Record<string, unknown>> {
-  const { query } = route;
-  if (query === undefined) return {};
-
-  const values: [name: string, value: unknown][] = [];
-  for (const [name, value] of Object.entries(request.query)) {
-    const field = query.fields[name];
-    const isText = field !== undefined && shapeOf(field).kind === "text";
-    values.push([name, isText ? value : numberOrFlag(value)]);
-  }
-  return checkValue(query, Object.fromEntries(values), "The query is not valid");
-}
-
-/** The number or the flag in a parameter. Anything else is unchanged: the shape of its field rejects it. */
-function numberOrFlag(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  if (/^\d+$/.test(value)) return Number(value);
-  if (value === "true") return true;
-  if (value === "false") return false;
-  return value;
-}
-
-/** Only an administrator changes a sandbox over HTTP (R33): the routes need not ask again. */
-function admitActor(request: Request): void {
-  const actor = request.get("x-sandbox-actor") ?? "administrator";
-  if (actor !== "administrator" && actor !== "member") {
-    const problem = "is administrator or member";
-    throw new SandboxError("validation_failed", `The header X-Sandbox-Actor ${problem}.`, {
-      fields: { "X-Sandbox-Actor": problem },
-    });
-  }
-  if (!isRead(request)) requireAdministrator({ actor });
-}
-
-function isRead({ method }: Request): boolean {
-  return method === "GET" || method === "HEAD";
-}
-
-const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
-
-/** The media type of a body, without its parameters; empty if there is none. */
-function contentTypeOf(request: Request): string {
-  const [type = ""] = (request.get("content-type") ?? "").split(";", 1);
-  return type.trim().toLowerCase();
-}
-
-// Not decided by the body: a JSON body may also be a string.
-function isYamlIn(request: Request): boolean {
-  return yamlTypes.includes(contentTypeOf(request));
-}
-
-// Rejects other types, because pages of other origins can send forms and plain text without a preflight request.
+/** Rejects bodies of other types, because pages of other origins can send forms and plain text without a preflight request. */
 function requireType(route: Route): RequestHandler {
   return (request, _response, next) => {
     if (hasReadableType(route, request)) {
@@ -209,130 +236,57 @@ function announcesBody(request: Request): boolean {
   return Number(request.get("content-length") ?? 0) !== 0;
 }
 
-// Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
-function inputOf(route: Route, request: Request): unknown {
+/** Whether a call has a YAML body, by its type: a JSON body may also be a string. */
+function isYamlIn(request: Request): boolean {
+  return yamlTypes.includes(contentTypeOf(request));
+}
+
+/** The media type of a body, without its parameters; empty if there is none. */
+function contentTypeOf(request: Request): string {
+  const [type = ""] = (request.get("content-type") ?? "").split(";", 1);
+  return type.trim().toLowerCase();
+}
+
+/** A control call: checks it, runs its route, saves its change and sends its result. */
+async function runRoute(route: Route, server: ServerState, request: Request, response: Response) {
+  // All that was sent is checked before anything happens. A YAML body is a scenario, which a function of its own takes.
+  const { runYaml } = route;
+  const isYaml = runYaml !== undefined && isYamlIn(request);
+  const run: Route["run"] = isYaml ? runYaml : route.run;
+  const body = isYaml ? readSentScenario(bodyText(request)) : checkedBody(route, request);
+  admitActor(request);
+  const query = checkedQuery(route, request);
+
+  // The sandbox must be as of now.
+  const { sandbox } = server;
+  server.beforeControlCall();
+  runDue(sandbox);
+
+  // Express has read the parameters from the path of the route.
+  const context = { sandbox, params: request.params, query, body };
+  const result = await run(context, { server, request, response });
+  const json = result instanceof TextResponse ? undefined : snakeCase(result);
+  if (route.changes) saveChange(json, server.stateFile);
+
+  // The routes of pages send their own response.
+  if (response.headersSent) return;
+  if (result === undefined) {
+    response.status(204).end();
+    return;
+  }
+  const shown = route.isBare ? json : { data: json };
+  const { type, text } = result instanceof TextResponse ? result : jsonResponse(shown);
+  response.status(route.status ?? 200).type(type);
+  await sendCompressed(request, response, Buffer.from(text));
+}
+
+/** The JSON body of a call, checked by the shape of its route. A missing body of a write is an empty object. */
+function checkedBody(route: Route, request: Request): unknown {
+  // A GET has no body to look at.
   if (route.method === "GET") return {};
   const text = bodyText(request);
   const sent = text === "" ? {} : parseJson(text);
   return checkInput(controlBodies[route.body ?? "nothing"], sent);
-}
-
-/** Rejects a method that the path does not have. */
-function methodNotAllowed(allowed: readonly string[]) {
-  return ({ path }: Request, response: Response): void => {
-    response.set("Allow", allowed.join(", "));
-    throw new SandboxError(
-      "method_not_allowed",
-      `${redactPath(path)} accepts only ${listed(allowed, "and")}.`,
-    );
-  };
-}
-
-const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
-
-function isPagePath(path: string): boolean {
-  return pagePath.test(path);
-}
-
-// Probes of containers and load balancers have no token.
-const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
-
-/** Logs each change and each rejected token, once its response is known. */
-function logCalls({ onControlCall }: ServerState): RequestHandler {
-  return (request, response, next) => {
-    response.once("close", () => {
-      const { statusCode } = response;
-      const isRejected = statusCode === 401 && request.headers.authorization !== undefined;
-      if (isRead(request) && !isRejected) return;
-
-      let result = response.writableFinished ? `${statusCode}` : "no response";
-      if (response.locals.code) result += ` ${response.locals.code}`;
-      onControlCall({ call: `${request.method} ${redactPath(request.path)}`, result });
-    });
-    next();
-  };
-}
-
-/** Rejects calls that another origin's page makes in a browser on this machine. */
-function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler {
-  const allowedNames = allowedHosts.map(nameIn);
-
-  return (request, response, next) => {
-    // The page shows state: other pages must not frame it, and caches must not keep it.
-    response.set(controlHeaders);
-
-    // A page of another origin may give its own name this machine's address.
-    const { host = "", origin } = request.headers;
-    if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(nameIn(host))) {
-      throw new HttpError(
-        "foreign_host",
-        "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
-      );
-    }
-
-    // A proxy may replace the Host, so that the allowed names are origins, too.
-    const ownNames = [host.toLowerCase(), ...allowedHosts];
-    const isForeign = origin !== undefined && !isOriginOf(ownNames, origin);
-    if (isForeign || (isCrossSite(request) && !opensPage(request))) {
-      const message = "The control plane does not respond to pages of other origins.";
-      throw new HttpError("foreign_origin", message);
-    }
-    next();
-  };
-}
-
-/** Whether an origin has one of the names, with any scheme of HTTP. */
-function isOriginOf(names: readonly string[], origin: string): boolean {
-  for (const name of names) {
-    if (origin === `http://${name}` || origin === `https://${name}`) return true;
-  }
-  return false;
-}
-
-function isCrossSite({ headers }: Request): boolean {
-  const site = headers["sec-fetch-site"];
-  return site === "cross-site" || site === "same-site";
-}
-
-/** Whether a link opens a page. A page shows state only with its own calls. */
-function opensPage({ headers, method, path }: Request): boolean {
-  return (
-    method === "GET" &&
-    headers["sec-fetch-mode"] === "navigate" &&
-    headers["sec-fetch-dest"] === "document" &&
-    isPagePath(path)
-  );
-}
-
-/** Rejects calls without the token, except of probes, which get only the status, and of the page. */
-function admitCallers(server: ServerState): RequestHandler {
-  return (request, response, next) => {
-    const isAdmitted = hasToken(server, request);
-    response.locals.mayKnowAll = isAdmitted;
-    if (isAdmitted || probePaths.includes(request.path) || isPagePath(request.path)) {
-      next();
-      return;
-    }
-
-    response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
-    throw new HttpError(
-      "control_token_required",
-      "Send the control token from the server's start: Authorization: Bearer <token>.",
-    );
-  };
-}
-
-/** Whether a call may do everything: it has the server's token, or the server needs none. */
-function hasToken({ token }: ServerState, { headers }: Request): boolean {
-  if (token === undefined) return true;
-  const [, sent = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
-  return isSameToken(sent, token);
-}
-
-// Hashes have the same length, so that the comparison takes the same time for every wrong text.
-function isSameToken(sent: string, right: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(sent), digest(right));
 }
 
 function bodyText({ body }: Request): string {
@@ -346,4 +300,49 @@ function parseJson(text: string): unknown {
     throw new HttpError("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
   }
   return body;
+}
+
+/** Only an administrator changes a sandbox over HTTP (R33): the routes need not ask again. */
+function admitActor(request: Request): void {
+  const actor = request.get("x-sandbox-actor") ?? "administrator";
+  if (actor !== "administrator" && actor !== "member") {
+    const problem = "is administrator or member";
+    throw new SandboxError("validation_failed", `The header X-Sandbox-Actor ${problem}.`, {
+      fields: { "X-Sandbox-Actor": problem },
+    });
+  }
+  if (!isRead(request)) requireAdministrator({ actor });
+}
+
+/** The parameters of a query as values, checked by the route's shape. */
+function checkedQuery(route: Route, request: Request): Readonly<Record<string, unknown>> {
+  const { query } = route;
+  if (query === undefined) return {};
+
+  const values: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(request.query)) {
+    const field = query.fields[name];
+    const isText = field !== undefined && shapeOf(field).kind === "text";
+    values.push([name, isText ? value : numberOrFlag(value)]);
+  }
+  return checkValue(query, Object.fromEntries(values), "The query is not valid");
+}
+
+/** The number or the flag in a parameter. Anything else is unchanged: the shape of its field rejects it. */
+function numberOrFlag(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (/^\d+$/.test(value)) return Number(value);
+  if (value === "true") return true;
+  if (value === "false") return false;
+  return value;
+}
+
+/** Saves a change. One that cannot be saved is an error with its result: a new secret exists nowhere else. */
+function saveChange(data: unknown, stateFile: ServerState["stateFile"]): void {
+  try {
+    stateFile?.save();
+  } catch (error) {
+    const { code, message } = error as SandboxError;
+    throw new SandboxError(code, message, data === undefined ? {} : { data });
+  }
 }

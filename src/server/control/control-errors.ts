@@ -6,7 +6,7 @@ import { redactEncoded, redactValue } from "../../rules/redact.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
 import { serverErrors } from "../sockets/send-response.js";
 
-/** The errors that only HTTP calls can get, by code: status and cause. */
+/** The errors that only HTTP calls can get, by code: their status, and their cause for the documentation. */
 export const httpErrors = {
   bad_request: [400, "The body is not valid JSON, or too deep; with 413, it is longer than 256 kB."],
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
@@ -29,6 +29,7 @@ export class HttpError extends Error {
   }
 }
 
+/** The status of each error of an operation. Any other code is a defect, because no call can cause it. */
 export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
   not_found: 404,
   unknown_ref: 404,
@@ -52,14 +53,22 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   name_taken: 409,
 };
 
-// Over HTTP, all missing things have the same code.
+/** The codes that are others over HTTP, where all missing things have the same one. */
 export const codeOverHttp: Readonly<Record<string, string>> = {
   unknown_ref: "not_found",
   scenario_not_found: "not_found",
   scenario_invalid: "validation_failed",
 };
 
-/** Returns the code of the error; `undefined` if a response is already on its way, which then ends. */
+type ErrorDetails = SandboxError["details"];
+
+/** An error as a response has it. */
+type ShownError = Pick<HttpError, "status" | "message"> & {
+  readonly code: string;
+  readonly details?: ErrorDetails;
+};
+
+/** Sends an error. Returns its code; `undefined` if a response is already on its way, which then ends. */
 export function sendControlError(
   response: Response,
   error: unknown,
@@ -69,43 +78,30 @@ export function sendControlError(
     response.destroy();
     return undefined;
   }
-  const { status, code, message, details } = shownErrorOf(error, onDefect);
+  const { status, code, message, details } = toShownError(error, onDefect);
   const { text } = errorBody(code, redactEncoded(message), shownDetails(code, details));
   response.status(status).type("application/json").send(text);
   return code;
 }
 
-type Details = SandboxError["details"];
-
-/** Details may quote a key that the client sent (R46). */
-function shownDetails(code: string, details: Details = {}): Details | undefined {
-  if (Object.keys(details).length === 0) return undefined;
-  // The secret of a change that was not saved exists nowhere else.
-  if (code === "state_unwritable") return details;
-  return redactValue(details, redactEncoded);
-}
-
-type ShownError = Pick<HttpError, "status" | "message"> & {
-  code: string;
-  details?: Details;
-};
-
-/** The response to an error: ours, one of Express, one of the machine, or a defect. */
-function shownErrorOf(error: unknown, onDefect: (error: unknown) => void): ShownError {
+/** What a response shows of an error: the own error, or what an error of Express or of the machine means. Reports any other as a defect. */
+function toShownError(error: unknown, onDefect: (error: unknown) => void): ShownError {
   if (error instanceof HttpError) return error;
 
+  // An operation rejects the call.
   if (error instanceof SandboxError) {
     const status = statusOfCode[error.code];
     const code = codeOverHttp[error.code] ?? error.code;
     const details =
-      error instanceof ScenarioError ? { fields: scenarioFields(error.problems) } : error.details;
+      error instanceof ScenarioError ? { fields: problemsByField(error.problems) } : error.details;
     if (status !== undefined) return { status, code, message: error.message, details };
   }
 
-  if (isOfExpress(error)) {
+  // Express rejects it.
+  if (isUnreadableCall(error)) {
     const { status } = error;
     const code = status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status, code, message: bodyProblem(error) };
+    return { status, code, message: unreadableMessage(error) };
   }
 
   onDefect(error);
@@ -116,7 +112,7 @@ function shownErrorOf(error: unknown, onDefect: (error: unknown) => void): Shown
   return { status: 500, code: "internal_error", message: serverErrors.internal_error };
 }
 
-/** A call that Express cannot read. */
+/** The error of Express for a call that it cannot read. */
 interface UnreadableCall {
   readonly status: number;
   readonly type?: string;
@@ -124,12 +120,13 @@ interface UnreadableCall {
   readonly limit?: number;
 }
 
-function isOfExpress(error: unknown): error is UnreadableCall {
+/** Whether Express throws an error for what a client sent. */
+function isUnreadableCall(error: unknown): error is UnreadableCall {
   const { status = 500 } = error as Partial<UnreadableCall>;
   return status >= 400 && status < 500;
 }
 
-function bodyProblem({ type, limit = 0 }: UnreadableCall): string {
+function unreadableMessage({ type, limit = 0 }: UnreadableCall): string {
   switch (type) {
     case "entity.too.large":
       return `The body is longer than ${limit / 1000} kB, the limit of each call.`;
@@ -141,7 +138,7 @@ function bodyProblem({ type, limit = 0 }: UnreadableCall): string {
 }
 
 /** The problems of each field as one text. */
-export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {
+export function problemsByField(problems: readonly ScenarioProblem[]): Record<string, string> {
   const fields = new Map<string, string>();
   for (const problem of problems) {
     const field = problem.field || "scenario";
@@ -158,4 +155,12 @@ function placedMessage({ line, column, message, hint }: ScenarioProblem): string
   if (line !== undefined) text = `line ${line}, column ${column}: ${text}`;
   if (hint !== undefined) text += `: ${hint}`;
   return text;
+}
+
+/** Details may quote a key that the client sent (R46). */
+function shownDetails(code: string, details: ErrorDetails = {}): ErrorDetails | undefined {
+  if (Object.keys(details).length === 0) return undefined;
+  // The secret of a change that was not saved exists nowhere else.
+  if (code === "state_unwritable") return details;
+  return redactValue(details, redactEncoded);
 }

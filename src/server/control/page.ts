@@ -12,7 +12,16 @@ const pages = "dist/dashboard/";
 const assets = `${pages}assets/`;
 const assetPattern = new RegExp(`^${controlPath}/assets/(\\w[\\w-]*(?:\\.[\\w-]+)+)$`);
 
-// Allows only files and requests of the same server, and no framing.
+/** The address of the documentation without a page, and whether it ends with a slash. */
+const docsStart = new RegExp(`^${controlPath}/docs(/?)$`);
+
+/** Bodies with fewer bytes fit into one packet uncompressed. */
+const fewestBytes = 1400;
+
+const toGzip = promisify(gzip);
+const fromBrotli = promisify(brotliDecompress);
+
+// The content security policy of pages. Allows only files and requests of the same server, and no framing.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,7 +42,7 @@ export const pageRoute: Route = controlRoute("GET /", {
       return;
     }
     const file = "index.html";
-    const content = await orNotFound(packageFile(pages + file), file);
+    const content = await readOrNotFound(packageFile(pages + file), file);
     setFileHeaders(response, file);
     await sendCompressed(request, response, content);
   },
@@ -45,13 +54,13 @@ export const docsRoute: Route = controlRoute("GET /docs/{page}", {
     const { page } = params;
     const isPicture = /^\w+\.webp$/.test(page);
     if (isPicture) {
-      const picture = await orNotFound(packageFile(`docs/images/${page}`), page);
+      const picture = await readOrNotFound(packageFile(`docs/images/${page}`), page);
       setFileHeaders(response, page);
       response.send(picture);
       return;
     }
 
-    const pagesByName = await madeOnce("docs", readDocs);
+    const pagesByName = await makeOnce("docs", readDocs);
     const text = pagesByName.get(page);
     if (text === undefined) throw unknownFile(page);
     // Only the style sheet has an extension in its name.
@@ -63,12 +72,11 @@ export const docsRoute: Route = controlRoute("GET /docs/{page}", {
 /** The pages by name, with their style sheet. The build has made them. */
 async function readDocs(): Promise<ReadonlyMap<string, string>> {
   const packed = await packageFile("dist/docs.json.br");
-  const json = String(await decompressed(packed));
+  const json = String(await fromBrotli(packed));
   return new Map<string, string>(Object.entries(JSON.parse(json)));
 }
 
-const docsStart = new RegExp(`^${controlPath}/docs(/?)$`);
-
+/** Serves the files of the page, and redirects to the first page of the documentation. */
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
   if (method !== "GET" && method !== "HEAD") {
@@ -93,20 +101,21 @@ export const servePageFiles: RequestHandler = (request, response, next) => {
 async function sendAsset(request: Request, response: Response, file: string): Promise<void> {
   // Browsers accept Brotli only on this machine or with TLS.
   const encoding = (["br", "gzip"] as const).find((one) => request.acceptsEncodings(one));
-  const content = await orNotFound(readAsset(file, encoding), file);
+  const content = await readOrNotFound(readAsset(file, encoding), file);
   if (encoding) response.set("Content-Encoding", encoding);
   setFileHeaders(response, file);
   // Other content has another name.
   response.set("Cache-Control", "max-age=31536000, immutable").send(content);
 }
 
+/** Sets the headers of a file by its extension. */
 function setFileHeaders(response: Response, file: string): void {
   response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
   response.type(extname(file)).vary("Accept-Encoding");
 }
 
 /** A file that cannot be read is unknown, unless the machine is to blame. */
-async function orNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
+async function readOrNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
   try {
     return await read;
   } catch (error) {
@@ -119,35 +128,30 @@ function unknownFile(file: string): SandboxError {
   return new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
 }
 
-const gzipped = promisify(gzip);
-const decompressed = promisify(brotliDecompress);
-
-/** What is made of files, by name: many requests share one copy. Not `cachedByName`: a failure leaves it. */
-const made = new Map<string, Promise<unknown>>();
+/** What is made of files, by name: many requests share one copy. Not `cachedByName`, which would keep a failure. */
+const contents = new Map<string, Promise<unknown>>();
 
 /** Makes a content, or returns the one that is made already. */
-function madeOnce<Content>(name: string, make: () => Promise<Content>): Promise<Content> {
-  const earlier = made.get(name) as Promise<Content> | undefined; // each name has one type
+function makeOnce<Content>(name: string, make: () => Promise<Content>): Promise<Content> {
+  const earlier = contents.get(name) as Promise<Content> | undefined; // each name has one type
   if (earlier !== undefined) return earlier;
 
   const content = make();
-  made.set(name, content);
+  contents.set(name, content);
   // An unknown file must not use memory, and one that could not be read is tried again.
-  content.catch(() => made.delete(name));
+  content.catch(() => contents.delete(name));
   return content;
 }
 
+/** Reads a file of the page in an encoding; `undefined`: as it is. The build has compressed it with Brotli. */
 function readAsset(file: string, encoding: "br" | "gzip" | undefined): Promise<Buffer> {
-  return madeOnce(`${encoding} ${file}`, async () => {
+  return makeOnce(`${encoding} ${file}`, async () => {
     const packed = await packageFile(`${assets}${file}.br`);
     if (encoding === "br") return packed;
-    const plain = await decompressed(packed);
-    return encoding === "gzip" ? gzipped(plain) : plain;
+    const plain = await fromBrotli(packed);
+    return encoding === "gzip" ? toGzip(plain) : plain;
   });
 }
-
-/** Shorter bodies fit into one packet uncompressed. */
-const fewestBytes = 1400;
 
 /** Sends a body whose type is set. Compresses it if it is long, the client accepts that, and it cannot contain a secret. */
 export async function sendCompressed(request: Request, response: Response, body: Buffer): Promise<void> {
@@ -156,5 +160,5 @@ export async function sendCompressed(request: Request, response: Response, body:
     response.send(body);
     return;
   }
-  response.set("Content-Encoding", "gzip").send(await gzipped(body));
+  response.set("Content-Encoding", "gzip").send(await toGzip(body));
 }

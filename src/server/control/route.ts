@@ -7,102 +7,100 @@ import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
 import type { ServerState } from "../sockets/server-state.js";
 
-/** The named parts of a call's path: `ref` of `GET /keys/{ref}`. */
-type PathParts<Call extends string> = Call extends `${string}{${infer Part}}${infer Rest}`
-  ? Readonly<Record<Part, string>> & PathParts<Rest>
-  : unknown;
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The sandbox, and what a client sent, checked by the shapes of its route. */
-interface RouteContext<
-  Body = unknown,
-  Parameters = Readonly<Record<string, unknown>>,
-  Call extends string = string,
-> {
+/** The shape of a query. */
+type Query = s.MappingKind & s.Shape<Readonly<Record<string, unknown>>>;
+
+/** What a route works on: the sandbox, and what a client sent, checked by the shapes of the route. */
+interface RouteContext<Body = unknown, Parameters = unknown, Parts = unknown> {
   readonly sandbox: SandboxState;
   /** The named parts of the path, decoded. */
-  readonly params: PathParts<Call>;
+  readonly params: Parts;
   readonly query: Parameters;
   /** The parsed body, or the scenario of a YAML body. */
   readonly body: Body;
 }
 
-/** The server and the HTTP call, for routes that are about them. */
-interface LocalContext {
+/** The HTTP call and the server that gets it, for routes that are about them. */
+interface HttpCall {
   readonly server: ServerState;
   readonly request: Request;
   readonly response: Response;
 }
 
-type Query = s.MappingKind & s.Shape<Readonly<Record<string, unknown>>>;
-
-export interface Route<
-  Name extends ControlBodyName = ControlBodyName,
-  Parameters extends Query = Query,
-  Call extends string = string,
-> {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+/** A method and a path of the control plane, and what they do. */
+export interface Route {
+  readonly method: Method;
   /** Has named parts in braces: `/keys/{ref}`. */
   readonly path: string;
   readonly summary: string;
-  readonly body?: Name;
-  readonly query?: Parameters;
+  /** The name of the JSON body's shape. Default: it takes no body. */
+  readonly body?: ControlBodyName;
+  readonly query?: Query;
   /** Of a response with something new. Default: 200, or 204 for `undefined`. */
   readonly status?: 201;
   /** Whether its result is the whole response. Default: it is `data` in it. */
   readonly isBare?: true;
-  /** Whether it changes the sandbox. Default: a GET does not, any other does. */
+  /** Whether it changes the sandbox. */
   readonly changes: boolean;
-  /** Returns the response: plain data, whose members get their JSON names, or a `textResponse`. */
-  readonly run: (
-    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>, Call>,
-    local: LocalContext,
-  ) => unknown;
+  // Methods, because TypeScript lets a method's parameter be narrower: a row has the types of its own input.
+  /** Returns the response: plain data, whose members get their JSON names, or a `TextResponse`. */
+  run(context: RouteContext, call: HttpCall): unknown;
   /** Runs it with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<WrittenScenario>, local: LocalContext) => unknown;
+  runYaml?(context: RouteContext<WrittenScenario>, call: HttpCall): unknown;
+}
+
+/** A route as it is written: its shapes and its path give the types of what `run` gets. */
+interface RouteRow<Name extends ControlBodyName, Parameters extends Query, Template extends string>
+  extends Omit<Route, "method" | "path" | "body" | "query" | "changes" | "run"> {
+  readonly body?: Name;
+  readonly query?: Parameters;
+  /** Default: a GET does not, any other does. */
+  readonly changes?: false;
+  run(
+    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>, PathParts<Template>>,
+    call: HttpCall,
+  ): unknown;
+}
+
+/** The named parts of a path: `ref` of `/keys/{ref}`. */
+type PathParts<Template extends string> = Template extends `${string}{${infer Part}}${infer Rest}`
+  ? Readonly<Record<Part, string>> & PathParts<Rest>
+  : unknown;
+
+/** Makes a route of its call, which is a method and a path such as `GET /keys/{ref}`, and its row. */
+export function controlRoute<
+  const Template extends `/${string}`,
+  Name extends ControlBodyName = "nothing",
+  Parameters extends Query = Query,
+>(call: `${Method} ${Template}`, row: RouteRow<Name, Parameters, Template>): Route {
+  const [method, path] = call.split(" ") as [Method, Template];
+  return { changes: method !== "GET", ...row, method, path };
 }
 
 /** The fields of a query for a part of a list. `defaultLimit` is the number without a limit. */
-export const pageFields = (defaultLimit: number | "all", limit = s.count()) => ({
-  offset: s.optional(s.described(s.count(), "The index of the first one. Default: 0.")),
-  limit: s.optional(s.described(limit, `At most this many. Default: ${defaultLimit}.`)),
-});
-
-const isText = Symbol("text response");
-
-interface TextResponse {
-  readonly [isText]: true;
-  readonly type: string;
-  readonly text: string;
+export function pageFields(defaultLimit: number | "all", limit = s.count()) {
+  return {
+    offset: s.optional(s.described(s.count(), "The index of the first one. Default: 0.")),
+    limit: s.optional(s.described(limit, `At most this many. Default: ${defaultLimit}.`)),
+  };
 }
 
-/** The whole response as a text, in place of data. */
-export function textResponse(type: string, text: string): TextResponse {
-  return { [isText]: true, type, text };
+/** A whole response as a text, in place of data. */
+export class TextResponse {
+  constructor(
+    readonly type: string,
+    readonly text: string,
+  ) {}
 }
 
-/** JSON whose names are its own: they stay. */
+/** A response as JSON whose names are its own: they stay. */
 export function jsonResponse(json: unknown): TextResponse {
-  return textResponse("json", JSON.stringify(json));
+  return new TextResponse("json", JSON.stringify(json));
 }
 
-export function isTextResponse(response: unknown): response is TextResponse {
-  return typeof response === "object" && response !== null && isText in response;
-}
-
-/** A row of the routes. Its `run` gets the parts of its path, and the body and the query that its shapes have checked. */
-export function controlRoute<
-  const Call extends `${Route["method"]} /${string}`,
-  Name extends ControlBodyName = "nothing",
-  Parameters extends Query = Query,
->(
-  call: Call,
-  row: Omit<Route<Name, Parameters, Call>, "method" | "path" | "changes"> & { readonly changes?: false },
-): Route {
-  const [method, path] = call.split(" ") as [Route["method"], string];
-  return { changes: method !== "GET", ...row, method, path } as unknown as Route;
-}
-
-/** An unknown ref is not found in a path, but invalid in a body. */
+/** Runs an operation with a ref of the body. An unknown ref is not found in a path, but invalid in a body. */
 export function refInBody<Result>(field: string, run: () => Result): Result {
   try {
     return run();
@@ -111,4 +109,16 @@ export function refInBody<Result>(field: string, run: () => Result): Result {
     const { message, details } = error;
     throw new SandboxError("validation_failed", message, { ...details, fields: { [field]: message } });
   }
+}
+
+/** What the handlers of one call tell each other. */
+interface CallNotes {
+  /** Whether the caller has the token, or needs none. */
+  mayKnowAll?: boolean;
+  /** The code of the error that it got. */
+  errorCode?: string | undefined;
+}
+
+export function callNotesOn(response: Response): CallNotes {
+  return response.locals;
 }

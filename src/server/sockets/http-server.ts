@@ -6,19 +6,24 @@ import { type Received, receivedRequest } from "../../rules/request.js";
 import { controlPath } from "../../rules/request-path.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import {
-  type AnyServer,
-  endUnreadable,
-  followConnections,
-  longestHalfOpen,
-  PipelinedRequests,
-} from "./connections.js";
+import { type AnyServer, endUnreadable, followConnections, longestHalfOpen } from "./connections.js";
+import { PipelinedRequests } from "./pipelined-requests.js";
 import { keepAliveTimeout, sendFaulty, sendResponse, sendServerError } from "./send-response.js";
 import type { ServerState } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
+
+const serverOptions: ServerOptions = {
+  // The specification has no limit: a key of 16 KB is a malformed key, not a malformed request.
+  maxHeaderSize: 64 * 1024,
+  // `readRequest` checks it, so that the response has the API's error body.
+  requireHostHeader: false,
+  keepAliveTimeout,
+};
+
+const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: longestHalfOpen };
 
 /** Every request gets a response, and none ends the process. */
 export function createHttpServer(state: ServerState, certificate?: CertificatePair) {
@@ -40,7 +45,7 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
     endUnreadable(socket);
   });
 
-  const broken = new WeakSet<Duplex>();
+  const ended = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
     // A client that does not speak TLS, or rejects the certificate, could not read a response.
     const cannotRead = code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code);
@@ -49,8 +54,8 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
       return;
     }
     // Each further chunk after an invalid request causes another error.
-    if (broken.has(socket)) return;
-    broken.add(socket);
+    if (ended.has(socket)) return;
+    ended.add(socket);
     endUnreadable(socket, code);
   });
   return { server, open: followConnections(server) };
@@ -63,7 +68,7 @@ function makeServer(listener: RequestListener, certificate: CertificatePair | un
   return https.createServer({ ...serverOptions, ...tlsOptions, ...certificate }, listener);
 }
 
-/** A defect is a 500, and ends nothing else. */
+/** Responds; a defect is a 500, and ends nothing else. */
 function tryToRespond(state: ServerState, response: ServerResponse): void {
   try {
     respond(state, response);
@@ -96,87 +101,6 @@ function respond(state: ServerState, response: ServerResponse): void {
   sendExchange(state, exchange, response);
 }
 
-/** Sends a response of the API, with the fault of its delivery. */
-function sendExchange(state: ServerState, exchange: Exchange, response: ServerResponse): void {
-  const { delivery, at, date = at, response: message } = exchange;
-  const dated = dateOf(date);
-  const added = state.explain ? [...dated, "X-Sandbox-Outcome", exchange.outcome] : dated;
-  if (delivery === undefined) {
-    sendResponse(message, added, response);
-    return;
-  }
-
-  // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
-  if (delivery.isWhole) {
-    response.once("close", () => {
-      if (!response.writableFinished) markUnread(state.sandbox, exchange);
-    });
-  }
-  sendFaulty(delivery, { ...message, headers: [...message.headers, ...added] }, response);
-}
-
-function markUnread({ counters }: SandboxState, exchange: Exchange): void {
-  counters.countUnread(exchange.id);
-  exchange.isUnread = true;
-}
-
-// The date of the sandbox, because clients wait for its minutes; Node would send the machine's. Formatted once a second.
-let latestDate: { readonly second: number; readonly header: readonly string[] } = {
-  second: Number.NaN,
-  header: [],
-};
-
-function dateOf(at: number): readonly string[] {
-  const second = Math.floor(at / 1000);
-  if (second !== latestDate.second) {
-    latestDate = { second, header: ["Date", new Date(second * 1000).toUTCString()] };
-  }
-  return latestDate.header;
-}
-
-const serverOptions: ServerOptions = {
-  // The specification has no limit: a key of 16 KB is a malformed key, not a malformed request.
-  maxHeaderSize: 64 * 1024,
-  // `readRequest` checks it, so that the response has the API's error body.
-  requireHostHeader: false,
-  keepAliveTimeout,
-};
-
-const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: longestHalfOpen };
-
-// People open the printed base URL; clients of the API do not request HTML.
-function isFirstPage({ path, method }: Received, { headers }: IncomingMessage): boolean {
-  if (path !== "/" || method !== "GET") return false;
-  const { accept = "" } = headers;
-  return accept.includes("text/html");
-}
-
-const insideControl = `${controlPath}/`;
-
-function isControlPath(path: string): boolean {
-  return path === controlPath || path.startsWith(insideControl);
-}
-
-// Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
-function authorityOf(target: string): string {
-  if (target.startsWith("/")) return "";
-  const [authority = ""] = /^https?:\/\/[^/?]*/i.exec(target) ?? [];
-  return authority;
-}
-
-/** The path of a request's target; `start` is the end of its authority. */
-function pathOf(target: string, start: number): string {
-  const query = target.indexOf("?", start);
-  const end = query === -1 ? target.length : query;
-  if (start === 0) return target.slice(0, end);
-  return target.slice(start, end) || "/";
-}
-
-function queryOf(target: string): string {
-  const start = target.indexOf("?");
-  return start === -1 ? "" : target.slice(start);
-}
-
 /** Reads a request; `undefined` if it is invalid. */
 function readRequest(request: IncomingMessage, response: ServerResponse): Received | undefined {
   // Raw headers, because Node's header object costs as much as the rest of the response.
@@ -194,4 +118,79 @@ function readRequest(request: IncomingMessage, response: ServerResponse): Receiv
   const { method = "GET", url: target = "/" } = request;
   const authority = authorityOf(target);
   return { method, authority, path: pathOf(target, authority.length), query: queryOf(target), headers };
+}
+
+/**
+ * The scheme and the host in a request's target, which is nearly always a path and has none. Clients send
+ * `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
+ */
+function authorityOf(target: string): string {
+  if (target.startsWith("/")) return "";
+  const [authority = ""] = /^https?:\/\/[^/?]*/i.exec(target) ?? [];
+  return authority;
+}
+
+/** The path in a request's target; `start` is the end of its authority. */
+function pathOf(target: string, start: number): string {
+  const query = target.indexOf("?", start);
+  const end = query === -1 ? target.length : query;
+  if (start === 0) return target.slice(0, end);
+  return target.slice(start, end) || "/";
+}
+
+function queryOf(target: string): string {
+  const start = target.indexOf("?");
+  return start === -1 ? "" : target.slice(start);
+}
+
+const insideControl = `${controlPath}/`;
+
+function isControlPath(path: string): boolean {
+  return path === controlPath || path.startsWith(insideControl);
+}
+
+/** Whether a browser opens the printed base URL: clients of the API do not request HTML. */
+function isFirstPage({ path, method }: Received, { headers }: IncomingMessage): boolean {
+  if (path !== "/" || method !== "GET") return false;
+  const { accept = "" } = headers;
+  return accept.includes("text/html");
+}
+
+/** Sends a response of the API, with the fault of its delivery. */
+function sendExchange(state: ServerState, exchange: Exchange, response: ServerResponse): void {
+  const { delivery, response: message } = exchange;
+  const date = dateHeader(exchange.date ?? exchange.at);
+  const added = state.explain ? [...date, "X-Sandbox-Outcome", exchange.outcome] : date;
+  if (delivery === undefined) {
+    sendResponse(message, added, response);
+    return;
+  }
+
+  // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
+  if (delivery.isWhole) {
+    response.once("close", () => {
+      if (!response.writableFinished) markUnread(state.sandbox, exchange);
+    });
+  }
+  sendFaulty(delivery, { ...message, headers: [...message.headers, ...added] }, response);
+}
+
+/** The latest `Date` header, which is formatted once a second. */
+let latestDate: { readonly second: number; readonly header: readonly string[] } = {
+  second: Number.NaN,
+  header: [],
+};
+
+/** The date of the sandbox, because clients wait for its minutes; Node would send the machine's. */
+function dateHeader(at: number): readonly string[] {
+  const second = Math.floor(at / 1000);
+  if (second !== latestDate.second) {
+    latestDate = { second, header: ["Date", new Date(second * 1000).toUTCString()] };
+  }
+  return latestDate.header;
+}
+
+function markUnread({ counters }: SandboxState, exchange: Exchange): void {
+  counters.countUnread(exchange.id);
+  exchange.isUnread = true;
 }

@@ -4,14 +4,25 @@ import { bodyParts } from "../../api/fault-responses.js";
 import { errorBody } from "../../api/http-messages.js";
 import { timers } from "../../node/platform.js";
 import { cachedByName } from "../../rules/cached-by.js";
-import type { TextBody } from "../../sandbox/endpoint.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
+
+// Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 /** Errors outside the specification: invalid HTTP, and a defect of the sandbox. */
 export const serverErrors = {
   bad_request: "The request could not be understood.",
   internal_error: "The sandbox failed to respond. This is a defect of the sandbox.",
 } as const;
+
+/** Milliseconds until an idle connection is closed; sent in `Keep-Alive`. */
+export const keepAliveTimeout = 5000;
+
+/** The last headers of a response that leaves its connection open, and the end of its head. */
+const keepAliveHeaders = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout / 1000}\r\n\r\n`;
+
+/** Milliseconds until an ended connection is closed whose client does not close it. */
+const lingerMs = 1000;
 
 /** Sends a response with the headers that the server adds. */
 export function sendResponse(message: ApiResponse, added: readonly string[], response: ServerResponse): void {
@@ -23,8 +34,9 @@ export function sendResponse(message: ApiResponse, added: readonly string[], res
   response.end(message.body);
 }
 
-// Without a length, Node sends chunks. The length is nearly always the last header.
+/** Whether a response says how long its body is. Otherwise, Node sends the body in chunks. */
 function hasLength(headers: readonly string[]): boolean {
+  // The length is nearly always the last header.
   if (headers.at(-2) === "Content-Length") return true;
   for (let index = 0; index < headers.length; index += 2) {
     if (headers[index]?.toLowerCase() === "content-length") return true;
@@ -32,7 +44,7 @@ function hasLength(headers: readonly string[]): boolean {
   return false;
 }
 
-// True for nearly every response: the first pending one, on an open connection without TLS.
+/** True for nearly every response: the first pending one, on an open connection without TLS. */
 function canSendAtOnce(body: string, { socket, shouldKeepAlive, headersSent }: ServerResponse): boolean {
   return (
     body !== "" &&
@@ -47,7 +59,10 @@ function canSendAtOnce(body: string, { socket, shouldKeepAlive, headersSent }: S
 /** A request with Node's own mark of those that somebody reads. */
 type NodeRequest = IncomingMessage & { _consuming?: boolean };
 
-// The same bytes in one write: Node's functions check the sandbox's own headers again, and take 1.24 times the processor time.
+/**
+ * Writes the bytes that Node would send, head and body in one write. Node's functions check the sandbox's own headers again,
+ * and take 1.24 times the processor time.
+ */
 function sendAtOnce(message: ApiResponse, added: readonly string[], response: ServerResponse): void {
   const { status, headers, body } = message;
   let text = statusLine(status);
@@ -61,7 +76,7 @@ function sendAtOnce(message: ApiResponse, added: readonly string[], response: Se
   }
 
   response.statusCode = status;
-  // As after `end`: the connection continues with its next request at the event `finish`.
+  // Ends the response for Node, as `end` does; at the event `finish`, the connection continues with its next request.
   response.finished = true;
   response.socket?.write(text + endOfHead(added) + body, isAscii ? "latin1" : "utf8", (error) => {
     if (error) return;
@@ -77,27 +92,23 @@ const statusLine = cachedByName((status: number) =>
   ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" "),
 );
 
-/** The end of a head, with the headers that the server adds: the same for a second. */
+/** The latest end of a head. Its headers have the date, and are the same list for a second. */
 let latestEnd: { readonly added: readonly string[]; readonly text: string } = { added: [], text: "" };
 
+/** The end of a head, with the headers that the server adds. */
 function endOfHead(added: readonly string[]): string {
   if (latestEnd.added !== added) {
     const parts: string[] = [];
     for (let index = 0; index < added.length; index += 2) {
       parts.push(`${added[index]}: `, `${added[index + 1]}\r\n`);
     }
-    parts.push(keepsOpen);
+    parts.push(keepAliveHeaders);
     latestEnd = { added, text: parts.join("") };
   }
   return latestEnd.text;
 }
 
-/** Milliseconds until an idle connection is closed; sent in `Keep-Alive`. */
-export const keepAliveTimeout = 5000;
-
-const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout / 1000}\r\n\r\n`;
-
-/** If the client goes away first, no timer and no connection remain. */
+/** Sends a response that a fault delays, breaks or leaves out. If the client goes away first, no timer and no connection remain. */
 export function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerResponse): void {
   const { kind, delayMs } = delivery;
   switch (kind) {
@@ -106,13 +117,13 @@ export function sendFaulty(delivery: Delivery, message: ApiResponse, response: S
       response.req.resume();
       return;
     case "reset": {
-      const later = timersOf(response);
-      later(delayMs, () => resetConnection(response));
+      const schedule = scheduleUntilClosed(response);
+      schedule(delayMs, () => resetConnection(response));
       return;
     }
     case "send": {
-      const later = timersOf(response);
-      later(delayMs, () => sendParts(delivery, message, response, later));
+      const schedule = scheduleUntilClosed(response);
+      schedule(delayMs, () => sendParts(delivery, message, response, schedule));
       return;
     }
     default:
@@ -120,8 +131,33 @@ export function sendFaulty(delivery: Delivery, message: ApiResponse, response: S
   }
 }
 
-/** Sends the parts of a body with pauses between them. */
-function sendParts(delivery: Delivery, message: ApiResponse, response: ServerResponse, later: Later): void {
+/** Runs an act after a time, unless the connection is closed by then. */
+type Schedule = (ms: number, act: () => void) => void;
+
+/** The schedule of one response. It has one listener for all pauses: a slow response has hundreds. */
+function scheduleUntilClosed(response: ServerResponse): Schedule {
+  let timer: NodeJS.Timeout | undefined;
+  response.once("close", () => timers.clearTimeout(timer));
+  return (ms, act) => {
+    if (ms === 0) act();
+    else timer = timers.setTimeout(act, ms);
+  };
+}
+
+/** Ends a connection so that the client sees a reset. */
+function resetConnection({ req: { socket } }: ServerResponse): void {
+  // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
+  if ("encrypted" in socket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Sends the head, and the parts of the body with pauses before them. */
+function sendParts(
+  delivery: Delivery,
+  message: ApiResponse,
+  response: ServerResponse,
+  schedule: Schedule,
+): void {
   response.writeHead(message.status, message.headers as string[]);
   response.flushHeaders();
 
@@ -132,7 +168,7 @@ function sendParts(delivery: Delivery, message: ApiResponse, response: ServerRes
   }
 
   const sendFrom = (index: number) => {
-    later(pauseMs, () => {
+    schedule(pauseMs, () => {
       response.write(parts[index]);
       const isLast = index === parts.length - 1;
       if (isLast) endBody(delivery, response);
@@ -140,19 +176,6 @@ function sendParts(delivery: Delivery, message: ApiResponse, response: ServerRes
     });
   };
   sendFrom(0);
-}
-
-/** Runs an act after a time, unless the connection is closed by then. */
-type Later = (ms: number, act: () => void) => void;
-
-// One listener for all pauses of a response: a slow one has hundreds.
-function timersOf(response: ServerResponse): Later {
-  let timer: NodeJS.Timeout | undefined;
-  response.once("close", () => timers.clearTimeout(timer));
-  return (ms, act) => {
-    if (ms === 0) act();
-    else timer = timers.setTimeout(act, ms);
-  };
 }
 
 /** Ends a response, or cuts its connection where the delivery cuts the body. */
@@ -165,38 +188,27 @@ function endBody({ cutAfter }: Delivery, response: ServerResponse): void {
   response.write("", () => response.req.socket.destroySoon());
 }
 
-/** Ends a connection so that the client sees a reset. */
-function resetConnection({ req: { socket } }: ServerResponse): void {
-  // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
-  if ("encrypted" in socket) socket.destroy();
-  else socket.resetAndDestroy();
-}
-
 /** Sends an error that is not of the specification, and ends the connection after it. */
 export function sendServerError(response: ServerResponse, status: 400 | 500): void {
+  // A second head is not possible: the client sees the connection end.
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
-  sendError(response, status, errorBody(code, serverErrors[code]));
+  const { text, bytes } = errorBody(code, serverErrors[code]);
+  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
 }
 
-function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
-  if (response.headersSent) response.destroy();
-  else response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
-}
-
-// Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
-const { STATUS_CODES } = process.getBuiltinModule("node:http");
-
+/** The statuses of the errors of Node's parser. Default: 400. */
 const statusOfParserError: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Milliseconds until an ended connection is closed whose client does not close it. */
-const lingering = 1000;
-
-/** Responds to an unreadable request; `code` is an error code of Node's parser. */
+/** Responds to an unreadable request, which has no response of Node, and ends its connection. `code` is that of Node's parser. */
 export function endWithError(socket: Duplex, code = ""): void {
   const status = statusOfParserError[code] ?? 400;
   const { text, bytes } = errorBody("bad_request", serverErrors.bad_request);
@@ -207,7 +219,7 @@ export function endWithError(socket: Duplex, code = ""): void {
   );
 }
 
-/** Ends a connection after a text. */
+/** Ends a connection, after a last text. */
 export function endSocket(socket: Duplex, text = ""): void {
   if (!socket.writable) {
     socket.destroy();
@@ -215,7 +227,8 @@ export function endSocket(socket: Duplex, text = ""): void {
   }
   // Discards the rest: closing with unread bytes would reset the connection before the client has read the response.
   socket.resume();
-  const deadline = timers.setTimeout(() => socket.destroy(), lingering); // clients that never close would delay the server's close
+  // Clients that never close would delay the server's close.
+  const deadline = timers.setTimeout(() => socket.destroy(), lingerMs);
   socket.once("close", () => timers.clearTimeout(deadline));
   socket.end(text);
 }

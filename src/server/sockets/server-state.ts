@@ -35,7 +35,9 @@ export interface ServeOptions {
 
 /** What the program around the server gives it. */
 export interface Hosting {
+  /** Stops the server, when a call of the control plane asks for it. Default: closes the server. */
   readonly onStop?: () => void;
+  /** The scenario that the server was started with; a watched file changes it. Default: the sandbox's at the start. */
   readonly startedScenario?: () => NamedScenario;
   /** The file that keeps the sandbox. Default: none. */
   readonly stateFile?: StateFile | undefined;
@@ -47,11 +49,13 @@ export interface Hosting {
   readonly program?: string;
 }
 
+/** The control plane. */
 export type ControlHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-export type ServerState = ReturnType<typeof createServerState>; // an interface would list the members again
+/** What the parts of a server share. An interface would list the members again. */
+export type ServerState = ReturnType<typeof createServerState>;
 
-/** What the parts of a server share. Throws `usage` for a public URL or an allowed host that is none. */
+/** Makes what the parts of a server share. Throws `usage` for a public URL or an allowed host that is none. */
 export function createServerState(sandbox: SandboxState, options: Partial<ServeOptions> & Hosting = {}) {
   runDue(sandbox);
   const { name, scenario, text } = sandbox;
@@ -74,9 +78,11 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
     stopping: new AbortController(),
     /** The base URL for clients on this machine; empty until the server listens. */
     localUrl: "",
+    /** Whether only this machine reaches the server. */
     loopback: false,
     /** The bearer token that calls to the control plane require; `undefined` for none. */
     token: options.controlToken || undefined,
+    /** The control plane, if it is served. */
     control: undefined as ControlHandler | undefined,
     /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
@@ -90,6 +96,7 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
   return state;
 }
 
+/** Reads a public URL. Throws `usage`. */
 function readPublicUrl(text: string | URL | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = readBaseUrl(String(text));
@@ -97,6 +104,7 @@ function readPublicUrl(text: string | URL | undefined): string | undefined {
   throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
 }
 
+/** Reads an allowed host. Throws `usage`. */
 function readAllowedHost(text: string): string {
   const host = readHostName(text);
   if (host !== undefined) return host;

@@ -11,6 +11,9 @@ import { SandboxError } from "../../rules/errors.js";
 import { quoteFile } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
 
+/** The algorithm of the key and of the signature. */
+const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+
 /** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
 export interface CertificatePair {
   readonly cert: string;
@@ -45,7 +48,7 @@ export async function readPair(files: CertificatePair, cwd: string): Promise<Cer
   return checkPair({ cert, key }, names);
 }
 
-/** Messages contain the names, never the key. */
+/** Checks that a certificate and a key fit together. Messages contain their `names`, never the key. */
 function checkPair(pair: CertificatePair, names: CertificatePair): CertificatePair {
   const { cert, key } = pair;
   let problem = "they do not match";
@@ -64,7 +67,7 @@ function checkPair(pair: CertificatePair, names: CertificatePair): CertificatePa
   );
 }
 
-/** A wildcard address adds all addresses of this machine and its host name. */
+/** Makes a certificate for this machine and some hosts. A wildcard address adds all addresses of this machine and its host name. */
 export async function makeSelfSigned(...hosts: readonly string[]): Promise<CertificatePair> {
   const names = new Set(["localhost", "127.0.0.1", "::1"]);
   for (const host of hosts) {
@@ -83,6 +86,7 @@ function namesInNetwork(): string[] {
   return names.filter((name) => name !== "");
 }
 
+/** Makes a self-signed certificate for a year. */
 async function makeCertificate(names: readonly string[]): Promise<CertificatePair> {
   // @peculiar/x509 leaves this polyfill to its users.
   await import("reflect-metadata");
@@ -99,7 +103,7 @@ async function makeCertificate(names: readonly string[]): Promise<CertificatePai
     await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
   ];
 
-  // An hour earlier, it is valid for clients whose clock is slow.
+  // It is valid an hour earlier, for clients whose clock is slow.
   const start = nodePlatform.time() - day / 24;
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
@@ -116,9 +120,7 @@ async function makeCertificate(names: readonly string[]): Promise<CertificatePai
   return { cert: certificate.toString("pem"), key: key as string };
 }
 
-const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
-
-/** A name or an address as a certificate has it. */
+/** A name or an address as the certificate's subject alternative name. */
 function altName(name: string) {
   if (isIP(name) === 0) return { type: "dns", value: name } as const;
   // Certificates have no zones of link-local addresses.

@@ -25,7 +25,7 @@ const directoryQuery = s.mapping({
   limit: s.optional(s.described(s.count({ min: 1 }), "At most this many keys. Default: 200.")),
 });
 
-/** A page of keys without a limit: more would delay everybody's requests. */
+/** The keys of a page if a call sets no limit: more would delay everybody's requests. */
 const keysOnAPage = 1000;
 
 export const keyRoutes: readonly Route[] = [
@@ -114,27 +114,6 @@ export const keyRoutes: readonly Route[] = [
   }),
 ];
 
-/** A reserved ref, such as `none`: the sandbox has no key with it. */
-function viewReserved(ref: string, sandbox: SandboxState) {
-  return { ref, fingerprint: fingerprintFor(sandbox, ref) };
-}
-
-/** Everybody who has the seed can compute it. A pinned secret is the user's own, and stays hidden. */
-function seededSecret(sandbox: SandboxState, ref: string): string {
-  const secret = secretFor(sandbox, ref);
-
-  for (const { keys } of Object.values(sandbox.scenario.organizations ?? {})) {
-    const isPinned = keys?.[ref]?.secret === secret;
-    if (!isPinned) continue;
-    const message = `The secret of ${quote(ref)} is in its scenario, and not shown here.`;
-    throw new SandboxError("secret_not_kept", message, { ref });
-  }
-  return secret;
-}
-
-// The dashboard asks each second.
-const describedCount = cachedBy((scenario: Scenario) => [...describedKeys(scenario)].length);
-
 /** Adds the result of a key's next request. */
 function withNextRequest<Key extends { readonly ref: string }>(
   key: Key,
@@ -144,7 +123,13 @@ function withNextRequest<Key extends { readonly ref: string }>(
   return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
 }
 
-/** Lists organizations with their keys, up to a number of keys, and organizations that have none. */
+/** The number of keys in a scenario. Cached, because the dashboard asks each second. */
+const describedCount = cachedBy((scenario: Scenario) => [...describedKeys(scenario)].length);
+
+/**
+ * The directory: the organizations that have matching keys, with the first `limit` of these keys, and matching organizations
+ * that have no keys.
+ */
 function directoryOf(sandbox: SandboxState, query: ValueOf<typeof directoryQuery>) {
   const { filter = "", limit = 200 } = query;
   const now = sandbox.clock.now();
@@ -153,8 +138,9 @@ function directoryOf(sandbox: SandboxState, query: ValueOf<typeof directoryQuery
   const sections = [];
   let matching = 0;
   for (const owner of sandbox.registry.organizations.values()) {
-    const found = keysWith(words, owner, now);
+    const found = matchingKeys(words, owner, now);
     const room = Math.max(0, limit - matching);
+    // Also counts those that are not listed.
     matching += found.length;
 
     if (owner.keys.length === 0) {
@@ -168,10 +154,10 @@ function directoryOf(sandbox: SandboxState, query: ValueOf<typeof directoryQuery
 }
 
 /** The keys of an organization that have all words. */
-function keysWith(words: readonly string[], owner: OrganizationEntry, now: number): readonly KeyEntry[] {
+function matchingKeys(words: readonly string[], owner: OrganizationEntry, now: number): readonly KeyEntry[] {
   // Without a filter, no key is looked at that is not listed.
   if (words.length === 0) return owner.keys;
-  return owner.keys.filter((entry) => hasAll(words, searchText(entry, now)));
+  return owner.keys.filter((entry) => hasAll(words, searchedText(entry, now)));
 }
 
 /** An organization with the keys to list. */
@@ -196,13 +182,32 @@ function hasAll(words: readonly string[], text: string): boolean {
 }
 
 /** What a filter finds a key by. */
-function searchText({ key, owner }: KeyEntry, now: number): string {
+function searchedText({ key, owner }: KeyEntry, now: number): string {
   const fingerprint = fingerprintOf(key.sha256);
   const state = keyStateAt(key, now);
-  const ofKey = [key.ref, key.name, fingerprint, key.environment, ...key.scopes, state];
-  return `${organizationText(owner)} ${ofKey.join(" ")}`;
+  const words = [key.ref, key.name, fingerprint, key.environment, ...key.scopes, state];
+  return `${organizationText(owner)} ${words.join(" ")}`;
 }
 
+/** What a filter finds an organization by. */
 function organizationText({ organization }: OrganizationEntry): string {
   return `${organization.ref} ${organization.name}`;
+}
+
+/** The view of a reserved ref, such as `none`: the sandbox has no key with it. */
+function viewReserved(ref: string, sandbox: SandboxState) {
+  return { ref, fingerprint: fingerprintFor(sandbox, ref) };
+}
+
+/** The secret of a key, which everybody who has the seed can compute. A pinned one is the user's own, and stays hidden. */
+function seededSecret(sandbox: SandboxState, ref: string): string {
+  const secret = secretFor(sandbox, ref);
+
+  for (const { keys } of Object.values(sandbox.scenario.organizations ?? {})) {
+    const isPinned = keys?.[ref]?.secret === secret;
+    if (!isPinned) continue;
+    const message = `The secret of ${quote(ref)} is in its scenario, and not shown here.`;
+    throw new SandboxError("secret_not_kept", message, { ref });
+  }
+  return secret;
 }

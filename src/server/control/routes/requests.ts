@@ -13,7 +13,7 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
-import { controlRoute, type Route, refInBody, textResponse } from "../route.js";
+import { controlRoute, type Route, refInBody, TextResponse } from "../route.js";
 
 export const requestRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
@@ -46,7 +46,7 @@ export const requestRoutes: readonly Route[] = [
     run({ sandbox, query }) {
       const { format = "json" } = query;
       const report = clientReport(sandbox);
-      if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));
+      if (format !== "json") return new TextResponse(formats[format].mediaType, renderReport(report, format));
       if (!query.story) return { data: report };
       return { data: { ...report, ...storyAndJournal(sandbox) } };
     },
@@ -70,8 +70,9 @@ export const requestRoutes: readonly Route[] = [
     body: "sending",
     run({ sandbox, body }) {
       const response = refInBody("key", () => sendByRef(sandbox, body));
+      // The latest request is the one that was just sent.
       const [exchange] = sandbox.journal.requests({ limit: 1 });
-      const request = viewRequest(exchange as Exchange); // just sent
+      const request = viewRequest(exchange as Exchange);
 
       // A fault may leave it without a response.
       if (response.status === 0) return { request, response: null };
@@ -87,7 +88,7 @@ function describedEffect(effect: FaultKind) {
   return { effect, value, label, example, onlyDelays, ends, does };
 }
 
-/** How many requests of the story ended on each outcome, and how many of the journal had each outcome, fault and advice. */
+/** How many requests of the story there were with each outcome, and how many in the journal with each outcome, fault and advice. */
 function storyAndJournal({ journal }: SandboxState) {
   const fromStory: Record<string, number> = {};
   for (const { outcome } of journal.requests({ source: "story" })) countUp(fromStory, outcome);

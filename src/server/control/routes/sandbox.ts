@@ -16,7 +16,12 @@ import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../.
 import { controlBodySchema } from "../../../scenario/format/scenario-json-schema.js";
 import type { ServerState } from "../../sockets/server-state.js";
 import { HttpError } from "../control-errors.js";
-import { controlRoute, jsonResponse, type Route } from "../route.js";
+import { callNotesOn, controlRoute, jsonResponse, type Route } from "../route.js";
+
+/** The JSON Schema of each assumption, with its description. */
+const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
+  readonly properties: Readonly<Record<string, { readonly description?: string }>>;
+};
 
 export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /health", {
@@ -24,7 +29,7 @@ export const sandboxRoutes: readonly Route[] = [
     isBare: true,
     run({ sandbox }, { server, response }) {
       const health = { status: "ok", version, ...savedState(server) };
-      if (!response.locals.mayKnowAll) return health;
+      if (!callNotesOn(response).mayKnowAll) return health;
       return { ...health, ...scenarioSummary(sandbox), startedAt: isoOf(server.startedAt) };
     },
   }),
@@ -119,11 +124,11 @@ function savedState({ stateFile }: ServerState): { readonly state?: "saved" | "u
   return { state: stateFile.problem() === undefined ? "saved" : "unwritable" };
 }
 
-/** A text that differs once a view differs. */
+/** A text that differs once a view differs: by an event, by time, by a response that was not read, or by a failed save. */
 function revisionOf(sandbox: SandboxState, { startId, stateFile }: ServerState): string {
   const isUnwritable = stateFile?.problem() !== undefined;
   const parts = [
-    // The positions of events start again with the process.
+    // The numbers of events start again with the process.
     startId,
     sandbox.journal.latest(),
     nextChangeAt(sandbox),
@@ -132,10 +137,6 @@ function revisionOf(sandbox: SandboxState, { startId, stateFile }: ServerState):
   ];
   return parts.join(" ");
 }
-
-const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
-  readonly properties: Readonly<Record<string, { readonly description?: string }>>;
-};
 
 /** An assumption with its value in each profile. */
 function profileRow([name, definition]: [string, AssumptionDefinition<unknown>]) {
@@ -150,7 +151,7 @@ function scenarioSummary({ name, seed, clock }: SandboxState) {
   return { scenario: name, seed, now: viewClock(clock).now };
 }
 
-/** Shows the running scenario. Only a sent scenario has warnings, one for each step with an unexpected result. */
+/** Shows the running scenario. Only a sent one has warnings, which its route adds. */
 export function runningSummary(sandbox: SandboxState) {
   return { ...scenarioSummary(sandbox), warnings: [] };
 }

@@ -1,0 +1,165 @@
+import { pick, type RandomStream } from "../rules/seed.js";
+import { day } from "../rules/time.js";
+import type { Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
+import { surveyMethods } from "../sandbox/farmer-records/survey-methods.js";
+import * as exact from "./exact-math.js";
+import { drawFieldRings, measureRing, positionAt } from "./field-geometry.js";
+import { type Country, type CropName, crops, type Growing, type Region } from "./tables.js";
+
+/** What decides about a farmer and the farm, before anything of them is drawn. */
+export interface FarmContext {
+  /** The start of the scenario's clock, in milliseconds since 1970. */
+  readonly start: number;
+  readonly country: Country;
+  readonly region: Region;
+  readonly id: string;
+  /** The first year when the farmer is 18 or older all year. */
+  readonly adultFrom: number;
+  /** Starts a separate random stream for each part of this farmer, so that a new part changes no other. */
+  readonly streamFor: (label: string, ...more: readonly string[]) => RandomStream;
+}
+
+/** What decides about all fields of a farm. */
+interface Farming {
+  /** The crops that the farmer can have grown. */
+  readonly grows: readonly Growing[];
+  /** The crop of the largest field, and of half of the others. */
+  readonly main: Growing;
+  /** From 0 to 1: a field has irrigation if a larger share of its crop's fields has it. */
+  readonly dryness: number;
+}
+
+const squareMetersPerHectare = 10_000;
+
+/** How often a farmer has a field on each kind of tenure. */
+const tenureWeights: readonly (readonly [Parcel["properties"]["land_ownership"], weight: number])[] = [
+  ["owned", 6],
+  ["owner_like_possession", 2],
+  ["rented", 2],
+  ["sharecropped", 1],
+  ["communal", 1],
+];
+
+/** Draws the fields of a farm, the largest first. */
+export function drawParcels(farm: FarmContext): readonly Parcel[] {
+  const { streamFor, region } = farm;
+  const rings = drawFieldRings(streamFor("fields"), drawMiddle(farm), drawAreas(farm));
+
+  const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
+  const main = pickWeighted(streamFor("crop"), grows, growingWeight);
+  const dryness = exact.unit(streamFor("irrigation"));
+  return rings.map((ring, index) => drawParcel(farm, { grows, main, dryness }, ring, index));
+}
+
+/** Draws the middle of a farm, somewhere in the circle of its region. */
+function drawMiddle({ streamFor, region }: FarmContext): Position {
+  const draw = streamFor("place");
+  const [east, north] = exact.direction(draw);
+  const [longitude, latitude, radiusKm] = region.circle;
+  // By the root, so that each part of the circle is equally likely.
+  const distance = 1_000 * radiusKm * Math.sqrt(exact.unit(draw));
+  return positionAt([longitude, latitude], east * distance, north * distance);
+}
+
+/** Draws the areas of a farm's fields in square meters, the largest first. */
+function drawAreas({ streamFor, region }: FarmContext): readonly number[] {
+  const draw = streamFor("area");
+  const { median, deviation } = region.farmSize;
+  const wholeHa = exact.clamped(0.08, exact.logNormal(draw, median, deviation), 10_000);
+  const whole = squareMetersPerHectare * wholeHa;
+
+  // Small farms have few fields, and large ones several.
+  let most = 7;
+  if (whole < 5_000) most = 2;
+  else if (whole < 50_000) most = 4;
+  const least = whole < 1_000_000 ? 1 : 4;
+
+  // Each field has a share of the whole.
+  const shares: number[] = [];
+  const count = exact.wholeBetween(draw, least, most);
+  while (shares.length < count) shares.push(exact.between(draw, 0.3, 1));
+  let sum = 0;
+  for (const share of shares) sum += share;
+  const areas = shares.map((share) => (whole * share) / sum);
+  return areas.sort((one, other) => other - one);
+}
+
+/** Whether the farmer was an adult early enough for a perennial crop to have borne for three years. */
+function canHaveGrown({ start, adultFrom }: FarmContext, crop: CropName): boolean {
+  const { bearsAfter } = crops[crop];
+  return bearsAfter === undefined || yearOf(start) - 3 - bearsAfter >= adultFrom;
+}
+
+/** Draws what is on a field, whose outline is known. */
+function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index: number): Parcel {
+  const position = String(index + 1);
+  const draw = farm.streamFor("parcel", position);
+  const measured = measureRing(ring);
+  const area = exact.rounded(measured.area, 1);
+
+  const hasMainCrop = index === 0 || exact.chance(draw, 0.5);
+  const [crop, , watered] = hasMainCrop ? farming.main : pickWeighted(draw, farming.grows, growingWeight);
+  const { code, name, bearsAfter } = crops[crop];
+  // A farmer with irrigation has it on most fields.
+  const isLikeOthers = exact.chance(draw, 0.85);
+  const dryness = isLikeOthers ? farming.dryness : exact.unit(draw);
+
+  // The values are drawn in the order of the members.
+  return {
+    type: "Feature",
+    id: `${farm.id.replace("farmer", "parcel")}_${position}`,
+    geometry: { type: "Polygon", coordinates: [ring] },
+    properties: {
+      collection: "synthetic",
+      synthetic: true,
+      "metrics:area": area,
+      "metrics:perimeter": exact.rounded(measured.length, 1),
+      area_ha: exact.rounded(area / squareMetersPerHectare, 5),
+      "determination:method": pick(draw, surveyMethods),
+      "determination:datetime": midnight(farm.start - exact.wholeBetween(draw, 60, 1_500) * day),
+      land_type: bearsAfter === undefined ? "temporary_crops" : "permanent_crops",
+      land_ownership: pickWeighted(draw, tenureWeights, ([, weight]) => weight)[0],
+      irrigation: dryness < watered ? irrigationFor(crop, exact.unit(draw)) : "none",
+      "crop:code_list": "https://agrovoc.fao.org/",
+      "crop:code": code,
+      "crop:name": name,
+    },
+  };
+}
+
+function growingWeight([, weight]: Growing): number {
+  return weight;
+}
+
+/** The start of the day of an instant. */
+function midnight(instant: number): string {
+  return `${new Date(instant).toISOString().slice(0, 10)}T00:00:00Z`;
+}
+
+/** The irrigation of a field that has it; `chosen` is a random number from 0 to 1. */
+function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" | "drip" {
+  if (crop === "rice" || chosen < 0.6) return "surface";
+  return chosen < 0.8 ? "sprinkler" : "drip";
+}
+
+export function yearOf(instant: number): number {
+  return new Date(instant).getUTCFullYear();
+}
+
+/** One of the items, each as likely as its weight is a part of all weights. */
+function pickWeighted<Item>(
+  draw: RandomStream,
+  items: readonly Item[],
+  weightOf: (item: Item) => number,
+): Item {
+  let total = 0;
+  for (const item of items) total += weightOf(item);
+
+  let rest = exact.unit(draw) * total;
+  for (const item of items) {
+    rest -= weightOf(item);
+    if (rest < 0) return item;
+  }
+  // Rounding may leave a rest.
+  return items.at(-1) as Item;
+}

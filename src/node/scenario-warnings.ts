@@ -1,0 +1,22 @@
+import type { StartOptions } from "../sandbox/sandbox-state.js";
+import type { LoadedScenario } from "../scenario/parse-scenario.js";
+import type { ScenarioPlaces } from "../scenario/problems.js";
+import { shortenedDecimals, unheldScopes, unmarkedSecrets } from "../scenario/warnings.js";
+import { dryRunProblems } from "./dry-run.js";
+
+/**
+ * What a user's scenario has that is valid and usually a mistake, by its kind. It is the same wherever the scenario comes from,
+ * in the order in which the kinds are shown.
+ */
+export function scenarioWarnings(
+  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
+  { spelling }: Pick<ScenarioPlaces, "spelling">,
+  startOptions: StartOptions = {},
+) {
+  return {
+    failingSteps: dryRunProblems({ scenario, name }, startOptions),
+    unmarkedSecrets: unmarkedSecrets(scenario),
+    unheldScopes: unheldScopes(scenario),
+    shortenedDecimals: shortenedDecimals(scenario, spelling),
+  };
+}

@@ -1,0 +1,105 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { timers } from "../../node/platform.js";
+
+// A client may pipeline: it sends further requests on its connection before it has the response to the first one. Node passes
+// on all requests of a chunk at once, and keeps each finished response in memory until those before it are sent. Here, each
+// request waits instead, and has no response yet. Too many waiting requests pause their connection; if all connections have
+// too many, one with many of them is ended.
+
+/**
+ * Once so many requests of one connection wait, it is not read any more. A few more can wait: Node parses all requests of one
+ * chunk, and resumes reading when a request ends.
+ */
+const maxWaiting = 100;
+
+/**
+ * Beyond so many waiting requests of all connections, connections are ended. Each takes 3 kB. A client that reads its responses
+ * has one chunk of 64 kB that waits: at most 2,427 requests.
+ */
+const maxWaitingInAll = 2500;
+
+/** A connection with no more waiting requests is never ended because of the others. */
+const alwaysAllowed = 10;
+
+const latestResponse = Symbol("latest response");
+const waitingRequests = Symbol("waiting requests");
+
+/** A connection with its state between requests, in members, because a map would slow down every request. */
+export interface Connection extends Duplex {
+  /** The response to its latest request; those before it are sent first. */
+  [latestResponse]?: ServerResponse;
+  /** How many of its requests wait for the response before them. */
+  [waitingRequests]?: number;
+  /** Node's parser of the connection. */
+  parser?: { onIncoming: () => number } | null;
+}
+
+/** The response to the latest request of a connection, sent or not; `undefined` if there was no request. */
+export function latestResponseOn(connection: Connection): ServerResponse | undefined {
+  return connection[latestResponse];
+}
+
+/** Starts each request of a connection once the response before it is sent. */
+export class PipelinedRequests {
+  /** The waiting requests of all open connections. */
+  #waitingInAll = 0;
+
+  /** Calls `respond` at once or in turn; never, if the connection ends before. */
+  start(response: ServerResponse, respond: () => void): void {
+    const connection: Connection & Socket = response.req.socket;
+    const responseBefore = connection[latestResponse];
+    connection[latestResponse] = response;
+
+    // Node gives the socket to one response at a time.
+    const isItsTurn = response.socket !== null || responseBefore === undefined;
+    if (isItsTurn) {
+      respond();
+      return;
+    }
+    if (connection.destroyed) return;
+
+    const waiting = this.#countWaiting(connection, 1);
+    if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysAllowed) endAmidChunk(connection);
+    else if (waiting >= maxWaiting) pauseAfterChunk(connection);
+
+    responseBefore.once("finish", () => {
+      const stillWaiting = this.#countWaiting(connection, -1);
+      if (stillWaiting === maxWaiting - 1) connection.resume();
+      respond();
+    });
+  }
+
+  /** Counts a request that starts or stops to wait; returns how many of its connection do. */
+  #countWaiting(connection: Connection, change: 1 | -1): number {
+    const waitingBefore = connection[waitingRequests];
+    if (waitingBefore === undefined) {
+      // The requests of a closed connection no longer wait.
+      connection.once("close", () => {
+        this.#waitingInAll -= connection[waitingRequests] ?? 0;
+      });
+    }
+
+    const waiting = (waitingBefore ?? 0) + change;
+    connection[waitingRequests] = waiting;
+    this.#waitingInAll += change;
+    return waiting;
+  }
+}
+
+/** Stops reading a connection in the next tick, when Node has parsed the chunk. */
+function pauseAfterChunk(connection: Connection): void {
+  timers.nextTick(() => {
+    // Looks again: a response may have been sent since, and nothing would resume the connection after that.
+    const waiting = connection[waitingRequests] ?? 0;
+    if (waiting >= maxWaiting) connection.pause();
+  });
+}
+
+/** Ends a connection while Node parses its chunk. Pausing would not help: many clients that read nothing have sent everything already. */
+function endAmidChunk(connection: Connection): void {
+  // Makes the next request of the chunk an error. Otherwise Node keeps all of them until the connection has closed.
+  if (connection.parser) connection.parser.onIncoming = () => -1;
+  connection.destroy();
+}
