@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { refsIn } from "../src/rules/actions.js";
+import { actionRefs } from "../src/rules/actions.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { interpretScenario } from "../src/scenario/interpret.js";
 import { ScenarioError } from "../src/scenario/problems.js";
@@ -68,7 +68,7 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
 function bundledModule(scenarios: Record<string, Scenario>): string {
   const keyRefs = mapValues(scenarios, ({ organizations = {}, timeline = [] }) => [
     ...Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys)),
-    ...timeline.flatMap((step) => refsIn(step).newKey ?? []),
+    ...timeline.flatMap((step) => actionRefs(step).newKey ?? []),
   ]);
   const organizationRefs = mapValues(scenarios, ({ organizations = {} }) => Object.keys(organizations));
   return [

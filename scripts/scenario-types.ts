@@ -1,6 +1,6 @@
-import { type Fields, type Shape, shapeOf } from "../src/rules/schema/shape.js";
+import { type Fields, type Shape, shapeOfField } from "../src/rules/schema/shape.js";
 import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
-import { descriptionOf } from "../src/scenario/format/scenario-json-schema.js";
+import { shapeDescription } from "../src/scenario/format/scenario-json-schema.js";
 
 // A compiler knows no whole numbers: `${1}s` in a loop would be a mistake.
 const durationType = `\`\${number}\${"s" | "m" | "h" | "d"}\``;
@@ -39,7 +39,7 @@ export function typeOf(shape: Shape, indent = ""): string {
 function mappingOf(fields: Fields, indent: string, isOpen = false): string {
   const inner = `${indent}  `;
   const members = Object.entries(fields).map(([name, field]) => {
-    const shape = shapeOf(field);
+    const shape = shapeOfField(field);
     const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
     return `${commentOf(shape, inner)}${inner}${key}${"optional" in field ? "?" : ""}: ${typeOf(shape, inner)};\n`;
   });
@@ -49,6 +49,6 @@ function mappingOf(fields: Fields, indent: string, isOpen = false): string {
 
 /** The description of a shape as a comment. */
 export function commentOf(shape: Shape, indent = ""): string {
-  const description = descriptionOf(shape);
+  const description = shapeDescription(shape);
   return description === undefined ? "" : `${indent}/** ${description} */\n`;
 }

@@ -39,14 +39,14 @@ export function decide(sandbox: SandboxState, call: DecidedCall): Decision {
     return { kind: "rejected", outcome: "405.method", allow: route.allow };
   }
 
-  const scope = scopeOf(endpoint, sandbox);
+  const scope = requiredScope(endpoint, sandbox);
   const outcome = authorizeAndCount(sandbox, call, scope);
   if (entry === undefined || !isSuccess(outcome)) return { kind: "rejected", outcome, scope };
   return { kind: "accepted", outcome: successOutcomeOf(endpoint, outcome), endpoint, entry };
 }
 
 /** The scope that an endpoint requires; `null` if none. */
-export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
+export function requiredScope({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
   return scope === undefined ? assumptions.me_scope : scope;
 }
 

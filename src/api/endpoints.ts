@@ -1,6 +1,6 @@
-import { cachedBy } from "../rules/cached-by.js";
+import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
+import { isSuccess, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import type { Invocation } from "../sandbox/sandbox-state.js";
@@ -21,7 +21,7 @@ export function endpointsIn({ endpoints }: Pick<Scenario, "endpoints">): readonl
 }
 
 /** The released endpoints and those that a scenario announces: made once for each scenario. */
-const withAnnounced = /* @__PURE__ */ cachedBy(
+const withAnnounced = /* @__PURE__ */ cachedByObject(
   (announced: NonNullable<Scenario["endpoints"]>): readonly Endpoint[] => {
     const endpoints: Endpoint[] = [...builtIn];
     for (const [operationId, written] of writtenEndpoints({ endpoints: announced })) {
@@ -55,7 +55,7 @@ export function expectedOutcomes(scenario: Pick<Scenario, "endpoints">): Outcome
 }
 
 /** A text of advice with the names of this sandbox in place of `{endpoints}`, of which it has the first ones, `{certify}` and `{command}`. */
-export function withNames(
+export function fillPlaceholders(
   text: string,
   endpoints: readonly Endpoint[],
   { certify, command }: Pick<Invocation, "certify" | "command">,
@@ -69,7 +69,7 @@ export function withNames(
 }
 
 /** The rows of all outcomes of these endpoints: their successes, of which those of announced endpoints are not promised, then the rejections and faults. */
-export function outcomesOf(endpoints: readonly Endpoint[]): readonly ReturnType<typeof outcomeOf>[] {
-  const successes = endpoints.flatMap(successOutcomesOf).map(outcomeOf);
+export function outcomesOf(endpoints: readonly Endpoint[]): readonly ReturnType<typeof outcomeRow>[] {
+  const successes = endpoints.flatMap(successOutcomesOf).map(outcomeRow);
   return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
 import { asked } from "../../test/support/send.js";
-import { unavailable } from "./fault-responses.js";
+import { unavailableResult } from "./fault-responses.js";
 import { headerPairs } from "./http-messages.js";
 import { startCall } from "./start-call.js";
 
@@ -9,7 +9,7 @@ test("the date after which a service is available again is on the clock of its c
   const sandbox = startFrozen("key-states", { now: Date.parse("2026-03-02T09:00:00Z") });
   const wall = Date.parse("2031-07-01T12:00:00Z");
   const late = { ...sandbox, platform: { ...sandbox.platform, time: () => wall } };
-  const { response, date } = unavailable(late, startCall(late, asked({})), 4, true);
+  const { response, date } = unavailableResult(late, startCall(late, asked({})), 4, true);
   expect(date).toBe(wall);
   expect(headerPairs(response.headers)).toContainEqual(["Retry-After", new Date(wall + 4000).toUTCString()]);
 });

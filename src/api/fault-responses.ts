@@ -1,12 +1,12 @@
 import {
-  effectAt,
   type FailureStatus,
-  type FaultEffect,
+  type FaultEffects,
   type FaultKind,
   type FaultOutcomeId,
   failures,
-  faultEffects,
-  mainEffectOf,
+  faultKindRow,
+  faultKindTable,
+  mainFaultKind,
 } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
@@ -28,7 +28,7 @@ const deliveryKinds = {
   cut: "send",
   reset: "reset",
   hang: "hang",
-} as const satisfies Readonly<Record<(typeof faultEffects)[FaultKind]["ends"], Delivery["kind"]>>;
+} as const satisfies Readonly<Record<(typeof faultKindTable)[FaultKind]["ends"], Delivery["kind"]>>;
 
 const noResponse: FaultResponse = Object.freeze({
   response: Object.freeze({ status: 0, headers: [], body: "" }),
@@ -51,8 +51,8 @@ export function faultyResult(
   isOfRun = false,
 ): CallResult {
   const { effect } = fired;
-  const kind = mainEffectOf(effect);
-  const { ends } = faultEffects[kind];
+  const kind = mainFaultKind(effect);
+  const { ends } = faultKindTable[kind];
   const result = resultOfKind(sandbox, call, effect, kind);
 
   const bytes = utf8Length(result.response.body);
@@ -73,7 +73,7 @@ export function faultyResult(
 function resultOfKind(
   sandbox: SandboxState,
   call: ApiCall,
-  effect: FaultEffect,
+  effect: FaultEffects,
   kind: FaultKind,
 ): CallResult {
   switch (kind) {
@@ -98,12 +98,12 @@ function resultOfKind(
 }
 
 /** The response of a service that fails, which varies in the profile `varied`. */
-function failureResponse(sandbox: SandboxState, call: ApiCall, effect: FaultEffect): FaultResponse {
+function failureResponse(sandbox: SandboxState, call: ApiCall, effect: FaultEffects): FaultResponse {
   const kind: ResponseKind = { status: effect.status ?? defaultFailure, content: "faulty" };
   return withVariants(sandbox, call, kind, (varied) => plainFailure(varied, effect));
 }
 
-function plainFailure(call: ApiCall, effect: FaultEffect): FaultResponse {
+function plainFailure(call: ApiCall, effect: FaultEffects): FaultResponse {
   const { status = defaultFailure, retryAfter } = effect;
   let wait: FlatHeaders = [];
   if (retryAfter !== undefined) {
@@ -148,14 +148,14 @@ function malformedResponse(sandbox: SandboxState, call: ApiCall): FaultResponse 
 }
 
 /** The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */
-export function unavailable(
+export function unavailableResult(
   sandbox: SandboxState,
   call: ApiCall,
   seconds?: number,
   asDate = false,
 ): CallResult {
   const fault = "fault.status";
-  const effect: FaultEffect = {
+  const effect: FaultEffects = {
     status: defaultFailure,
     ...(seconds !== undefined && { retryAfter: { seconds, asDate } }),
   };
@@ -203,7 +203,7 @@ function sendsPage(outcome: OutcomeId): boolean {
 
 /** The effect of a fault, as its example has it. A status comes with a gateway's page if that is wanted. */
 export function exampleOfFault(fault: FaultOutcomeId, hasPage: boolean): Fault["then"] {
-  const { example } = effectAt(fault);
+  const { example } = faultKindRow(fault);
   if (fault === "fault.status" && hasPage) return { ...example, body: "html" };
   return example;
 }

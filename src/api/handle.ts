@@ -1,7 +1,7 @@
-import { fingerprintOf, formOfKey } from "../rules/api-key.js";
+import { describeKeyForm, fingerprintOf } from "../rules/api-key.js";
 import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { redactKeys } from "../rules/redact.js";
-import { type ApiRequest, type RequestTraits, withTraits } from "../rules/request.js";
+import { type ApiRequest, mergeTraits, type RequestTraits } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
 import { fireFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
@@ -127,7 +127,7 @@ function makeExchange(
 function unknownKeyForm(call: ApiCall): string | undefined {
   const { apiKey } = call.request;
   if (call.entry !== undefined || apiKey === undefined) return undefined;
-  return formOfKey(apiKey);
+  return describeKeyForm(apiKey);
 }
 
 /** What is unusual about a request, now that its endpoint and its key are known. */
@@ -141,6 +141,6 @@ function shownTraits(call: ApiCall, hasMeantKey: boolean): RequestTraits {
     traits = traits.filter((trait) => trait !== "query" && trait !== "body");
   }
   // Advice on both is the same: send the key alone, in `x-api-key`.
-  if (hasMeantKey) traits = withTraits(traits, ["key in other header"]);
+  if (hasMeantKey) traits = mergeTraits(traits, ["key in other header"]);
   return traits;
 }

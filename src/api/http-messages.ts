@@ -1,5 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { TextBody } from "../sandbox/endpoint.js";
 
 export const reasonPhrases: Readonly<Record<number, string>> = {
@@ -54,6 +54,6 @@ export function errorBody(
 
 /** The error code of an outcome; `null` on success. The code of a 429 is an assumption. */
 export function codeOf(outcome: OutcomeId, assumptions: Assumptions): string | null {
-  const { status, code } = outcomeOf(outcome);
+  const { status, code } = outcomeRow(outcome);
   return status === 429 ? assumptions.rate_limit_code : code;
 }

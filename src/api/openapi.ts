@@ -1,4 +1,4 @@
-import { type Outcome, outcomeOf, outcomes } from "../rules/outcomes.js";
+import { type Outcome, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { inJson } from "../rules/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../rules/schema/json-schema.js";
 import * as s from "../rules/schema/shape.js";
@@ -81,13 +81,13 @@ function responsesOf(endpoint: ReleasedEndpoint): Responses {
   const responses: Responses = {
     default: {
       description: "Errors that the specification does not list, such as an unknown method.",
-      content: jsonContent({ schema: errorContent, examples: examplesOf([outcomeOf("405.method")]) }),
+      content: jsonContent({ schema: errorContent, examples: examplesOf([outcomeRow("405.method")]) }),
     },
   };
 
   const schema = schemaNamed(endpoint.responseName);
   responses[endpoint.status] = {
-    description: descriptionOf(successOutcomesOf(endpoint).map(outcomeOf)),
+    description: descriptionOf(successOutcomesOf(endpoint).map(outcomeRow)),
     headers: { "X-Request-Id": requestIdHeader },
     content: jsonContent({ schema, example: endpoint.responseExample }),
   };

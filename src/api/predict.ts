@@ -1,17 +1,17 @@
 import { keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { type Presented, publicCause } from "../rules/authorize.js";
-import { faultOutcomeOf } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import { isoOf } from "../rules/time.js";
+import { faultOutcomeId } from "../rules/fault-effects.js";
+import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
+import { isoTime } from "../rules/time.js";
 import { type FaultFacts, possibleEffects } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import { profileOf } from "../sandbox/profile.js";
+import { profileInEffect } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { isReserved } from "../scenario/format/fields.js";
-import { authorizationFacts, decide, scopeOf } from "./decide.js";
+import { authorizationFacts, decide, requiredScope } from "./decide.js";
 import { me } from "./endpoints/me.js";
 import { codeOf } from "./http-messages.js";
 import { limitUses } from "./limits.js";
@@ -51,12 +51,12 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const now = sandbox.clock.now();
   const call: NextCall = { presented: presentedByRef(ref), entry, endpoint, now };
   const { outcome } = decide(sandbox, withUsageCopy(call));
-  const { status } = outcomeOf(outcome);
+  const { status } = outcomeRow(outcome);
   const code = expectedCode(sandbox, outcome);
 
   const facts = faultFacts(call, () => outcome);
   const effects = possibleEffects(sandbox.faults, facts);
-  const faultOutcomes = [...new Set(effects.map(faultOutcomeOf))];
+  const faultOutcomes = [...new Set(effects.map(faultOutcomeId))];
 
   let why: string | null = null;
   let until: string | null = null;
@@ -68,7 +68,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
       why = limited.why;
     } else {
       why = untilInWords(limited.at, now);
-      until = isoOf(limited.at);
+      until = isoTime(limited.at);
     }
   }
 
@@ -86,8 +86,9 @@ function presentedByRef(ref: string): Presented {
 
 /** The code of the next response with this outcome; `null` on success, and if it varies between responses. */
 function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
-  const isOfLimit = outcomeOf(outcome).status === 429;
-  const isOpen = profileOf(sandbox) === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
+  const isOfLimit = outcomeRow(outcome).status === 429;
+  const isOpen =
+    profileInEffect(sandbox) === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
   if (isOfLimit && isOpen) return null;
   return codeOf(outcome, sandbox.assumptions);
 }
@@ -139,7 +140,7 @@ function rejectionCause(
   const { rejection, since } = keyStateTable[state];
   if (since !== null && rejection === outcome) return `${state} since ${shortIso(entry.key[since] ?? now)}`;
 
-  const facts = authorizationFacts(sandbox, call, scopeOf(endpoint, sandbox));
+  const facts = authorizationFacts(sandbox, call, requiredScope(endpoint, sandbox));
   return publicCause(outcome, facts)?.why ?? null;
 }
 
@@ -153,12 +154,12 @@ function untilInWords(instant: number, now: number): string {
 
 /** ISO 8601 without milliseconds. */
 function shortIso(instant: number): string {
-  return isoOf(instant).replace(/(?:\.\d+)?Z$/, "Z");
+  return isoTime(instant).replace(/(?:\.\d+)?Z$/, "Z");
 }
 
 /** What to do about an outcome that the next request would get as well. */
 export function whatToDoAbout(outcome: OutcomeId, next?: Record<"why" | "until", string | null>): string {
-  const { status, whatToDo } = outcomeOf(outcome);
+  const { status, whatToDo } = outcomeRow(outcome);
   if (status === 429 && next !== undefined && next.until === null) {
     return `Create a new key: waiting does not help (${next.why}).`;
   }

@@ -1,19 +1,19 @@
 import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
 import { authorizationChecks, type RequestCheck } from "../rules/authorize.js";
 import { SandboxError } from "../rules/errors.js";
-import { effectAt, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
-import { isFault, isSuccess, mePath, type OutcomeId, outcomeOf, outcomeShape } from "../rules/outcomes.js";
+import { faultKindRow, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
+import { isFault, isSuccess, mePath, type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
 import * as s from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
-import { isoOf } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { type Exchange, sentKeyRef } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
-import { scopeOf } from "./decide.js";
-import { withNames } from "./endpoints.js";
+import { requiredScope } from "./decide.js";
+import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
 import { nextRequest, whatToDoAbout } from "./predict.js";
 import { routeAt } from "./routes.js";
@@ -86,17 +86,17 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
   const adviceDetails: RequestDetails["adviceDetails"][number][] = [];
   for (const { id, level, rule, meaning, whatToDo } of adviceTable) {
     if (!exchange.advice.includes(id)) continue;
-    const named = withNames(whatToDo, sandbox.endpoints, sandbox.invocation);
+    const named = fillPlaceholders(whatToDo, sandbox.endpoints, sandbox.invocation);
     adviceDetails.push({ id, level, rule, meaning, whatToDo: named });
   }
 
   return {
     ...viewRequest(exchange),
-    requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
+    requiredScope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
     keyScopes: entry === undefined ? null : entry.key.scopes,
     checks: checkResults(outcome),
     response: response.status === 0 ? null : sentResponse(response, exchange.delivery),
-    when: outcomeOf(outcome).when,
+    when: outcomeRow(outcome).when,
     why: next?.why ?? null,
     sent: {
       headers: Object.fromEntries(headerPairs(exchange.keptHeaders)),
@@ -180,7 +180,7 @@ function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestD
   // At most three before it, and five after it.
   const index = withSameKey.findIndex((other) => other.id === exchange.id);
   const around = withSameKey.slice(Math.max(0, index - 3), index + 6);
-  return around.map(({ id, at, outcome }) => ({ id, at: isoOf(at), outcome }));
+  return around.map(({ id, at, outcome }) => ({ id, at: isoTime(at), outcome }));
 }
 
 /** What its client should do after a request. */
@@ -193,8 +193,8 @@ function whatToDoAfterRequest(exchange: Exchange, next: ReturnType<typeof nextIf
   }
 
   // A client with a short timeout has given up, although the request succeeded.
-  if (isSuccess(outcome) && fault !== null && effectAt(fault).onlyDelays) {
-    return `The request succeeded, but late. ${effectAt(fault).whatToDo}`;
+  if (isSuccess(outcome) && fault !== null && faultKindRow(fault).onlyDelays) {
+    return `The request succeeded, but late. ${faultKindRow(fault).whatToDo}`;
   }
   return whatToDoAbout(outcome, next);
 }

@@ -1,11 +1,11 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { publicCause } from "../rules/authorize.js";
-import { cachedBy } from "../rules/cached-by.js";
-import { type ApiOutcomeId, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
+import { cachedByObject } from "../rules/cached-by.js";
+import { type ApiOutcomeId, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { Endpoint, TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
-import { profileOf } from "../sandbox/profile.js";
+import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
@@ -22,14 +22,14 @@ export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm=
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   const decision = decide(sandbox, call);
   // Most sandboxes: nothing is allocated for a variation.
-  if (profileOf(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
+  if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
   const respond = (varied: VariedCall) => renderDecision(sandbox, varied, decision);
   return withVariants(sandbox, call, responseKindOf(decision), respond);
 }
 
 /** By what the response is varied. */
 function responseKindOf(decision: Decision): ResponseKind {
-  if (decision.kind === "rejected") return { status: outcomeOf(decision.outcome).status, content: "other" };
+  if (decision.kind === "rejected") return { status: outcomeRow(decision.outcome).status, content: "other" };
 
   const { endpoint, entry } = decision;
   const { status } = endpoint;
@@ -96,7 +96,7 @@ export function renderRejection(
 }
 
 /** The rejections without details and variants, which depend only on the outcome and the assumptions. */
-const plainRejections = /* @__PURE__ */ cachedBy((assumptions: Assumptions) => {
+const plainRejections = /* @__PURE__ */ cachedByObject((assumptions: Assumptions) => {
   const byOutcome = new Map<OutcomeId, ApiResponse>();
   for (const { id, code } of outcomes) {
     if (code !== null) byOutcome.set(id, rejectionWith(id, assumptions));
@@ -105,7 +105,7 @@ const plainRejections = /* @__PURE__ */ cachedBy((assumptions: Assumptions) => {
 });
 
 function rejectionWith(outcome: OutcomeId, assumptions: Assumptions, details?: Details): ApiResponse {
-  const { status, message } = outcomeOf(outcome);
+  const { status, message } = outcomeRow(outcome);
   return responseOf(status, errorBody(String(codeOf(outcome, assumptions)), String(message), details), []);
 }
 
@@ -115,7 +115,7 @@ function rejectionHeaders(
   { id, entry, now, assumptions }: ApiCall,
   outcome: OutcomeId,
 ): string[] {
-  const { status } = outcomeOf(outcome);
+  const { status } = outcomeRow(outcome);
   const headers: string[] = [];
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
   if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);

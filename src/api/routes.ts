@@ -1,4 +1,4 @@
-import { cachedBy } from "../rules/cached-by.js";
+import { cachedByObject } from "../rules/cached-by.js";
 import { mePath } from "../rules/outcomes.js";
 import { encodePath, formOfPath } from "../rules/request-path.js";
 import type { ApiRoute } from "../sandbox/api-call.js";
@@ -27,7 +27,7 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
 }
 
 /** Made once for the endpoints of a sandbox. */
-const routeTable = /* @__PURE__ */ cachedBy((endpoints: readonly Endpoint[]): RouteTable => {
+const routeTable = /* @__PURE__ */ cachedByObject((endpoints: readonly Endpoint[]): RouteTable => {
   // A route has all methods of its path, no matter how its parameters are named.
   const byForm = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {

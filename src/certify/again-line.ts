@@ -1,4 +1,4 @@
-import { runAgainWith } from "../report/plain-text.js";
+import { rerunCommand } from "../report/plain-text.js";
 import type { Finding } from "./judgment.js";
 
 /** How the user starts svc-sandbox, with the scenario if it was given. */
@@ -14,5 +14,5 @@ export function againLine(
   { program, scenario }: Program,
 ): string {
   const words = scenario === undefined ? flags : [scenario, ...flags];
-  return runAgainWith(by, words, command, program);
+  return rerunCommand(by, words, command, program);
 }

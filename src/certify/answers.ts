@@ -1,4 +1,4 @@
-import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { RunConditions, WhichRequest } from "../runs/conditions.js";
 import type { ClientRun } from "./client-run.js";
 import {
@@ -62,7 +62,7 @@ async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
   const reason = whyRunShowsNothing(plain, run, "replaced");
   if (reason !== undefined) return singleCheck(name, notJudged(reason));
 
-  const { status, when } = outcomeOf(outcome);
+  const { status, when } = outcomeRow(outcome);
   const wrong = isSuccess(outcome) ? "401" : "200";
   return singleCheck(name, failedResult, {
     name,

@@ -42,7 +42,7 @@ async function causesOf(
       };
     },
     onEnd() {},
-    separate() {},
+    separateRuns() {},
   });
   const varied = ({ seed }: ClientRun) => runs.make("varied", { profile: "varied" }, { seed });
   await Promise.all(passing.map(varied));

@@ -8,7 +8,7 @@ import { type JsonSchema, jsonSchemaDocument } from "../rules/schema/json-schema
 import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
-import { descriptionOf } from "../scenario/format/scenario-json-schema.js";
+import { shapeDescription } from "../scenario/format/scenario-json-schema.js";
 import { againLine, type Program } from "./again-line.js";
 import type { ClientRun } from "./client-run.js";
 import {
@@ -111,7 +111,7 @@ const certificateShape = inJsonOfAnyVersion(
 );
 
 export function certificateJsonSchema(): JsonSchema {
-  return jsonSchemaDocument(certificateShape, descriptionOf);
+  return jsonSchemaDocument(certificateShape, shapeDescription);
 }
 
 /** What a certificate states about its call, besides what the runs show. */

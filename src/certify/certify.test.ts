@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
 import { certify } from "./certify.js";
-import type { RunEnd, RunRequest } from "./client-run.js";
+import type { PlannedRun, RunEnd } from "./client-run.js";
 import type { CertifyPlan } from "./plan.js";
 
 /** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
@@ -12,8 +12,8 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
     run += 1;
     return runEnd({ result: end === "passes" ? "passed" : "failed" });
   };
-  const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [] };
-  const runner = { run: runOnce, onEnd() {}, separate() {} };
+  const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
+  const runner = { run: runOnce, onEnd() {}, separateRuns() {} };
   return (await certify(plan, runner)).unusable?.why;
 }
 
@@ -38,19 +38,27 @@ const point = { row: "etag", variant: "weak", status: 200 };
 
 /** Certifies a client that notices wrong answers and survives everything else, but for what a test changes by the number of the run. */
 async function certified(
-  change: (request: RunRequest, number: number) => Partial<RunEnd> | undefined,
+  change: (request: PlannedRun, number: number) => Partial<RunEnd> | undefined,
   more: Partial<CertifyPlan> = {},
 ) {
   const names: string[] = [];
-  const run = async (request: RunRequest): Promise<RunEnd> => {
+  const run = async (request: PlannedRun): Promise<RunEnd> => {
     names.push(request.name);
     const isNoticed = request.conditions.onRequest?.gets.kind === "wrong_answer";
     const end = { report, points: [point], sent: [sentTimes("active", 1)], replacedCount: 1 };
     const result = isNoticed ? "failed" : "passed";
     return runEnd({ ...end, result, ...change(request, names.length) });
   };
-  const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [], ...more };
-  const { checks, problems, unusable } = await certify(plan, { run, onEnd() {}, separate() {} });
+  const plan = {
+    seed: 1,
+    firstSeed: 1,
+    allow: [],
+    defaultKey: "active",
+    flags: [],
+    certifyFlags: [],
+    ...more,
+  };
+  const { checks, problems, unusable } = await certify(plan, { run, onEnd() {}, separateRuns() {} });
   const heldNames = checks.flatMap(({ name, result }) => (result.kind === "held" ? name : []));
   const plainCount = names.filter((name) => name === "plain").length;
   return { held: heldNames, problems, why: unusable?.why, plainCount, count: names.length };
@@ -70,7 +78,7 @@ test("a certificate that rests on no failure makes the plain run once", async ()
 test.each([2, 6, 10, 12])(
   "a command that no longer passes from run %i on has no problem, and nothing holds because it fails",
   async (from) => {
-    const fails = (_: RunRequest, number: number) =>
+    const fails = (_: PlannedRun, number: number) =>
       number < from ? undefined : ({ result: "failed" } as const);
     const { held, problems, why, count } = await certified(fails);
     expect(problems).toEqual([]);

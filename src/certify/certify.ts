@@ -1,7 +1,7 @@
 import type { Report } from "../report/report-shape.js";
 import { adviceTable } from "../rules/advice.js";
 import type { Profile } from "../rules/assumptions.js";
-import { outcomeOf } from "../rules/outcomes.js";
+import { outcomeRow } from "../rules/outcomes.js";
 import { judgeAnswers } from "./answers.js";
 import type { Certification } from "./certificate.js";
 import type { ClientRun, ClientRunner } from "./client-run.js";
@@ -67,7 +67,7 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
   const { contradiction } = runs;
   if (contradiction?.failed.isShared && !runs.isStopped) {
     // It may have failed because of the run next to it.
-    runner.separate(contradiction.failed.name);
+    runner.separateRuns(contradiction.failed.name);
     const second = await certify(plan, runner);
     return { ...second, plain: second.plain ?? plain, runs: second.runs + runs.all.length };
   }
@@ -142,7 +142,7 @@ function whyEndless({ resends }: Report): Reason {
   if (most === undefined || most.count <= 100) return { why, whatToDo };
 
   const key = most.key ?? most.fingerprint;
-  const { status } = outcomeOf(most.outcome);
+  const { status } = outcomeRow(most.outcome);
   return { why: `${why}. It still resends \`${key}\` after ${status} (${most.count} times)`, whatToDo };
 }
 

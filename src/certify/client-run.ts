@@ -42,7 +42,7 @@ export interface Timeouts {
 }
 
 /** A run that is asked for. */
-export interface RunRequest {
+export interface PlannedRun {
   /** Its name in `--only`. Several runs may have one name, such as all that reject the last request with a 401. */
   readonly name: string;
   readonly seed: number;
@@ -81,7 +81,7 @@ export interface RunEnd {
 }
 
 /** A run that has ended. */
-export interface ClientRun extends RunRequest, RunEnd {
+export interface ClientRun extends PlannedRun, RunEnd {
   /** Its place in the order in which the runs ended, from 1. */
   readonly number: number;
 }
@@ -89,10 +89,10 @@ export interface ClientRun extends RunRequest, RunEnd {
 /** Runs the client's command. */
 export interface ClientRunner {
   /** Waits until a job is free; `undefined` if the run was stopped. */
-  readonly run: (request: RunRequest) => Promise<RunEnd | undefined>;
+  readonly run: (request: PlannedRun) => Promise<RunEnd | undefined>;
   readonly onEnd: (run: ClientRun) => void;
   /** Makes all later runs one at a time, because the run of this name failed next to another and passed alone. */
-  readonly separate: (name: string) => void;
+  readonly separateRuns: (name: string) => void;
 }
 
 /** Whether the run was made and did not pass: it failed, or did not end in time. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
-import type { RunEnd, RunRequest, SentKey } from "./client-run.js";
+import type { PlannedRun, RunEnd, SentKey } from "./client-run.js";
 import { judgeFaults } from "./faults.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -9,7 +9,7 @@ const plainKeys = [sentTimes("active", 2)];
 /** How a suite ends with a fault, if a test uses the response that the fault replaces. */
 const withFault =
   (end: Partial<RunEnd>, keys: readonly SentKey[] = plainKeys) =>
-  ({ conditions: { onRequest } }: RunRequest): Partial<RunEnd> => {
+  ({ conditions: { onRequest } }: PlannedRun): Partial<RunEnd> => {
     if (onRequest?.gets.kind === "wrong_answer") return { result: "failed", replacedCount: 1, sent: keys };
     return onRequest === undefined ? { sent: keys, points: [point] } : end;
   };
@@ -129,7 +129,7 @@ test("--allow names a fault that the client fails at, and a client that survives
 });
 
 test("a run that was not made shows nothing, also if it is the one that repeats a failure", async () => {
-  const endOf = (missing: number) => (request: RunRequest, before: number) =>
+  const endOf = (missing: number) => (request: PlannedRun, before: number) =>
     request.name === "fault.reset" && before === missing ? undefined : withFault(failed)(request);
   for (const missing of [0, 1])
     expect(await faultsOf("fault.reset", endOf(missing))).toMatchObject({

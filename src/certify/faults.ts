@@ -1,6 +1,6 @@
 import { exampleOfFault } from "../api/fault-responses.js";
-import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
-import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
+import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { isNoticed, runFirstWrongAnswer } from "./answers.js";
 import { type ClientRun, hasFailed, type RunEnd } from "./client-run.js";
@@ -148,7 +148,7 @@ function resultWithoutProblem(
 
   // If no request follows the one that was hit, the client may have given up; a delayed response still comes.
   const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
-  if (isLast && !effectAt(fault).onlyDelays) return notJudged(nothingFollowed);
+  if (isLast && !faultKindRow(fault).onlyDelays) return notJudged(nothingFollowed);
   return heldResult;
 }
 
@@ -158,7 +158,7 @@ function isAfterOwnFailure({ sent }: ClientRun): boolean {
     const index = requests.findIndex(({ isReplaced }) => isReplaced);
     const before = requests[index - 1];
     if (before === undefined) continue;
-    if (isFault(before.outcome) || outcomeOf(before.outcome).status === 429) return true;
+    if (isFault(before.outcome) || outcomeRow(before.outcome).status === 429) return true;
   }
   return false;
 }
@@ -196,7 +196,7 @@ function faultProblem(failures: readonly ClientRun[], target: FaultTarget, { pla
 }
 
 function wordsIfSentAgain(names: readonly FaultOutcomeId[]) {
-  const gets = names.map((name) => effectAt(name).gets);
+  const gets = names.map((name) => faultKindRow(name).gets);
   return {
     sentence: `Sends the request again after ${listed(gets, "or")}, and the command then fails`,
     whatToDo:
@@ -219,11 +219,11 @@ function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
   const whatToDo = fixes.join(" ");
 
   if (!isOne) {
-    const gets = names.map((fault) => effectAt(fault).gets);
+    const gets = names.map((fault) => faultKindRow(fault).gets);
     return { sentence: `Fails at the first failure: ${gets.join(", ")}`, whatToDo };
   }
   const fails = isLate ? "Does not end in time" : "Fails";
-  let sentence = `${fails} when the first request with a key that works ${effectAt(name).happens}`;
+  let sentence = `${fails} when the first request with a key that works ${faultKindRow(name).happens}`;
   if (hasPage) sentence += " with an HTML page";
   return { sentence, whatToDo };
 }

@@ -1,6 +1,6 @@
 import type { Report } from "../report/report-shape.js";
-import { variableOf } from "../rules/api-key.js";
-import { outcomeOf } from "../rules/outcomes.js";
+import { keyVariable } from "../rules/api-key.js";
+import { outcomeRow } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
 import type { ClientRun, Timeouts } from "./client-run.js";
 import type { Check, Reason } from "./judgment.js";
@@ -24,7 +24,7 @@ export interface CertifyPlan {
   /** The flags of the call that a command which shows a problem again needs, such as `--now`. */
   readonly flags: readonly string[];
   /** Those of them that only `certify` has, such as `--timeout`. */
-  readonly ownFlags: readonly string[];
+  readonly certifyFlags: readonly string[];
   /** Milliseconds for each run. Default: see {@link timeoutsFor}. */
   readonly timeout?: number | undefined;
 }
@@ -54,20 +54,20 @@ export function isWanted({ only }: Pick<CertifyPlan, "only">, name: string): boo
 }
 
 /** The seeds of the varied runs. */
-export function seedsOf({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
+export function variedSeeds({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
   if (only === undefined || only.includes("varied"))
     return Array.from({ length: seedCount }, (_, index) => firstSeed + index);
-  return only.map(seedIn).filter((seed) => seed !== undefined);
+  return only.map(seedOfVariedRun).filter((seed) => seed !== undefined);
 }
 
 /** The words of a command of svc-sandbox that shows a problem again, with the flags that its run needs. */
 export function againCommand(
-  { flags, ownFlags }: Pick<CertifyPlan, "flags" | "ownFlags">,
+  { flags, certifyFlags }: Pick<CertifyPlan, "flags" | "certifyFlags">,
   by: "exec" | "certify",
   ...words: readonly string[]
 ): string[] {
   const again = [by, ...words, ...flags];
-  if (by === "certify") again.push(...ownFlags);
+  if (by === "certify") again.push(...certifyFlags);
   return again;
 }
 
@@ -78,13 +78,13 @@ export function againCommandOfRun(
 ): string[] {
   if (result === "timed_out") return againCommand(plan, "certify", "--only", name);
   if (name === "plain") return againCommand(plan, "exec");
-  const seed = seedIn(name);
+  const seed = seedOfVariedRun(name);
   if (seed !== undefined) return againCommand(plan, "exec", "--profile", "varied", "--seed", String(seed));
   return againCommand(plan, "certify", "--only", name);
 }
 
 /** The seed of a varied run by its name, such as `varied.3`. */
-export function seedIn(name: string): number | undefined {
+export function seedOfVariedRun(name: string): number | undefined {
   const [, seed] = /^varied\.(\d{1,15})$/.exec(name) ?? [];
   return seed === undefined ? undefined : Number(seed);
 }
@@ -129,7 +129,7 @@ function keysToSend(outcomes: Report["outcomes"]): string {
     const { ref, scopes, scenario } = howToCover;
     if (ref === "none" || scopes !== undefined) continue;
     const keys = scenario ? (keysByScenario.get(scenario) ?? []) : ownKeys;
-    keys.push(`${variableOf(ref)} (${outcome})`);
+    keys.push(`${keyVariable(ref)} (${outcome})`);
     if (scenario) keysByScenario.set(scenario, keys);
   }
 
@@ -166,7 +166,7 @@ function whyNameShowsNothing(name: string, check: Check | undefined, report: Rep
   const [, startOfOutcome] = /^answer\.(.+)/.exec(name) ?? [];
   const rows = report.outcomes.filter(({ outcome }) => {
     if (startOfOutcome !== undefined) return outcome.startsWith(startOfOutcome);
-    return name.endsWith(`.${outcomeOf(outcome).code}`);
+    return name.endsWith(`.${outcomeRow(outcome).code}`);
   });
   return {
     why: `the client covers no outcome of ${name}`,

@@ -1,4 +1,4 @@
-import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { isAnswerWanted, runFirstWrongAnswer } from "./answers.js";
 import type { ClientRun, SentKey } from "./client-run.js";
@@ -26,7 +26,7 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
     if (accepted === undefined || !isOnlyOneSentLess(sentKey, runs.plain, accepted)) continue;
     names.push(nameOfKey(sentKey.key));
     counts.push(sentKey.requests.length);
-    statuses.add(`a ${outcomeOf(outcome).status}`);
+    statuses.add(`a ${outcomeRow(outcome).status}`);
   }
   if (names.length === 0) return [];
 
@@ -47,7 +47,7 @@ function repeatedRejection({ key, isUnknown, requests }: SentKey): OutcomeId | u
   if (first === undefined || requests.length < 2 || isUnknown || key === "") return undefined;
 
   const { outcome } = first;
-  const { status } = outcomeOf(outcome);
+  const { status } = outcomeRow(outcome);
   if (isSuccess(outcome) || (status !== 401 && status !== 403)) return undefined;
 
   let before = first;

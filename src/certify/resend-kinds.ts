@@ -1,6 +1,6 @@
 import { type AdviceId, adviceOf } from "../rules/advice.js";
-import { variableOf } from "../rules/api-key.js";
-import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { keyVariable } from "../rules/api-key.js";
+import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { RejectionOfRun } from "../runs/conditions.js";
 import { longestWait } from "./plan.js";
 
@@ -88,7 +88,7 @@ function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
   const kinds = [unauthorized];
   const codes = new Set<string>();
   for (const id of covered) {
-    const { status, code } = outcomeOf(id);
+    const { status, code } = outcomeRow(id);
     if (status !== 403 || codes.has(String(code))) continue;
     codes.add(String(code));
     kinds.push({
@@ -105,7 +105,7 @@ function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
 
 /** The first covered outcome with this status, since the client expects it; another one if it covers none. */
 function coveredOr(other: ApiOutcomeId, covered: readonly OutcomeId[], status: number): ApiOutcomeId {
-  const known = covered.find((outcome) => outcomeOf(outcome).status === status);
+  const known = covered.find((outcome) => outcomeRow(outcome).status === status);
   return (known ?? other) as ApiOutcomeId; // no fault has a 401 or 429
 }
 
@@ -114,4 +114,4 @@ function fixOf(id: AdviceId): string {
 }
 
 /** The end of the variable that has the key, such as `ACTIVE`. */
-export const nameOfKey = (ref: string) => variableOf(ref).replace("SVC_KEY_", "");
+export const nameOfKey = (ref: string) => keyVariable(ref).replace("SVC_KEY_", "");

@@ -1,4 +1,4 @@
-import { variableOf } from "../rules/api-key.js";
+import { keyVariable } from "../rules/api-key.js";
 import { listed } from "../rules/schema/words.js";
 import type { KeyRequest } from "./client-run.js";
 import type { Reason } from "./judgment.js";
@@ -189,7 +189,7 @@ async function whyInTimeAgain(
 /** As in "SVC_KEY_ACTIVE was sent again (req_1), but not when its request 2 of 4 got a 401". */
 function whySentAgainBut({ key, suspects }: Turns, { ending, fix }: Doubt): Reason {
   const ids = new Set(suspects.map(({ requests: [first] }) => first?.id ?? ""));
-  const why = `${variableOf(key.ref)} was sent again (${listed([...ids], "and")}), ${ending}`;
+  const why = `${keyVariable(key.ref)} was sent again (${listed([...ids], "and")}), ${ending}`;
   return { why, whatToDo: fix };
 }
 
@@ -202,7 +202,7 @@ export function whyUnconfirmed(
   const early = isTimed ? requests.find(({ earlyMs }) => earlyMs !== undefined) : undefined;
   const named = early ?? requests[0];
   const later = early === undefined ? "" : `, ${early.earlyMs} ms later`;
-  const why = `after ${responseWords}, ${variableOf(ref)} was sent again (${named?.id}${later}), ${ending}`;
+  const why = `after ${responseWords}, ${keyVariable(ref)} was sent again (${named?.id}${later}), ${ending}`;
   return { why, whatToDo: fix };
 }
 

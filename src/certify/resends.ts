@@ -1,5 +1,5 @@
-import { variableOf } from "../rules/api-key.js";
-import { isSuccess, outcomeOf } from "../rules/outcomes.js";
+import { keyVariable } from "../rules/api-key.js";
+import { isSuccess, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { isAnswerWanted, isNoticed, runFirstWrongAnswer } from "./answers.js";
 import type { ClientRun, KeyRequest } from "./client-run.js";
@@ -183,18 +183,18 @@ async function whyContradicted({ runs, key, resendKind }: Question): Promise<Rea
   if (resendKind.isTimed) return undefined;
   const moreRejected = await whyMoreRejected(runs, resendKind);
   if (moreRejected !== undefined) return moreRejected;
-  if (outcomeOf(resendKind.rejection.as).status !== 401) return undefined;
+  if (outcomeRow(resendKind.rejection.as).status !== 401) return undefined;
   return whySentAgainAfterAnswer(runs, key, resendKind);
 }
 
 /** A varied run that passed, in which more requests got this rejection than in the plain run. */
 async function whyMoreRejected(runs: Runs, { rejection, ...kind }: ResendKind): Promise<Reason | undefined> {
-  const { status, code } = outcomeOf(rejection.as);
+  const { status, code } = outcomeRow(rejection.as);
   const countRejected = ({ sent }: ClientRun) => {
     let count = 0;
     for (const { requests } of sent)
       for (const request of requests) {
-        const outcome = outcomeOf(request.outcome);
+        const outcome = outcomeRow(request.outcome);
         if (outcome.status === status && outcome.code === code) count += 1;
       }
     return count;
@@ -224,7 +224,7 @@ async function whySentAgainAfterAnswer(
     const next = firstExtraRequest(run, key);
     if (next === undefined) continue;
     return {
-      why: `in ${run.name}, ${variableOf(key.ref)} was sent again after a 401 (${next.id}), and the command passed`,
+      why: `in ${run.name}, ${keyVariable(key.ref)} was sent again after a 401 (${next.id}), and the command passed`,
       whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
     };
   }

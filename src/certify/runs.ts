@@ -1,9 +1,9 @@
 import type { Report } from "../report/report-shape.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { isAnsweredWrongly, type RunConditions } from "../runs/conditions.js";
-import { type ClientRun, type ClientRunner, hasFailed, type RunRequest } from "./client-run.js";
+import { type ClientRun, type ClientRunner, hasFailed, type PlannedRun } from "./client-run.js";
 import { findDependency, type Reason, runNotMade } from "./judgment.js";
-import { type CertifyPlan, seedCount, seedsOf, timeoutsFor } from "./plan.js";
+import { type CertifyPlan, seedCount, timeoutsFor, variedSeeds } from "./plan.js";
 
 /** Which one is meant of the runs under the same conditions. Parts that ask for the same one read the same run. */
 export interface WhichRun {
@@ -129,7 +129,7 @@ export class Runs {
 
   /** How often a command must fail under the same conditions before that shows something. If all seeds are tried, these runs show whether it fails at random. */
   get failuresNeeded(): 1 | 2 {
-    return seedsOf(this.plan).length >= seedCount ? 1 : 2;
+    return variedSeeds(this.plan).length >= seedCount ? 1 : 2;
   }
 
   /** Why this failure may be chance; `undefined` if it counts. Makes the run again, and plain runs: one that fails is a contradiction. */
@@ -140,7 +140,7 @@ export class Runs {
     return hasFailed(second) ? undefined : failsOnlySometimes;
   }
 
-  #makeOnce(request: RunRequest, { nth = 1, series }: WhichRun): Promise<ClientRun | undefined> {
+  #makeOnce(request: PlannedRun, { nth = 1, series }: WhichRun): Promise<ClientRun | undefined> {
     const id = JSON.stringify([conditionsId(request), nth, series]);
     const requested = this.#runsById.get(id);
     if (requested !== undefined) return requested;
@@ -149,7 +149,7 @@ export class Runs {
     return run;
   }
 
-  async #makeNow(request: RunRequest): Promise<ClientRun | undefined> {
+  async #makeNow(request: PlannedRun): Promise<ClientRun | undefined> {
     const end = await this.#runner.run(request);
     if (end === undefined) {
       this.isStopped = true;
@@ -175,7 +175,7 @@ export class Runs {
 }
 
 /** Equal for runs under the same conditions: their names may differ. */
-const conditionsId = ({ seed, conditions }: RunRequest) => JSON.stringify([seed, conditions]);
+const conditionsId = ({ seed, conditions }: PlannedRun) => JSON.stringify([seed, conditions]);
 
 const failsOnlySometimes: Reason = {
   why: "the command fails, but only in some runs",

@@ -1,12 +1,12 @@
 import { isIdempotent } from "../rules/fault-effects.js";
-import { Counters, type Counting, type KeysOfAdvice } from "../sandbox/journal/counts.js";
+import { Counters, type KeysOfAdvice, type RequestCounter } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../sandbox/run-trace.js";
 import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
 import { pointId, variantWords } from "./varied-points.js";
 
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
-export class SeenRequests implements Counting {
+export class SeenRequests implements RequestCounter {
   readonly counters = new Counters();
   readonly #time: () => number;
   /** The requests with each key, by its ref or fingerprint. */

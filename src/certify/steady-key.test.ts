@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
-import type { RunEnd, RunRequest, SentKey } from "./client-run.js";
+import type { PlannedRun, RunEnd, SentKey } from "./client-run.js";
 import { findSteadyKey, whyCountVaries } from "./steady-key.js";
 
 const rejected = { outcome: "401.revoked" } as const;
@@ -9,7 +9,7 @@ const point = { row: "etag", variant: "weak", status: 200 };
 /** A client whose plain and varied runs send these keys, and whose command fails when one of `used` gets a 404. */
 const sending =
   (keys: readonly SentKey[], used: readonly string[] = ["active", "live"], more: Partial<RunEnd> = {}) =>
-  ({ conditions: { onRequest } }: RunRequest): Partial<RunEnd> => {
+  ({ conditions: { onRequest } }: PlannedRun): Partial<RunEnd> => {
     if (onRequest === undefined) return { sent: keys, points: [point], ...more };
     return {
       sent: keys,

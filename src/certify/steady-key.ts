@@ -1,4 +1,4 @@
-import { variableOf } from "../rules/api-key.js";
+import { keyVariable } from "../rules/api-key.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Replacement } from "../runs/conditions.js";
@@ -163,7 +163,7 @@ function notEquallyOften(keys: readonly SteadyKey[]): Reason {
 
 function sentAfter404({ ref }: SteadyKey): Reason {
   return {
-    why: `${variableOf(ref)} was also sent again after a 404`,
+    why: `${keyVariable(ref)} was also sent again after a 404`,
     whatToDo:
       "Send a request again only after a 429, a 5xx or no response. If your tests repeat requests, turn that off, such as `--retry` of a runner, or polling until a 200.",
   };
@@ -172,13 +172,13 @@ function sentAfter404({ ref }: SteadyKey): Reason {
 /** Why a run shows nothing that passed although the last request with the key got this response, and after which nothing came. */
 export function whyUnnoticed({ ref }: SteadyKey, response: string): Reason {
   return {
-    why: `the command passes when the last request with ${variableOf(ref)} gets ${response}, and does not send it again`,
+    why: `the command passes when the last request with ${keyVariable(ref)} gets ${response}, and does not send it again`,
     whatToDo:
       "Use each response of a key that works in a test. If your client survives a rejection on purpose, such as by a second key, add --allow with the outcome of this key.",
   };
 }
 
 function variablesOf(keys: readonly SteadyKey[]): string {
-  const variables = keys.map(({ ref }) => variableOf(ref));
+  const variables = keys.map(({ ref }) => keyVariable(ref));
   return listed(variables, "and");
 }

@@ -1,4 +1,4 @@
-import { outcomeOf } from "../rules/outcomes.js";
+import { outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Cause } from "./cause-words.js";
 import { findCauses } from "./causes.js";
@@ -19,7 +19,14 @@ import {
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
 import { whyRunShowsNothing } from "./not-judged.js";
-import { againCommand, againCommandOfRun, type CertifyPlan, mixedName, seedCount, seedsOf } from "./plan.js";
+import {
+  againCommand,
+  againCommandOfRun,
+  type CertifyPlan,
+  mixedName,
+  seedCount,
+  variedSeeds,
+} from "./plan.js";
 import type { Runs } from "./runs.js";
 
 /** The runs with varied responses, by how they ended. */
@@ -33,7 +40,7 @@ interface VariedRuns {
 
 /** Runs the client with each seed of varied responses. Resends and faults read these runs, too. */
 export async function runVaried(runs: Runs): Promise<VariedRuns> {
-  const seeds = seedsOf(runs.plan);
+  const seeds = variedSeeds(runs.plan);
   const made = await Promise.all(
     seeds.map((seed) => runs.make(`varied.${seed}`, { profile: "varied" }, { seed })),
   );
@@ -124,7 +131,7 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
 /** Notes what has not varied: responses with a status that no request got, and what the client's tests set themselves. */
 function notesOnUnvaried({ covered, plan }: Runs, all: readonly ClientRun[]): Note[] {
   const notes: Note[] = [];
-  const statuses = covered.map((outcome) => outcomeOf(outcome).status);
+  const statuses = covered.map((outcome) => outcomeRow(outcome).status);
   for (const status of [401, 403, 429]) {
     if (statuses.includes(status)) continue;
     notes.push({

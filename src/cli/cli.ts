@@ -78,7 +78,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     code = await callCommand(line, commander, io);
   });
 
-  const takesClientCommand = line.command.rest !== undefined;
+  const takesClientCommand = line.command.clientCommandUsage !== undefined;
   const readByCommander = takesClientCommand ? line.ownArgv : argv;
   try {
     await program.parseAsync([...readByCommander], { from: "user" });
@@ -202,10 +202,10 @@ function createSubcommand(name: string, command: CliCommand, showsAllFlags: bool
   const hidden = Object.keys(allFlags).length - shownFlags.length;
   const more = hidden === 0 ? "" : `\n${hidden} more flags: ${io.program} ${name} --help --all\n`;
 
-  const argumentTexts = Object.entries(command.words ?? {});
+  const argumentTexts = Object.entries(command.args ?? {});
   const usage = [...argumentTexts.map(([spec]) => spec), "[flags]"];
-  const takesClientCommand = command.rest !== undefined;
-  if (takesClientCommand) usage.push("--", command.rest);
+  const takesClientCommand = command.clientCommandUsage !== undefined;
+  if (takesClientCommand) usage.push("--", command.clientCommandUsage);
   const commander = configure(new Commander(name), io)
     .summary(command.summary)
     .description(command.description)
@@ -292,9 +292,9 @@ async function callCommand(line: CommandLine, commander: Commander, io: Io): Pro
 /** Throws a usage error if the command takes the command line of a client, and it is not after `--`. */
 function requireClientCommand(line: CommandLine, args: readonly string[], io: Io): void {
   const { name, command, argv, clientCommand } = line;
-  if (command.rest === undefined) return;
+  if (command.clientCommandUsage === undefined) return;
 
-  const expected = Object.keys(command.words ?? {}).length;
+  const expected = Object.keys(command.args ?? {}).length;
   if (args.length > expected || !argv.includes("--")) throw missingDashes(name, args, io);
   if (clientCommand.length > 0) return;
   const example = `${io.program} ${commandLine([name, ...args])} -- npm test`;
@@ -386,7 +386,7 @@ function unknownFlagSentence(error: CommanderError, line: CommandLine): string |
     return `--${long} accepts no value. Write --${long}, or leave it out.`;
   }
   // In a line without `--`, it may be a flag of the client's command.
-  if (command.rest !== undefined && !argv.includes("--")) return undefined;
+  if (command.clientCommandUsage !== undefined && !argv.includes("--")) return undefined;
 
   // People leave out words, as in --coverage.
   const meant: string[] = [];

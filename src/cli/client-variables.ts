@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { writeFileAtomically } from "../node/files/write-file.js";
-import { isMarked, variableOf } from "../rules/api-key.js";
+import { hasSandboxMark, keyVariable } from "../rules/api-key.js";
 import { quote } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, secretsForClients } from "../sandbox/secrets.js";
@@ -22,7 +22,7 @@ export function clientEnvironment(
   if (standard !== undefined) variables.SVC_API_KEY = standard;
 
   const secrets = secretsForClients(sandbox, server && announcedKeys(sandbox).keys);
-  for (const [ref, secret] of Object.entries(secrets)) variables[variableOf(ref)] = secret;
+  for (const [ref, secret] of Object.entries(secrets)) variables[keyVariable(ref)] = secret;
   return variables;
 }
 
@@ -127,7 +127,7 @@ function textWithVariables(text: string, variables: ClientVariables, previous: C
     position = match.index + entry.length;
 
     missing.delete(name);
-    const isOldKey = name.startsWith("SVC_KEY_") && isMarked(value);
+    const isOldKey = name.startsWith("SVC_KEY_") && hasSandboxMark(value);
     if (Object.hasOwn(variables, name)) {
       result += start + variables[name];
     } else if (isOldKey || Object.hasOwn(previous, name)) {

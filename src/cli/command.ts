@@ -20,9 +20,9 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   /** Its output and the output's destination, for its own help. */
   readonly description: string;
   /** Its arguments in commander's notation (`<needed>`, `[optional]`, `<several...>`), with descriptions. */
-  readonly words?: Readonly<Record<string, string>>;
+  readonly args?: Readonly<Record<string, string>>;
   /** What its help shows after `--`, if it takes the command line of a client there. */
-  readonly rest?: string;
+  readonly clientCommandUsage?: string;
   /** Its flags, except for `--verbose`, which every command has. */
   readonly flags: Flags;
   /** The flags that `--help` shows; `--help --all` shows the others too. Default: all. */

@@ -1,4 +1,4 @@
-import { fileFailure, isOfMachine } from "../node/files/write-file.js";
+import { fileFailure, isMachineLimit } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { quoteFile } from "../rules/schema/words.js";
@@ -20,7 +20,7 @@ export const exitCode = {
 
 /** Returns the exit code of an error: an expected error is a usage error, anything else a defect. */
 export function exitCodeOf(error: unknown): number {
-  return error instanceof SandboxError || isOfMachine(error) ? exitCode.usage : exitCode.defect;
+  return error instanceof SandboxError || isMachineLimit(error) ? exitCode.usage : exitCode.defect;
 }
 
 /** An error of the command line or of what it names: exit code 2. */
@@ -51,12 +51,12 @@ export function describeFailure(error: unknown, form: ErrorForm): string {
 
 function failureCode(error: unknown): string {
   if (error instanceof SandboxError) return error.code;
-  return isOfMachine(error) ? "machine" : "defect";
+  return isMachineLimit(error) ? "machine" : "defect";
 }
 
 function failureText(error: unknown, verbose: boolean): string {
   if (error instanceof SandboxError) return `${printable(redactKeys(error.message))}\n`;
-  if (isOfMachine(error)) {
+  if (isMachineLimit(error)) {
     const { path, message } = error;
     const where = path === undefined ? "" : ` ${quoteFile(path)}`;
     return `${redactKeys(`svc-sandbox failed${where}: ${fileFailure(error)} (${message})`)}.\n`;

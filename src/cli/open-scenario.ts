@@ -12,7 +12,7 @@ import { shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { listed } from "../rules/schema/words.js";
-import { isoOf, minute } from "../rules/time.js";
+import { isoTime, minute } from "../rules/time.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { ScenarioError } from "../scenario/problems.js";
 import { usageError } from "./exit-codes.js";
@@ -93,7 +93,7 @@ export function warnOfDates(sandbox: SandboxState, log: Pick<Logger, "note">): v
   let effect = "in the past for your client, which then retries immediately";
   if (ahead > 0) effect = "in the future for your client, which then waits for too long";
   log.note(
-    `Retry-After has dates of the sandbox's clock, ${isoOf(clock.now())}: ${effect}. Start with --now ${isoOf(platform.time())}, or send seconds.`,
+    `Retry-After has dates of the sandbox's clock, ${isoTime(clock.now())}: ${effect}. Start with --now ${isoTime(platform.time())}, or send seconds.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { type Assumptions, assumptionTable } from "../rules/assumptions.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { mismatchesIn } from "../rules/schema/check.js";
+import { findMismatches } from "../rules/schema/check.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { day, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
@@ -248,7 +248,7 @@ function readDetails(response: RedactedResponse): ShownValue | undefined {
 function readCode(response: RedactedResponse): ShownValue {
   const code = memberIn(response, ["error", "code"]);
   if (typeof code !== "string") return { words: "no error.code" };
-  const mismatches = mismatchesIn(assumptionsSchema, { rate_limit_code: code });
+  const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code });
   if (mismatches.length > 0) return { words: quoted(code) };
   return shownAs(code);
 }

@@ -1,4 +1,4 @@
-import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { describeResponse, type RedactedResponse } from "./response.js";
 
 /** A request to send: without a variable, it has no key of the server's. */
@@ -45,7 +45,7 @@ export function describeAttempt({ response, noResponse }: Attempt): string {
 
 /** Returns the attempts that got this status, and should have. */
 export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
-  const ofStatus = attempts.filter(({ outcome }) => outcomeOf(outcome).status === status);
+  const ofStatus = attempts.filter(({ outcome }) => outcomeRow(outcome).status === status);
   return ofStatus.filter((one): one is CompletedAttempt => one.response?.status === status);
 }
 

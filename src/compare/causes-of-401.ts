@@ -1,4 +1,4 @@
-import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { type Attempt, type CompletedAttempt, completedWith, describeAttempt } from "./attempt.js";
 import {
   type Contrast,
@@ -90,7 +90,7 @@ function collectCauses(attempts: readonly Attempt[]): RejectionCause[] {
 }
 
 function isRejected(attempt: Attempt): attempt is CompletedAttempt {
-  return attempt.response?.status === 401 && outcomeOf(attempt.outcome).status === 401;
+  return attempt.response?.status === 401 && outcomeRow(attempt.outcome).status === 401;
 }
 
 function hasEnoughResponses({ cause, baseline }: Contrast): boolean {
@@ -101,7 +101,7 @@ function hasEnoughResponses({ cause, baseline }: Contrast): boolean {
 async function sendSecondRound(session: Session): Promise<Uncompared> {
   const uncompared = new Map<PromisedOutcomeId, string>();
   const firsts = session.attempts.filter(
-    ({ nth, outcome }) => nth === 1 && outcomeOf(outcome).status === 401,
+    ({ nth, outcome }) => nth === 1 && outcomeRow(outcome).status === 401,
   );
   for (const attempt of firsts)
     if (attempt.response?.status !== 401)

@@ -1,4 +1,4 @@
-import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { learnAssumptions } from "./assumptions.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
@@ -124,7 +124,7 @@ function withoutRepetitions(differences: readonly ContractDifference[]): Contrac
 function hasExpectedStatus(attempt: Attempt): attempt is CompletedAttempt {
   const { outcome, response, uncounted } = attempt;
   if (response === undefined || uncounted !== undefined) return false;
-  return response.status === outcomeOf(outcome).status;
+  return response.status === outcomeRow(outcome).status;
 }
 
 function chooseVerdict({ ended }: Session, outcomes: Comparison["outcomes"]): Comparison["verdict"] {

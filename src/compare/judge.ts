@@ -1,9 +1,9 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
-import { prefixIn } from "../rules/api-key.js";
-import { outcomeOf, outcomes } from "../rules/outcomes.js";
-import { mismatchesIn } from "../rules/schema/check.js";
-import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
+import { findPrefix } from "../rules/api-key.js";
+import { outcomeRow, outcomes } from "../rules/outcomes.js";
+import { findMismatches } from "../rules/schema/check.js";
+import { isMapping, type Shape, shapeOfField } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import type { Attempt } from "./attempt.js";
 import { type ContractDifference, type ContractRule, ruleOf } from "./keys-of-outcomes.js";
@@ -36,7 +36,7 @@ const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] 
   ["data.usage", "R6"],
 ];
 
-/** What `mismatchesIn` expects in place of a member that the shape does not have. */
+/** What `findMismatches` expects in place of a member that the shape does not have. */
 const noSuchMember = "no such member";
 
 /** So many undocumented names of a response are noted at most. */
@@ -79,7 +79,7 @@ function differenceAt(at: string, rule: ContractRule, expected: string, found: s
 
 /** Judges the response to a request that should have ended at its outcome. */
 function judgeResponse({ outcome, apiKey }: Attempt, response: RedactedResponse): PlaceDifference[] {
-  const { status, code } = outcomeOf(outcome);
+  const { status, code } = outcomeRow(outcome);
   const rule = ruleOf(outcome);
   if (response.status !== status)
     return [differenceAt("status", rule, String(status), describeUnexpected(response))];
@@ -135,7 +135,7 @@ function judgeShape(
   response: RedactedResponse,
   ruleAt: (path: string) => ContractRule,
 ): PlaceDifference[] {
-  return mismatchesIn(shape, response.json).map(({ path, expected, value }) => {
+  return findMismatches(shape, response.json).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
     let found = describeValue(value, response.numbers.get(path));
     // Two comparisons of the same service are equal, even if it sends more than the contract has.
@@ -153,7 +153,7 @@ function judgeEnvironment(response: RedactedResponse, apiKey: string): PlaceDiff
   const environment = memberIn(response, ["data", "environment"]);
   // The shape already rejects another one.
   if (environment !== "test" && environment !== "live") return [];
-  const prefix = prefixIn(apiKey)?.environment;
+  const prefix = findPrefix(apiKey)?.environment;
   if (environment === prefix) return [];
   const expected = `"${prefix}", the environment in the key's prefix`;
   return [differenceAt("$.data.environment", "R3", expected, describeValue(environment))];
@@ -238,7 +238,7 @@ function unknownMembers(shape: Shape, value: unknown, around = "$"): string[] {
     const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
     // Not what is in it: names there may be data.
     if (field === undefined) unknown.push(shownText(at));
-    else unknown.push(...unknownMembers(shapeOf(field), member, at));
+    else unknown.push(...unknownMembers(shapeOfField(field), member, at));
   }
   return unknown;
 }

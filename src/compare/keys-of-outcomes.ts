@@ -1,4 +1,4 @@
-import { prefixIn, variableOf } from "../rules/api-key.js";
+import { findPrefix, keyVariable } from "../rules/api-key.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 
 /** A rule of the specification, or of HTTP itself. */
@@ -65,7 +65,7 @@ export const contractOutcomes: readonly ContractOutcome[] = outcomesInOrder.map(
 });
 
 /** Variables of `keys --format env` that are not keys: a comparison has its own unknown and malformed keys. */
-const otherVariables: readonly string[] = [variableOf("unknown"), variableOf("malformed")];
+const otherVariables: readonly string[] = [keyVariable("unknown"), keyVariable("malformed")];
 
 export function isLimit({ outcome }: Pick<ContractOutcome, "outcome">): boolean {
   return outcome.startsWith("429");
@@ -102,14 +102,14 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): F
 
 function isKeyOfKind(apiKey: string, kind: NeededKey["kind"]): boolean {
   if (kind === undefined) return true;
-  const prefix = prefixIn(apiKey);
+  const prefix = findPrefix(apiKey);
   if (kind === "legacy") return prefix?.legacy === true;
   return prefix?.environment === kind;
 }
 
 /** Whether a text can be a key: a prefix, and more characters that a header can contain. */
 function isKey(text: string): boolean {
-  const prefix = prefixIn(text)?.prefix;
+  const prefix = findPrefix(text)?.prefix;
   if (prefix === undefined || text === prefix) return false;
   // Not with a regular expression: V8 keeps its last input (R46).
   return [...text].every((character) => character > " " && character <= "~");

@@ -1,5 +1,5 @@
 import { escapeControls } from "../rules/terminal-text.js";
-import { isoOf } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import { type Learned, whereSeen } from "./assumptions.js";
 import type { Seen } from "./seen.js";
 
@@ -25,7 +25,7 @@ export function learnedScenario({ assumptions, seen, url }: LearnedFile, time: n
   if (comments !== "") comments = `# Not in this scenario, which has the keys of key-states:\n${comments}`;
 
   return `${learnedHeading}
-# What ${escapeControls(new URL(url).host)} does, compared at ${isoOf(time)}.
+# What ${escapeControls(new URL(url).host)} does, compared at ${isoTime(time)}.
 ${comments}version: 1
 extends: key-states
 assumptions:

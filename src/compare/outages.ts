@@ -1,4 +1,4 @@
-import { outcomeOf, outcomes } from "../rules/outcomes.js";
+import { outcomeRow, outcomes } from "../rules/outcomes.js";
 import { type Attempt, describeAttempt } from "./attempt.js";
 import { isHtml, memberIn } from "./response.js";
 
@@ -33,7 +33,7 @@ export function isSuspicious(attempts: readonly Attempt[]): boolean {
   if (latest === undefined || before === undefined || !isWrong(latest)) return false;
 
   const hasWorked = attempts.some((one) => one.apiKey === latest.apiKey && one.response?.status === 200);
-  if (outcomeOf(latest.outcome).status === 200 && hasWorked) return true;
+  if (outcomeRow(latest.outcome).status === 200 && hasWorked) return true;
   if (isForeign(latest) && isForeign(before)) return true;
   // 403s must be alike: otherwise, each can have a reason of its own.
   return isWrong(before) && describeAttempt(latest) === describeAttempt(before);
@@ -44,7 +44,7 @@ function isWrong(attempt: Attempt): boolean {
   const { outcome, response, uncounted } = attempt;
   if (isForeign(attempt)) return true;
   if (uncounted !== undefined || response?.status !== 403) return false;
-  const { status, code } = outcomeOf(outcome);
+  const { status, code } = outcomeRow(outcome);
   return status !== 403 || memberIn(response, ["error", "code"]) !== code;
 }
 

@@ -1,7 +1,7 @@
 import type { RawResponse } from "../node/clients/send-once.js";
-import { prefixIn } from "../rules/api-key.js";
+import { findPrefix } from "../rules/api-key.js";
 import { redactEncoded, redactValue } from "../rules/redact.js";
-import { isTooDeep, parsedJson } from "../rules/schema/json.js";
+import { isTooDeep, tryParseJson } from "../rules/schema/json.js";
 import { type FieldPath, isMapping, pathText } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 
@@ -49,7 +49,7 @@ export const todayPath = ["data", "usage", "today"] as const;
 export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse {
   const { status, reason, headers } = raw;
   const text = decodeText(raw.body);
-  const parsed = parsedJson(text ?? "");
+  const parsed = tryParseJson(text ?? "");
   const json = isTooDeep(parsed) ? undefined : parsed;
 
   // Before the keys are removed. A place has its name once, even if a header is there twice.
@@ -64,7 +64,7 @@ export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse
   const redactedText = text && redact.text(text);
   const redactedJson = redactValue(json, redact.text);
   const numbers = new Map<string, string>();
-  addNumbers(redactedJson, parsedJson(quoteNumbers(redactedText ?? "")), [], numbers);
+  addNumbers(redactedJson, tryParseJson(quoteNumbers(redactedText ?? "")), [], numbers);
   return {
     status,
     reason: redact.text(reason),
@@ -109,7 +109,7 @@ function addNumbers(value: unknown, withTexts: unknown, path: FieldPath, numbers
 export function createRedact(secrets: readonly string[]): Redact {
   const needles: { readonly text: string; readonly shown: string }[] = [];
   for (const secret of secrets) {
-    const prefix = prefixIn(secret)?.prefix ?? "";
+    const prefix = findPrefix(secret)?.prefix ?? "";
     const shown = `${prefix}…`;
     needles.push({ text: secret, shown }, { text: encodeURIComponent(secret), shown });
     const rest = secret.slice(prefix.length);

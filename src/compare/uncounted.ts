@@ -1,5 +1,5 @@
 import { pluralize } from "../report/plain-text.js";
-import { outcomeOf } from "../rules/outcomes.js";
+import { outcomeRow } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
 import { type Attempt, type AttemptRequest, isPermitted, type Uncounted } from "./attempt.js";
 import { isLimit } from "./keys-of-outcomes.js";
@@ -95,7 +95,7 @@ function whyLimitedAtFirst(
   // By its variable, the key is at its limit.
   if (isLimit({ outcome })) return undefined;
   const before = `after ${pluralize(earlier.length, "request")}`;
-  const isRejected = outcomeOf(outcome).status !== 200;
+  const isRejected = outcomeRow(outcome).status !== 200;
   if (isRejected) return { kind: "another_limit", why: `${before}; a rejected key has no limits` };
 
   // An earlier comparison may have used up its minute. A comparison waits only once.

@@ -1,4 +1,4 @@
-import { isMarked, keyPrefixes, prefixIn, sandboxMark } from "../rules/api-key.js";
+import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../rules/api-key.js";
 import { pick, type RandomStream } from "../rules/seed.js";
 
 const digits = "0123456789";
@@ -27,8 +27,8 @@ export function createUnknownKeys(given: string, draw: RandomStream): () => stri
 
 /** The prefix, with the mark that only a sandbox's keys have after it. */
 function startOfKey(key: string): string {
-  const prefix = prefixIn(key)?.prefix ?? keyPrefixes[0]?.prefix ?? "";
-  return isMarked(key) ? prefix + sandboxMark : prefix;
+  const prefix = findPrefix(key)?.prefix ?? keyPrefixes[0]?.prefix ?? "";
+  return hasSandboxMark(key) ? prefix + sandboxMark : prefix;
 }
 
 /** The characters of each kind in a key. If all its letters are hexadecimal digits, so are those of the others. */

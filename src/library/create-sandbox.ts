@@ -8,8 +8,8 @@ import { SandboxError } from "../rules/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { quote } from "../rules/schema/words.js";
-import { type Instant, isoOf } from "../rules/time.js";
-import { instantOf } from "../rules/time-input.js";
+import { type Instant, isoTime } from "../rules/time.js";
+import { requireInstant } from "../rules/time-input.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
@@ -190,7 +190,7 @@ function clockApi(sandbox: () => SandboxState): Sandbox["clock"] {
     now: takingNothing(() => viewClock(sandbox().clock).now),
     isFrozen: takingNothing(() => sandbox().clock.isFrozen()),
     advance: (by) => operations.advance(sandbox(), { by }).now,
-    set: (to) => operations.clock(sandbox(), { now: instantOf(to) }).now,
+    set: (to) => operations.clock(sandbox(), { now: requireInstant(to) }).now,
     freeze: takingNothing(() => void operations.clock(sandbox(), { frozen: true })),
     resume: takingNothing(() => void operations.clock(sandbox(), { frozen: false })),
   };
@@ -293,7 +293,7 @@ function withEndAsText(fields: { readonly expires?: string | Instant }): unknown
   // They are checked later, and may be anything.
   const { expires } = Object(fields) as typeof fields;
   if (expires === undefined || typeof expires === "string") return fields;
-  return { ...fields, expires: isoOf(instantOf(expires)) };
+  return { ...fields, expires: isoTime(requireInstant(expires)) };
 }
 
 /** What is wrong with a number of farmers to skip or to list, if anything. */

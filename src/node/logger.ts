@@ -1,8 +1,8 @@
 import { actionErrorOf } from "../api/story/step-view.js";
-import { actionIn } from "../rules/actions.js";
+import { actionName } from "../rules/actions.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
-import { isoOf } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import { isAsExpected, keyRefsOf, type PlayedStep, type TimelineResult } from "../sandbox/step-results.js";
@@ -28,7 +28,7 @@ export interface Logger {
 export function createJsonLog(write: (line: string) => void): Logger {
   const log = (level: "info" | "warning" | "error", members: Readonly<Record<string, unknown>>) => {
     // The real time, as in other logs; the `at` of events is the time of the sandbox's clock.
-    const time = isoOf(nodePlatform.time());
+    const time = isoTime(nodePlatform.time());
     write(`${JSON.stringify({ level, time, ...members })}\n`);
   };
 
@@ -55,7 +55,7 @@ function stepData(event: StepEvent): Record<string, unknown> {
 function timelineData({ at, step, performed }: TimelineResult) {
   return {
     at,
-    action: actionIn(step),
+    action: actionName(step),
     expected: step.expect?.error ?? null,
     ...keyRefsOf(step, performed),
     ...actionErrorOf(performed),

@@ -1,10 +1,10 @@
-import { scopeOf } from "../api/decide.js";
+import { requiredScope } from "../api/decide.js";
 import { faultFacts, nextRequest } from "../api/predict.js";
-import { variableOf } from "../rules/api-key.js";
+import { keyVariable } from "../rules/api-key.js";
 import { cachedByName } from "../rules/cached-by.js";
-import { effectAt, faultOutcomeOf } from "../rules/fault-effects.js";
+import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
-import { effectOn, firesNoMore } from "../sandbox/active-faults.js";
+import { isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -137,10 +137,10 @@ function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): Outc
   /** Whether an earlier fault fires sometimes, and then only delays the response. */
   let mayBeDelayed = false;
   for (const fault of sandbox.faults) {
-    const effect = effectOn(fault, facts);
-    if (effect === undefined || firesNoMore(fault)) continue;
-    const faultOutcome = faultOutcomeOf(effect);
-    const { onlyDelays } = effectAt(faultOutcome);
+    const effect = matchingEffect(fault, facts);
+    if (effect === undefined || isUsedUp(fault)) continue;
+    const faultOutcome = faultOutcomeId(effect);
+    const { onlyDelays } = faultKindRow(faultOutcome);
 
     const { every, requests, probability } = fault.when;
     const firesAlways = every === undefined && requests === undefined && probability === undefined;
@@ -181,7 +181,7 @@ interface ScopedRequest {
 function keyToGiveScope(sandbox: SandboxState, outcome: OutcomeId): ScopedRequest | undefined {
   const endpoint = sandbox.endpoints.find((served) => successOutcomeOf(served, undefined) === outcome);
   if (endpoint === undefined) return undefined;
-  const scope = scopeOf(endpoint, sandbox);
+  const scope = requiredScope(endpoint, sandbox);
   if (!scope) return undefined;
 
   for (const { ref } of announcedKeys(sandbox).keys) {
@@ -207,7 +207,7 @@ function instruction(
   before: Preparation,
 ): HowToCover {
   const { ref, method = "GET", path } = sent;
-  const send = ref === "none" ? "send no key" : `send ${variableOf(ref)}`;
+  const send = ref === "none" ? "send no key" : `send ${keyVariable(ref)}`;
   return {
     ref,
     request: { method, path },
@@ -225,10 +225,10 @@ export function curlLine(sent: Reproduction, curlOptions: string, outcome: strin
   const words = ["curl"];
   if (curlOptions !== "") words.push(curlOptions);
   // Without a timeout, curl would wait forever.
-  if (effectAt(outcome)?.ends === "hang") words.push("-m 5");
+  if (faultKindRow(outcome)?.ends === "hang") words.push("-m 5");
   if (method === "HEAD") words.push("--head");
   else if (method !== undefined) words.push(`-X ${method}`);
-  if (ref !== "none") words.push(`-H "x-api-key: $${variableOf(ref)}"`);
+  if (ref !== "none") words.push(`-H "x-api-key: $${keyVariable(ref)}"`);
   words.push(shellUrl(path));
   return words.join(" ");
 }

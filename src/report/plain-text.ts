@@ -50,7 +50,7 @@ export function commandLine(command: readonly string[], longest = 200): string {
 }
 
 /** The command that runs a client again: with `exec` or `certify`, a scenario and flags. */
-export function runAgainWith(
+export function rerunCommand(
   subcommand: string,
   words: readonly string[],
   clientCommand: readonly string[],

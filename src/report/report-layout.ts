@@ -1,6 +1,6 @@
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
-import { variableOf } from "../rules/api-key.js";
-import { effectAt } from "../rules/fault-effects.js";
+import { keyVariable } from "../rules/api-key.js";
+import { faultKindRow } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { listed } from "../rules/schema/words.js";
@@ -136,7 +136,7 @@ function outcomesSection(report: Report): Section {
     columns: ["outcome", "requests", "when, and how to cover it"],
     rows: shown.map((row) => outcomeTableRow(row, announced, shared)),
     // Once for all rows that leave it out.
-    note: shared && { text: `With its variable instead of ${variableOf(shared.ref)}:`, code: shared.curl },
+    note: shared && { text: `With its variable instead of ${keyVariable(shared.ref)}:`, code: shared.curl },
   };
 }
 
@@ -180,7 +180,7 @@ function sharedInstruction(outcomes: readonly ReportedOutcome[]): HowToCover | u
 /** Whether the command for an outcome differs from this one only in its key. */
 function hasSameRequest({ outcome, howToCover }: ReportedOutcome, { request }: HowToCover): boolean {
   // The command of an outcome without a response has a timeout.
-  if (effectAt(outcome)?.ends === "hang") return false;
+  if (faultKindRow(outcome)?.ends === "hang") return false;
   return JSON.stringify(howToCover?.request) === JSON.stringify(request);
 }
 

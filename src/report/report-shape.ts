@@ -2,7 +2,7 @@ import { adviceIds, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { mapTexts } from "../rules/redact.js";
-import { mistakesIn } from "../rules/schema/check.js";
+import { findMistakes } from "../rules/schema/check.js";
 import { camelCase, inJsonOfAnyVersion } from "../rules/schema/json.js";
 import * as s from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
@@ -152,7 +152,7 @@ export interface Report extends s.ValueOf<typeof reportShape> {}
 
 /** Reads a report as JSON; `undefined` for anything else. Keeps unknown members, which a newer sandbox may send. */
 export function parseReport(json: unknown): Report | undefined {
-  const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), json);
+  const mistakes = findMistakes(inJsonOfAnyVersion(reportShape), json);
   if (mistakes.some(({ kind }) => kind !== "unknown")) return undefined;
   return mapTexts(camelCase(json) as Report, escapeControls);
 }

@@ -1,14 +1,14 @@
-import { builtIn, outcomesOf, withNames } from "../api/endpoints.js";
+import { builtIn, fillPlaceholders, outcomesOf } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
 import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import { adviceIds, adviceTable } from "../rules/advice.js";
-import { isFault, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";
-import { isoOf } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
-import { profileOf } from "../sandbox/profile.js";
+import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { howToCover } from "./how-to-cover.js";
 import type {
@@ -53,7 +53,7 @@ export function clientReport(
   return {
     scenario: sandbox.name,
     seed: sandbox.seed,
-    profile: profileOf(sandbox),
+    profile: profileInEffect(sandbox),
     pinned: ownAssumptionNames(sandbox),
     requests: counted.requests,
     unread: counted.unread,
@@ -75,7 +75,7 @@ function reportedOutcomes(
   // A client may have covered an endpoint that only an earlier scenario had.
   const knownIds = new Set<string>(rows.map(({ id }) => id));
   for (const id of Object.keys(counted.outcomes) as OutcomeId[]) {
-    if (!knownIds.has(id)) rows.push(outcomeOf(id));
+    if (!knownIds.has(id)) rows.push(outcomeRow(id));
   }
 
   const outcomes: ReportedOutcome[] = [];
@@ -141,9 +141,9 @@ function reportedAdvice(
       if (id === "wrong-method-or-path") {
         didYouMean = suggestEndpoint(request.method, request.path, endpoints) ?? null;
       }
-      examples.push({ ...request, at: isoOf(request.at), didYouMean });
+      examples.push({ ...request, at: isoTime(request.at), didYouMean });
     }
-    const whatToDo = withNames(row.whatToDo, endpoints, invocation);
+    const whatToDo = fillPlaceholders(row.whatToDo, endpoints, invocation);
     reported.push({ id, level, rule, count, meaning, whatToDo, examples });
   }
   return reported;

@@ -50,7 +50,7 @@ export const actionNames = Object.keys(actions) as ActionName[];
 export const actionRow = (name: ActionName): ActionRow => actions[name];
 
 /** The action of a step; `undefined` for a step that is none. */
-export function actionIn(step: Partial<Record<ActionName, unknown>>): ActionName | undefined {
+export function actionName(step: Partial<Record<ActionName, unknown>>): ActionName | undefined {
   return actionNames.find((name) => step[name] !== undefined);
 }
 
@@ -66,8 +66,8 @@ interface ActionRefs {
   readonly createsKey?: boolean;
 }
 
-export function refsIn(action: Partial<Record<ActionName, unknown>>): ActionRefs {
-  const name = actionIn(action);
+export function actionRefs(action: Partial<Record<ActionName, unknown>>): ActionRefs {
+  const name = actionName(action);
   if (name === undefined) return {};
 
   const { key, organization, newKey } = actionRow(name);
@@ -86,6 +86,6 @@ export const stepKinds = ["say", "request", "advance", ...actionNames] as const;
 export type StepKind = (typeof stepKinds)[number];
 
 /** What a step is; one that only narrates is `say`. */
-export function kindOf(step: Partial<Record<StepKind, unknown>>): StepKind {
+export function stepKind(step: Partial<Record<StepKind, unknown>>): StepKind {
   return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
 }

@@ -42,39 +42,39 @@ const keyCharacters = new Uint8Array(128).map((_zero, code) =>
 /** `undefined` if the string is not a well-formed key (R10). `marked`: whether it has the mark of a sandbox. */
 export function parseApiKey(presented: string): (KeyPrefix & { readonly marked: boolean }) | undefined {
   if (!isWellFormedKey(presented)) return undefined;
-  const row = prefixIn(presented) as KeyPrefix; // a well-formed key has one
-  return { ...row, marked: isMarked(presented) };
+  const row = findPrefix(presented) as KeyPrefix; // a well-formed key has one
+  return { ...row, marked: hasSandboxMark(presented) };
 }
 
 /** Whether a key has the mark of a sandbox behind its prefix. */
-export function isMarked(key: string): boolean {
+export function hasSandboxMark(key: string): boolean {
   return key.startsWith(sandboxMark, prefixLength(key));
 }
 
 /** 0 without a prefix. */
 function prefixLength(key: string): number {
-  return prefixIn(key)?.prefix.length ?? 0;
+  return findPrefix(key)?.prefix.length ?? 0;
 }
 
 /** Whether the string is a prefix, the mark and a random part of the right length. */
 export function isSandboxKey(key: string): boolean {
-  if (!isMarked(key) || !isWellFormedKey(key)) return false;
+  if (!hasSandboxMark(key) || !isWellFormedKey(key)) return false;
   return key.length === prefixLength(key) + sandboxMark.length + randomLength;
 }
 
 /** Describes a presented key without any of its characters (R46): `18 characters, a quotation mark first`. */
-export function formOfKey(presented: string): string {
+export function describeKeyForm(presented: string): string {
   if (presented === "") return "empty";
   const length = presented.length === 1 ? "1 character" : `${presented.length} characters`;
 
   // Not a key.
-  if (prefixIn(presented) === undefined) {
+  if (findPrefix(presented) === undefined) {
     if (presented.startsWith('"') || presented.startsWith("'")) return `${length}, a quotation mark first`;
     if (presented.includes(" ")) return `${length}, no prefix of a key, a space in it`;
     return `${length}, no prefix of a key`;
   }
   if (!isWellFormedKey(presented)) return `${length}, some of which no key has`;
-  if (!isMarked(presented)) return `${length}, without the mark of a sandbox`;
+  if (!hasSandboxMark(presented)) return `${length}, without the mark of a sandbox`;
 
   // A sandbox's key, perhaps cut or extended.
   const excess = presented.length - prefixLength(presented) - sandboxMark.length - randomLength;
@@ -86,7 +86,7 @@ export function formOfKey(presented: string): string {
 /** A prefix, then letters, digits, `_` and `-`, at most 256 characters: the specification does not describe more. */
 export function isWellFormedKey(presented: string): boolean {
   if (presented.length > maximumKeyLength) return false;
-  const start = prefixIn(presented)?.prefix.length;
+  const start = findPrefix(presented)?.prefix.length;
   if (start === undefined || start === presented.length) return false;
   // Not a regular expression: V8 keeps the last string it was run on, and this string is a key (R35).
   for (let index = start; index < presented.length; index++) {
@@ -101,7 +101,7 @@ export function isKeyCharacter(code: number): boolean {
 }
 
 /** The row of the prefix that a text starts with. */
-export function prefixIn(presented: string): KeyPrefix | undefined {
+export function findPrefix(presented: string): KeyPrefix | undefined {
   for (const row of keyPrefixes) {
     if (presented.startsWith(row.prefix)) return row;
   }
@@ -116,7 +116,7 @@ export function prefixOf(environment: Environment, legacy: boolean): string {
 }
 
 /** Creates a full key: prefix, `sbx`, and 29 base62 characters from the stream. */
-export function secretFrom(random: RandomStream, key: Pick<KeyRecord, "environment" | "legacy">): string {
+export function makeSecret(random: RandomStream, key: Pick<KeyRecord, "environment" | "legacy">): string {
   const prefix = prefixOf(key.environment, key.legacy);
   return prefix + sandboxMark + base62From(random, randomLength);
 }
@@ -158,14 +158,14 @@ export interface KeyEnds {
 type KeyEnd = keyof KeyEnds;
 
 /** The fields of scenarios for these times. */
-export const keyEnds = {
+export const keyEndFields = {
   revokedAt: "revoked_at",
   expiresAt: "expires",
   overlapEndsAt: "overlap_ends",
 } as const satisfies Readonly<Record<KeyEnd, string>>;
 
 /** A value for each of the times that end a key, by its name. */
-export function forEachEnd<Value>(read: (end: KeyEnd) => Value): Readonly<Record<KeyEnd, Value>> {
+export function mapKeyEnds<Value>(read: (end: KeyEnd) => Value): Readonly<Record<KeyEnd, Value>> {
   return {
     revokedAt: read("revokedAt"),
     expiresAt: read("expiresAt"),
@@ -174,7 +174,7 @@ export function forEachEnd<Value>(read: (end: KeyEnd) => Value): Readonly<Record
 }
 
 /** The name of the earliest time that ends a key, of equal ones the first; `undefined` if none is known. */
-export function firstEndOf(key: KeyEnds): KeyEnd | undefined {
+export function earliestEnd(key: KeyEnds): KeyEnd | undefined {
   const never = Number.POSITIVE_INFINITY;
   const { revokedAt = never, expiresAt = never, overlapEndsAt = never } = key;
   const earliest = Math.min(revokedAt, expiresAt, overlapEndsAt);
@@ -250,6 +250,6 @@ export const lastClockInstant = lastInstant - maximumOverlap;
 export const defaultScopes: readonly string[] = ["attestations:read"];
 
 /** The environment variable with the key of this ref, for clients: `SVC_KEY_REVOKED`. */
-export function variableOf(ref: string): string {
+export function keyVariable(ref: string): string {
   return `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`;
 }

@@ -80,7 +80,7 @@ export const profiles = Object.keys(profileWords) as readonly Profile[]; // its 
 const profileAssumptions: Partial<Record<Profile, Assumptions>> = {};
 
 /** The assumptions of a profile with the given ones. The scopes that these endpoints need are always among `scopes`. */
-export function assumptionsFor(
+export function resolveAssumptions(
   profile: Profile,
   ownAssumptions: Partial<Assumptions> = {},
   endpoints: readonly { readonly scope?: string | null }[] = [],

@@ -152,7 +152,7 @@ export function authorize(facts: AuthorizationFacts): ApiOutcomeId {
     const rejected = check.reject(facts);
     if (rejected !== undefined) return rejected;
   }
-  return successOutcome(facts);
+  return successOfKey(facts);
 }
 
 /** What a rejection tells about its cause; `undefined` for an outcome of another status than 403. */
@@ -162,7 +162,7 @@ export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts): P
 }
 
 /** The outcome of a success of `/me`. A key can be several of these: one that requires action from the client comes first. */
-export function successOutcome({ key }: Pick<AuthorizationFacts, "key">): ApiOutcomeId {
+export function successOfKey({ key }: Pick<AuthorizationFacts, "key">): ApiOutcomeId {
   if (key === undefined) throw new Error("a request was authorized without a key");
   // It was accepted, so its overlap has not ended.
   return key.overlapEndsAt === undefined ? lastingSuccess(key) : "200.retiring";

@@ -11,7 +11,7 @@ interface Results<Source, Result> {
 type Make<Source, More, Result> = (source: Source, more: More) => Result;
 
 /** A function that makes one result for each source, which must not change, and keeps it as long as the source. */
-export function cachedBy<Source extends object, Result extends {}, More = void>(
+export function cachedByObject<Source extends object, Result extends {}, More = void>(
   make: Make<Source, More, Result>,
 ): Make<Source, More, Result> {
   return cachedIn(new WeakMap<Source, Result>(), make);

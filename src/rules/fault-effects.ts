@@ -36,7 +36,7 @@ interface FaultKindRow {
 const readFirst = "It may have taken effect, so read its result before you send it again.";
 
 /** One row for each kind of fault. `latency` and `slow` only delay the response; the others have theirs in `api/fault-responses.ts`. */
-export const faultEffects = {
+export const faultKindTable = {
   latency: {
     value: "delay",
     label: "{} late",
@@ -145,14 +145,14 @@ export const faultEffects = {
 } as const satisfies Readonly<Record<string, FaultKindRow>>;
 
 /** A kind of fault: the name of its row. */
-export type FaultKind = keyof typeof faultEffects;
+export type FaultKind = keyof typeof faultKindTable;
 /** The id of the outcome of a request with a fault: it names the fault's main kind. */
 export type FaultOutcomeId = `fault.${FaultKind}`;
 
-export const faultKinds = Object.keys(faultEffects) as FaultKind[];
+export const faultKinds = Object.keys(faultKindTable) as FaultKind[];
 
 /** What one fault does: a member for each of its kinds, and two that belong to `status`. */
-export interface FaultEffect {
+export interface FaultEffects {
   /** The delay in milliseconds of real time: a range with equal chances, or a lognormal distribution. */
   readonly latency?:
     | { readonly min: number; readonly max: number }
@@ -193,7 +193,9 @@ export const failures = {
 
 export type FailureStatus = keyof typeof failures;
 
-const kindsByRank = [...faultKinds].sort((one, other) => faultEffects[other].rank - faultEffects[one].rank);
+const kindsByRank = [...faultKinds].sort(
+  (one, other) => faultKindTable[other].rank - faultKindTable[one].rank,
+);
 
 /** The kinds of one fault, the most drastic first. */
 export function faultKindsOf(effects: Partial<Record<FaultKind, unknown>>): FaultKind[] {
@@ -201,29 +203,29 @@ export function faultKindsOf(effects: Partial<Record<FaultKind, unknown>>): Faul
 }
 
 /** The most drastic kind of a fault, which makes the response. */
-export function mainEffectOf(effects: FaultEffect): FaultKind {
+export function mainFaultKind(effects: FaultEffects): FaultKind {
   return faultKindsOf(effects)[0] ?? "latency";
 }
 
 /** The outcome of a request with a fault: it names the fault's most drastic kind. */
-export function faultOutcomeOf(effects: FaultEffect): FaultOutcomeId {
-  return `fault.${mainEffectOf(effects)}`;
+export function faultOutcomeId(effects: FaultEffects): FaultOutcomeId {
+  return `fault.${mainFaultKind(effects)}`;
 }
 
 /** Describes a kind of fault in a sentence: `Resets the connection.` */
-export function effectWords(kind: FaultKind): string {
-  const { does, field }: FaultKindRow = faultEffects[kind];
+export function faultKindSentence(kind: FaultKind): string {
+  const { does, field }: FaultKindRow = faultKindTable[kind];
   if (field !== undefined) return field;
   return `${does[0]?.toUpperCase()}${does.slice(1)}.`;
 }
 
 /** The row of the kind that the outcome of a fault names; `undefined` for the outcome of a response. */
-export function effectAt(outcome: FaultOutcomeId): FaultKindRow;
-export function effectAt(outcome: string): FaultKindRow | undefined;
-export function effectAt(outcome: string): FaultKindRow | undefined {
+export function faultKindRow(outcome: FaultOutcomeId): FaultKindRow;
+export function faultKindRow(outcome: string): FaultKindRow | undefined;
+export function faultKindRow(outcome: string): FaultKindRow | undefined {
   if (!outcome.startsWith("fault.")) return undefined;
   const kind = outcome.slice("fault.".length) as FaultKind; // an id of a fault names one
-  return faultEffects[kind];
+  return faultKindTable[kind];
 }
 
 const idempotentMethods = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
@@ -242,7 +244,7 @@ interface FaultyRequest {
 
 /** What a client should do after a fault: by the fault's kind, and by whether the request can be repeated. */
 export function whatToDoAfter(outcome: FaultOutcomeId, request: FaultyRequest): string {
-  const { whatToDo, whatToDoOnce = whatToDo } = effectAt(outcome);
+  const { whatToDo, whatToDoOnce = whatToDo } = faultKindRow(outcome);
   const advice = request.isIdempotent ? whatToDo : whatToDoOnce;
   if (outcome !== "fault.status" || request.retryAfter === undefined) return advice;
   return `Wait as its Retry-After says (${request.retryAfter}). ${advice}`;

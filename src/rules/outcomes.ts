@@ -1,4 +1,4 @@
-import { type FaultKind, type FaultOutcomeId, faultEffects, faultKinds } from "./fault-effects.js";
+import { type FaultKind, type FaultOutcomeId, faultKinds, faultKindTable } from "./fault-effects.js";
 import * as s from "./schema/shape.js";
 
 /** One way a request can end. */
@@ -179,7 +179,7 @@ const faultRows = faultKinds.map(faultRow);
 
 function faultRow(kind: FaultKind) {
   const id: FaultOutcomeId = `fault.${kind}`;
-  const { does, whatToDo } = faultEffects[kind];
+  const { does, whatToDo } = faultKindTable[kind];
   const when = `a fault that ${does}`;
   return { id, status: 0, code: null, message: null, when, whatToDo, promised: false } as const;
 }
@@ -226,7 +226,7 @@ export function isFault(outcome: OutcomeId): outcome is FaultOutcomeId {
 }
 
 /** The row of an outcome. The list has none for the success of another endpoint than `/me`: it is made from the id. */
-export function outcomeOf(outcome: OutcomeId): OutcomeRow {
+export function outcomeRow(outcome: OutcomeId): OutcomeRow {
   return rowById.get(outcome) ?? successRow(outcome);
 }
 

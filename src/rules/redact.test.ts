@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formOfKey, isSandboxKey, parseApiKey } from "./api-key.js";
+import { describeKeyForm, isSandboxKey, parseApiKey } from "./api-key.js";
 import {
   containsKey,
   decodePrintable,
@@ -46,7 +46,7 @@ test.each<[name: string, read: (text: string) => unknown]>([
   ["containsKey", containsKey],
   ["redactKeys", redactKeys],
   ["redactEncoded", redactEncoded],
-  ["formOfKey", formOfKey],
+  ["formOfKey", describeKeyForm],
   ["isSandboxKey", isSandboxKey],
   ["parseApiKey", parseApiKey],
   ["isMeantAsKey", (text) => isMeantAsKey(text, [key])],

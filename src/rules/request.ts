@@ -90,7 +90,7 @@ export type RequestTraits = readonly RequestTrait[];
 export const requestSources = ["client", "story"] as const;
 
 /** The traits of two lists, each once. */
-export function withTraits(traits: RequestTraits, moreTraits: RequestTraits): RequestTraits {
+export function mergeTraits(traits: RequestTraits, moreTraits: RequestTraits): RequestTraits {
   return moreTraits.length === 0 ? traits : [...new Set([...traits, ...moreTraits])];
 }
 
@@ -126,9 +126,9 @@ export function readHeaders(
   { beforeQuery, query }: Target,
   moreTraits: RequestTraits = noTraits,
 ) {
-  let traits = withTraits(traitsOfQuery(query), moreTraits);
+  let traits = mergeTraits(traitsOfQuery(query), moreTraits);
   const inUrl = keysInText(beforeQuery);
-  if (inUrl.length > 0) traits = withTraits(traits, ["key in url"]);
+  if (inUrl.length > 0) traits = mergeTraits(traits, ["key in url"]);
 
   let apiKey: string | undefined;
   let inHeaders = noKeys;
@@ -142,10 +142,10 @@ export function readHeaders(
       continue;
     }
 
-    traits = withTraits(traits, traitsOfHeader(name, value));
+    traits = mergeTraits(traits, traitsOfHeader(name, value));
     const keys = keysInHeader(name, value);
     if (keys.length > 0) {
-      traits = withTraits(traits, ["key in other header"]);
+      traits = mergeTraits(traits, ["key in other header"]);
       inHeaders = [...inHeaders, ...keys].slice(0, maxKeysKept);
     }
 

@@ -5,14 +5,14 @@ import { type Instant, isInstant, parseDuration, parseTime, timeHint } from "./t
 // Times and durations from a caller. A wrong one is an error.
 
 /** The milliseconds of a duration; throws `validation_failed` for anything else. */
-export function durationOf(duration: string | number): number {
+export function requireDuration(duration: string | number): number {
   const length = typeof duration === "number" ? duration : parseDuration(duration);
   if (length !== undefined && Number.isSafeInteger(length)) return length;
   throw invalidInput("duration", duration, "write it as 90s, 10m, 2h or 7d, or as whole milliseconds");
 }
 
 /** The epoch milliseconds of an instant; throws `validation_failed` for anything else. */
-export function instantOf(instant: Instant): number {
+export function requireInstant(instant: Instant): number {
   // A text without a zone would mean different instants on different machines.
   const isEpoch = typeof instant === "number" || instant instanceof Date;
   const time = isEpoch ? Number(instant) : parseTime(instant);

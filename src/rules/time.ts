@@ -127,7 +127,7 @@ function epochHint(text: string): string | undefined {
 }
 
 /** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */
-export function isoOf(instant: number): string {
+export function isoTime(instant: number): string {
   return new Date(Math.max(firstInstant, Math.min(instant, lastInstant))).toISOString();
 }
 

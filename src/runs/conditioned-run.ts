@@ -1,9 +1,9 @@
 import { me } from "../api/endpoints/me.js";
-import { faultyResult, unavailable } from "../api/fault-responses.js";
+import { faultyResult, unavailableResult } from "../api/fault-responses.js";
 import { headerPairs } from "../api/http-messages.js";
 import { retryAfterHeader } from "../api/limits.js";
 import { renderRejection, renderSuccess, respondToCall } from "../api/respond.js";
-import { cachedBy } from "../rules/cached-by.js";
+import { cachedByObject } from "../rules/cached-by.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { minuteEnd } from "../rules/time.js";
@@ -80,7 +80,7 @@ function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["shiftOf"] {
 /** Starts the faults of a run. Returns a function that fires the one which is due for a call, if any. */
 function startFaults(faults: RunConditions["faults"] = []) {
   // A scenario that starts has a new registry, and its faults count their requests again.
-  const activeSinceStart = cachedBy(
+  const activeSinceStart = cachedByObject(
     (_registry: SandboxState["registry"], { seed, startedAt }: SandboxState): readonly ActiveFault[] =>
       activateFaults(faults, seed, startedAt),
   );
@@ -217,7 +217,7 @@ function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */
 function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionOfRun): CallResult {
   const { as, seconds, asDate = false } = rejection;
-  if (as === "fault.status") return unavailable(sandbox, call, seconds, asDate);
+  if (as === "fault.status") return unavailableResult(sandbox, call, seconds, asDate);
 
   const { response, ...rejected } = renderRejection(sandbox, call, { outcome: as });
   const headers: string[] = [];

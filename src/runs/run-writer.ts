@@ -47,10 +47,10 @@ export interface SandboxRun {
   readonly follow: (sandbox: SandboxState, startedBy?: "code" | "command") => void;
 }
 
-export const runFile = "run.json";
+export const runFileName = "run.json";
 
 /** The names of the files of requests: the process, and how many of its requests are missing. */
-export const linesName = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
+export const linesFilePattern = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
 
 /** A process's file. Its name also has the number of missing requests: a rename needs no space on a full disk. */
 function linesFile(id: string, missing = 0): string {
@@ -79,7 +79,7 @@ export function currentRun(): SandboxRun | undefined {
 
 /** Reads the run of a folder; `undefined` if that fails, which is reported. */
 function readRun(folder: string, files: Files, writer: LineWriter): SandboxRun | undefined {
-  const file = writer.tryOrReport(() => parseRunFile(files.readFileSync(`${folder}/${runFile}`, "utf8")));
+  const file = writer.tryOrReport(() => parseRunFile(files.readFileSync(`${folder}/${runFileName}`, "utf8")));
   if (file === undefined) return undefined;
   // Another version may mean something else by it.
   if (file.version !== project.version) return runOfAnotherVersion(writer);
@@ -115,7 +115,7 @@ function readRun(folder: string, files: Files, writer: LineWriter): SandboxRun |
 function parseRunFile(text: string): RunFile {
   const file: Partial<RunFile> | null = JSON.parse(text);
   if (file?.version !== undefined && file.scenario && file.options) return file as RunFile;
-  throw new Error(`${runFile} is not the file of a run`);
+  throw new Error(`${runFileName} is not the file of a run`);
 }
 
 /** A run that sets nothing. The first request writes a line with the version of this process, and no request is counted. */

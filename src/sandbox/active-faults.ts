@@ -1,7 +1,7 @@
-import type { FaultEffect } from "../rules/fault-effects.js";
+import type { FaultEffects } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { mix32, randomStream } from "../rules/seed.js";
-import { isoOf, parseDuration, timeFrom } from "../rules/time.js";
+import { isoTime, parseDuration, timeFrom } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
@@ -30,7 +30,7 @@ export interface ActiveFault {
   /** As it was written: durations have no start there. */
   readonly definition: Fault;
   readonly when: FaultCondition;
-  readonly effect: FaultEffect;
+  readonly effect: FaultEffects;
   /** They make its random numbers differ: whether it fires, how long its latency is, and a second one for that. */
   readonly salts: { readonly chance: number; readonly latency: number; readonly tail: number };
   /** The number of matching requests so far; counted only if `every` or `requests` needs it. */
@@ -39,7 +39,7 @@ export interface ActiveFault {
 
 /** What a fault does to one request. */
 export interface FiredFault {
-  readonly effect: FaultEffect;
+  readonly effect: FaultEffects;
   /** Milliseconds of real time. */
   readonly latency: number;
 }
@@ -86,9 +86,9 @@ function readCondition(when: NonNullable<Fault["when"]>, start: number): FaultCo
   return condition;
 }
 
-function readEffect(then: WrittenEffect): FaultEffect {
+function readEffect(then: WrittenEffect): FaultEffects {
   const { latency, status, body, retry_after: wait, ...same } = then;
-  const effect: Writable<FaultEffect> = same;
+  const effect: Writable<FaultEffects> = same;
   if (latency !== undefined) effect.latency = readLatency(latency);
   if (status !== undefined) {
     effect.status = status;
@@ -98,7 +98,7 @@ function readEffect(then: WrittenEffect): FaultEffect {
   return effect;
 }
 
-function readLatency(latency: NonNullable<WrittenEffect["latency"]>): NonNullable<FaultEffect["latency"]> {
+function readLatency(latency: NonNullable<WrittenEffect["latency"]>): NonNullable<FaultEffects["latency"]> {
   if (typeof latency === "string") {
     const always = millisecondsOf(latency);
     return { min: always, max: always };
@@ -137,7 +137,7 @@ export function fireFault(
     const isCounting = countsRequests(fault);
     if (fired !== undefined && !isCounting) continue;
 
-    const effect = effectOn(fault, facts);
+    const effect = matchingEffect(fault, facts);
     if (effect === undefined) continue;
     if (isCounting) fault.matched += 1;
     if (fired !== undefined) continue;
@@ -151,10 +151,10 @@ export function fireFault(
 }
 
 /** The effects that the next request with these facts may get, by the counts so far: chance decides between them. */
-export function possibleEffects(active: readonly ActiveFault[], facts: FaultFacts): FaultEffect[] {
-  const possible: FaultEffect[] = [];
+export function possibleEffects(active: readonly ActiveFault[], facts: FaultFacts): FaultEffects[] {
+  const possible: FaultEffects[] = [];
   for (const fault of active) {
-    const effect = effectOn(fault, facts);
+    const effect = matchingEffect(fault, facts);
     if (effect === undefined) continue;
     // With the lowest chance, each fault fires that chance does not exclude.
     if (!firesOn(fault.when, fault.matched + 1, 0)) continue;
@@ -168,7 +168,7 @@ export function possibleEffects(active: readonly ActiveFault[], facts: FaultFact
 }
 
 /** The effect that a fault has on a request if it fires; `undefined` if the request does not match its condition. */
-export function effectOn(fault: ActiveFault, facts: FaultFacts): FaultEffect | undefined {
+export function matchingEffect(fault: ActiveFault, facts: FaultFacts): FaultEffects | undefined {
   if (!isMatching(fault.when, facts)) return undefined;
   const { effect } = fault;
   const breaksBody = effect.truncate || effect.malformed;
@@ -198,7 +198,7 @@ function firesOn(when: FaultCondition, nth: number, chance: number): boolean {
 }
 
 /** Whether a fault fires on no later request: chance excludes it, or each of its requests has come. */
-export function firesNoMore(fault: ActiveFault): boolean {
+export function isUsedUp(fault: ActiveFault): boolean {
   const { probability, requests } = fault.when;
   if (probability === 0) return true;
   if (requests === undefined) return false;
@@ -242,8 +242,8 @@ export function writtenFaults(active: readonly ActiveFault[]): Fault[] {
 function writtenFault(fault: ActiveFault): Fault {
   const { when, then, requests_matched, ...rest } = structuredClone(fault.definition);
   const { after, until } = fault.when;
-  if (when !== undefined && after !== undefined) when.after = isoOf(after);
-  if (when !== undefined && until !== undefined) when.until = isoOf(until);
+  if (when !== undefined && after !== undefined) when.after = isoTime(after);
+  if (when !== undefined && until !== undefined) when.until = isoTime(until);
 
   const written: Fault = { ...rest, ...(when !== undefined && { when }), then };
   if (countsRequests(fault)) written.requests_matched = fault.matched;

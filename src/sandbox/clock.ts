@@ -1,6 +1,6 @@
 import { lastClockInstant } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
-import { isoOf } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 
 interface ClockOptions {
   readonly time: () => number;
@@ -62,8 +62,8 @@ export class VirtualClock {
   #moveTo(instant: number, field: "by" | "now"): void {
     requireClockTime(instant, field);
     if (instant < this.#shownAt) {
-      const why = `it shows ${isoOf(this.#shownAt)} and never runs backwards. Reset the sandbox to start again.`;
-      throw new SandboxError("clock_backwards", `Failed to set the clock to ${isoOf(instant)}: ${why}`);
+      const why = `it shows ${isoTime(this.#shownAt)} and never runs backwards. Reset the sandbox to start again.`;
+      throw new SandboxError("clock_backwards", `Failed to set the clock to ${isoTime(instant)}: ${why}`);
     }
     this.#shownAt = instant;
   }
@@ -72,7 +72,7 @@ export class VirtualClock {
 /** Throws `validation_failed`, with the field, for an instant that no clock shows. */
 export function requireClockTime(instant: number, field: "by" | "now"): void {
   if (instant <= lastClockInstant) return;
-  const latest = isoOf(lastClockInstant);
-  const message = `Failed to set the clock to ${isoOf(instant)}: the latest possible time is ${latest}.`;
+  const latest = isoTime(lastClockInstant);
+  const message = `Failed to set the clock to ${isoTime(instant)}: the latest possible time is ${latest}.`;
   throw new SandboxError("validation_failed", message, { latest, fields: { [field]: message } });
 }

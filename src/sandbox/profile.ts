@@ -1,4 +1,4 @@
-import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumptions.js";
+import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
 import type { Endpoint } from "./endpoint.js";
 import type { VariantRules } from "./variants.js";
 
@@ -12,11 +12,11 @@ export interface ProfileSettings {
 }
 
 /** The profile in effect: the run's before the sandbox's own. */
-export function profileOf({ run, profile }: Pick<ProfileSettings, "run" | "profile">): Profile {
+export function profileInEffect({ run, profile }: Pick<ProfileSettings, "run" | "profile">): Profile {
   return run?.profile ?? profile;
 }
 
 /** The assumptions in effect: those of the profile in effect, except what the sandbox sets itself. */
 export function assumptionsInEffect(settings: Omit<ProfileSettings, "seed">): Assumptions {
-  return assumptionsFor(profileOf(settings), settings.ownAssumptions, settings.endpoints);
+  return resolveAssumptions(profileInEffect(settings), settings.ownAssumptions, settings.endpoints);
 }

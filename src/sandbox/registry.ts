@@ -1,4 +1,4 @@
-import { firstEndOf, type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import { earliestEnd, type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
 import { didYouMean, quote } from "../rules/schema/words.js";
@@ -115,7 +115,7 @@ export class Registry {
   /** Puts a key whose record is new into the sets that it may belong to. */
   #track(entry: KeyEntry): void {
     entry.owner.unended?.add(entry);
-    if (firstEndOf(entry.key) !== undefined) this.withKnownEnd.add(entry);
+    if (earliestEnd(entry.key) !== undefined) this.withKnownEnd.add(entry);
   }
 }
 

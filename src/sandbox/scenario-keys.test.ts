@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { type KeyRecord, keyEnds } from "../rules/api-key.js";
+import { type KeyRecord, keyEndFields } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
 import type { ScenarioKey } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -38,7 +38,7 @@ test("a key that a change ends no longer counts, and one that a change makes wor
   expect(unended()).toEqual([second, first]);
 });
 
-test.each(Object.keys(keyEnds))("a key with %s is among those whose end is known", (end) => {
+test.each(Object.keys(keyEndFields))("a key with %s is among those whose end is known", (end) => {
   const registry = registryOf(hashOf("a"));
   const entry = registry.key("key-0");
   expect(registry.withKnownEnd.has(entry)).toBe(false);

@@ -1,7 +1,7 @@
 import type { KeyLimits, KeyRecord } from "../rules/api-key.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
-import { instantOf } from "../rules/time-input.js";
+import { requireInstant } from "../rules/time-input.js";
 import type { Writable } from "../rules/writable.js";
 import {
   type DescribedKey,
@@ -24,7 +24,7 @@ import {
 import type { Scenario } from "../scenario/scenario.generated.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };
-import { type ProfileSettings, profileOf } from "./profile.js";
+import { type ProfileSettings, profileInEffect } from "./profile.js";
 import type { UsedKey } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";
 import { addedLimits, withGrantedScopes } from "./varied-records.js";
@@ -205,11 +205,11 @@ export function startKey(
   settings: ProfileSettings,
 ): UsedKey {
   const past = fields.usage ?? {};
-  const countedAt = past.counted_at?.map(instantOf);
+  const countedAt = past.counted_at?.map(requireInstant);
   const usage = startUsage(windows, start, { thisMinute: past.this_minute, today: past.today, countedAt });
 
   const key = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
-  if (profileOf(settings) !== "varied") return { key, usage };
+  if (profileInEffect(settings) !== "varied") return { key, usage };
   const scopes = withGrantedScopes(settings, record.scopes);
   const limits = raisedLimits(record.limits, shared, addedLimits(settings));
   return { key: { ...key, scopes, limits }, usage };

@@ -1,5 +1,5 @@
 import { fingerprintOf } from "../rules/api-key.js";
-import { cachedBy } from "../rules/cached-by.js";
+import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { quote } from "../rules/schema/words.js";
 import {
@@ -92,7 +92,7 @@ export function announcedKeys({ scenario }: SandboxState): ShownKeys {
   return announcedIn(scenario);
 }
 
-const announcedIn = /* @__PURE__ */ cachedBy((scenario: Scenario): ShownKeys => {
+const announcedIn = /* @__PURE__ */ cachedByObject((scenario: Scenario): ShownKeys => {
   const { ofScenario, ofPopulation, total } = keysByOrigin(scenario);
   const room = Math.max(0, maxAnnounced - ofScenario.length);
   const keys = [...ofScenario, ...ofPopulation.slice(0, room)];

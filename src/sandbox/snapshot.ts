@@ -1,7 +1,7 @@
-import { forEachEnd, keyEnds, keyStateAt, keyStateTable, lastClockInstant } from "../rules/api-key.js";
+import { keyEndFields, keyStateAt, keyStateTable, lastClockInstant, mapKeyEnds } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import { isoOf } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -161,7 +161,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
     ...scenario,
     seed: sandbox.seed,
     requests_responded: positionInSeries(sandbox.requestIds.responded()),
-    clock: { now: isoOf(now), frozen: clock.isFrozen() },
+    clock: { now: isoTime(now), frozen: clock.isFrozen() },
     assumptions: structuredClone(assumptions),
     ...(hasHadFaults && { faults }),
     organizations: snapshotOrganizations(sandbox, now),
@@ -198,7 +198,7 @@ function snapshotOrganizations(sandbox: SandboxState, now: number): Record<strin
 /** The farmers, which stay the same although the clock starts later. */
 function snapshotPopulation({ scenario, farmers }: SandboxState): NonNullable<Scenario["population"]> {
   const { organizations, keys_per_organization, ...settings } = scenario.population ?? {};
-  return { ...settings, as_of: isoOf(farmers.start) };
+  return { ...settings, as_of: isoTime(farmers.start) };
 }
 
 function snapshotOrganization(organization: Organization): ScenarioOrganization {
@@ -231,12 +231,12 @@ function snapshotKey(
 
   const state = keyStateAt(key, now);
   const { since } = keyStateTable[state];
-  forEachEnd((end) => {
+  mapKeyEnds((end) => {
     const at = key[end];
     if (at === undefined) return;
     // A state that begins when the clock of the snapshot starts needs no time.
     const beginsAtStart = end === since && at === now;
-    if (!beginsAtStart) fields[keyEnds[end]] = isoOf(at);
+    if (!beginsAtStart) fields[keyEndFields[end]] = isoTime(at);
   });
   // With it, the replacement knows which key it replaces.
   if (key.replacedBy !== undefined) fields.replaced_by = key.replacedBy;
@@ -258,5 +258,5 @@ function snapshotUsage(
 ): NonNullable<ScenarioKey["usage"]> {
   const { minuteCount, dayCount, recent } = usageAt(entry.usage, windows, now);
   const counts = { this_minute: minuteCount, today: dayCount };
-  return windows.sliding ? { ...counts, counted_at: recent.map(isoOf) } : counts;
+  return windows.sliding ? { ...counts, counted_at: recent.map(isoTime) } : counts;
 }

@@ -1,6 +1,6 @@
 import { defaultSeed } from "../rules/seed.js";
-import { type Instant, isoOf } from "../rules/time.js";
-import { instantOf } from "../rules/time-input.js";
+import { type Instant, isoTime } from "../rules/time.js";
+import { requireInstant } from "../rules/time-input.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
@@ -56,7 +56,7 @@ export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): St
 /** Checks the options that a caller wrote: throws `validation_failed`. The start of the clock becomes an instant. */
 export function checkedOptions(written: WrittenOptions): StartOptions {
   const { seed, frozen, profile } = written;
-  const now = written.now === undefined ? undefined : instantOf(written.now);
+  const now = written.now === undefined ? undefined : requireInstant(written.now);
   if (seed !== undefined || frozen !== undefined || profile !== undefined) {
     checkInput(inputShapes.sandbox_options, { seed, frozen, profile }, "Invalid options");
   }
@@ -170,7 +170,7 @@ function requireDistinctValues(scenario: Scenario): void {
 /** When the clock starts: at the scenario's time, else at the run's, else now. */
 function startOfClock(scenario: Scenario, { platform, run }: StartContext): number {
   const now = scenario.clock?.now;
-  if (now !== undefined) return instantOf(now);
+  if (now !== undefined) return requireInstant(now);
   return run?.start ?? platform.time();
 }
 
@@ -182,7 +182,7 @@ function withOptions(scenario: Scenario, options: StartOptions): Scenario {
 
   const changed = { ...scenario };
   if (seed !== undefined) changed.seed = seed;
-  if (now !== undefined) changed.clock = { ...changed.clock, now: isoOf(now) };
+  if (now !== undefined) changed.clock = { ...changed.clock, now: isoTime(now) };
   if (frozen !== undefined) changed.clock = { ...changed.clock, frozen };
   if (profile !== undefined) changed.assumptions = { ...changed.assumptions, profile };
   return changed;

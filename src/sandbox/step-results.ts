@@ -1,9 +1,9 @@
-import { type ActionName, refsIn, type StepKind } from "../rules/actions.js";
+import { type ActionName, actionRefs, type StepKind } from "../rules/actions.js";
 import type { ActionErrorCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { quote } from "../rules/schema/words.js";
-import { isoOf, timeFrom } from "../rules/time.js";
+import { isoTime, timeFrom } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
 
@@ -152,7 +152,7 @@ export function keyRefsOf(
   action: StepAction,
   performed: Partial<Performed> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
-  const { key, newKey } = refsIn(action);
+  const { key, newKey } = actionRefs(action);
   // A new key replaces the key of the action; without one, it is the only key.
   const planned = key === undefined ? { key: newKey } : { key, replacement: newKey };
   return {
@@ -179,5 +179,5 @@ export function createTimeline(steps: readonly TimelineStep[], start: number): T
 
 /** The steps that have not run, with absolute times, so that a later start does not shift them. */
 export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
-  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
+  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
 }

@@ -1,7 +1,7 @@
-import { actionIn, refsIn } from "../rules/actions.js";
-import { firstEndOf, type KeyEnds, lastClockInstant } from "../rules/api-key.js";
-import { faultOutcomeOf } from "../rules/fault-effects.js";
-import { dayEnd, isoOf, minute, minuteEnd } from "../rules/time.js";
+import { actionName, actionRefs } from "../rules/actions.js";
+import { earliestEnd, type KeyEnds, lastClockInstant } from "../rules/api-key.js";
+import { faultOutcomeId } from "../rules/fault-effects.js";
+import { dayEnd, isoTime, minute, minuteEnd } from "../rules/time.js";
 import { pruneEnded } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { keyRefsOf } from "./step-results.js";
@@ -38,7 +38,7 @@ export function listUpcoming(sandbox: SandboxState): Upcoming[] {
 }
 
 function viewEvent({ at, ...event }: ClockEvent): Upcoming {
-  return { key: null, organization: null, step: null, ...event, at: isoOf(at) };
+  return { key: null, organization: null, step: null, ...event, at: isoTime(at) };
 }
 
 /** Returns the next instant (epoch milliseconds) when time alone changes something; infinite for none. */
@@ -79,7 +79,7 @@ function keyEvents({ registry }: SandboxState, now: number): ClockEvent[] {
   const events: ClockEvent[] = [];
   for (const { key } of pruneEnded(registry.withKnownEnd, now)) {
     // A key stops working once, at the earliest instant.
-    const end = firstEndOf(key);
+    const end = earliestEnd(key);
     if (end === undefined) continue;
     const at = key[end];
     const event = eventOfEnd[end];
@@ -107,13 +107,13 @@ function timelineEvents({ timeline }: SandboxState): ClockEvent[] {
   for (const [index, { at, step }] of timeline.steps.entries()) {
     if (index < timeline.next) continue;
     const number = index + 1;
-    const action = actionIn(step) ?? "nothing";
+    const action = actionName(step) ?? "nothing";
     events.push({
       at,
       kind: "timeline_step",
       step: number,
       key: keyRefsOf(step).key,
-      organization: refsIn(step).organization ?? null,
+      organization: actionRefs(step).organization ?? null,
       text: `Step ${number} of the timeline: ${action}`,
     });
   }
@@ -124,7 +124,7 @@ function faultEvents({ faults }: SandboxState): ClockEvent[] {
   const events: ClockEvent[] = [];
   for (const { when, effect } of faults) {
     const { after, until, key = null, organization = null } = when;
-    const outcome = faultOutcomeOf(effect);
+    const outcome = faultOutcomeId(effect);
     if (after !== undefined) {
       events.push({ key, organization, at: after, kind: "fault_begins", text: `${outcome} begins` });
     }

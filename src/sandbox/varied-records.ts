@@ -1,6 +1,6 @@
 import type { KeyLimits } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
-import { type ProfileSettings, profileOf } from "./profile.js";
+import { type ProfileSettings, profileInEffect } from "./profile.js";
 import type { VariedPoint } from "./run-trace.js";
 import { type RowOfVariants, variantOn } from "./variants.js";
 
@@ -82,7 +82,7 @@ export function withoutNameSuffix(settings: ProfileSettings, organization: Organ
 
 /** The profile's suffix for the names of organizations; empty in most profiles. */
 function nameSuffix(settings: ProfileSettings): string {
-  if (profileOf(settings) !== "varied") return "";
+  if (profileInEffect(settings) !== "varied") return "";
   return variantInRecords(settings, suffixRow).adds;
 }
 
@@ -104,7 +104,7 @@ export function withoutGrantedScopes(
 }
 
 function grantsScopes(settings: ProfileSettings): boolean {
-  return profileOf(settings) === "varied" && settings.ownAssumptions.scopes === undefined;
+  return profileInEffect(settings) === "varied" && settings.ownAssumptions.scopes === undefined;
 }
 
 /** Whether an endpoint needs a scope. The profile grants none of these: a key without it must still be rejected. */

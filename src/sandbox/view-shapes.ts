@@ -1,5 +1,5 @@
 import { adviceIds } from "../rules/advice.js";
-import { environments, forEachEnd, keyStates } from "../rules/api-key.js";
+import { environments, keyStates, mapKeyEnds } from "../rules/api-key.js";
 import { organizationViewFields } from "../rules/organization.js";
 import { faultOutcomes, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
@@ -24,7 +24,7 @@ const keyShape = s.mapping({
   fingerprint: s.text({ pattern: /^[0-9a-f]{12}$/ }),
   state: s.choice(keyStates),
   usage: s.mapping({ thisMinute: s.count(), today: s.count() }),
-  ...forEachEnd(() => s.nullable(s.instant())),
+  ...mapKeyEnds(() => s.nullable(s.instant())),
   replacedBy: s.nullable(listedRef()),
   replaces: s.nullable(listedRef()),
 });

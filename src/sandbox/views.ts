@@ -1,12 +1,12 @@
-import { fingerprintOf, forEachEnd, keyStateAt } from "../rules/api-key.js";
-import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumptions.js";
+import { fingerprintOf, keyStateAt, mapKeyEnds } from "../rules/api-key.js";
+import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
 import { outcomes } from "../rules/outcomes.js";
 import { requireFields } from "../rules/schema/check.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import { didYouMean, quote } from "../rules/schema/words.js";
-import { isoOf } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
 import type { VirtualClock } from "./clock.js";
@@ -32,14 +32,14 @@ export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.cl
     fingerprint: fingerprintOf(key.sha256),
     state: keyStateAt(key, now),
     usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
-    ...forEachEnd((end) => viewTime(key[end])),
+    ...mapKeyEnds((end) => viewTime(key[end])),
     replacedBy: (key.replacedBy ?? null) as ListedKeyRef | null,
     replaces: (key.replaces ?? null) as ListedKeyRef | null,
   };
 }
 
 function viewTime(at: number | undefined): string | null {
-  return at === undefined ? null : isoOf(at);
+  return at === undefined ? null : isoTime(at);
 }
 
 /** At most `limit` entries from index `offset`. Default: all. */
@@ -75,11 +75,11 @@ export function viewOrganization(organization: Organization): OrganizationView {
 export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
   const { profile, ownAssumptions, endpoints } = sandbox;
   if (sandbox.run === undefined) return { profile, ...sandbox.assumptions };
-  return { profile, ...assumptionsFor(profile, ownAssumptions, endpoints) };
+  return { profile, ...resolveAssumptions(profile, ownAssumptions, endpoints) };
 }
 
 export function viewClock(clock: VirtualClock): ClockView {
-  return { now: isoOf(clock.now()), frozen: clock.isFrozen() };
+  return { now: isoTime(clock.now()), frozen: clock.isFrozen() };
 }
 
 /** Lists the matching requests of the journal. */
@@ -105,7 +105,7 @@ export function viewRequest(exchange: Exchange): RequestView {
   const { id, at, method, path, status, code, outcome, fault, advice, durationMs } = exchange;
   return {
     id,
-    at: isoOf(at),
+    at: isoTime(at),
     method,
     path,
     status,
@@ -147,7 +147,7 @@ export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expe
 type NearestRequest = Pick<Exchange, "id" | "key" | "status" | "outcome"> & { readonly at: string };
 
 function viewNearest({ id, at, key, status, outcome }: Exchange): NearestRequest {
-  return { id, at: isoOf(at), key, status, outcome };
+  return { id, at: isoTime(at), key, status, outcome };
 }
 
 function nearestInWords(nearest: readonly NearestRequest[]): string {

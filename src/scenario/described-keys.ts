@@ -1,4 +1,4 @@
-import { environments, type KeyRecord, parseApiKey, secretFrom } from "../rules/api-key.js";
+import { environments, type KeyRecord, makeSecret, parseApiKey } from "../rules/api-key.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { defaultSeed, randomStream, uuidFrom } from "../rules/seed.js";
@@ -81,7 +81,7 @@ export function isLegacy(fields: Pick<ScenarioKey, "legacy" | "secret">): boolea
 
 /** Derives a full key from the seed and its ref on every call, so that it is never stored (R35). */
 export function deriveSecret(seed: number, key: Pick<KeyRecord, "ref" | "environment" | "legacy">): string {
-  return secretFrom(randomStream(seed, "key.secret", key.ref), key);
+  return makeSecret(randomStream(seed, "key.secret", key.ref), key);
 }
 
 /** Derives a well-formed key that no sandbox contains: a request with it gets `401.unknown`. */

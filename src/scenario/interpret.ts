@@ -21,7 +21,7 @@ import {
   type SourceText,
 } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { placeIn, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
+import { placeOfField, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
 
 export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
@@ -66,7 +66,7 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
   }
 
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
-  return { scenario, placeOf: (field) => placeIn(merged, field), spelling };
+  return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
 }
 
 /** More names would take long to compare. */

@@ -1,5 +1,5 @@
 import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
-import { isMapping, tagOf } from "../rules/schema/shape.js";
+import { isMapping, typeTag } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import {
   bundledScenarios,
@@ -80,7 +80,7 @@ export interface LoadedScenario extends NamedScenario {
 /** A bundled scenario, or a checked value or loaded one; throws `scenario_not_found` or a `ScenarioError`. */
 export function resolveSource(source: ScenarioName | Scenario | LoadedScenario): NamedScenario {
   if (isLoaded(source)) return { ...source, scenario: checkedValue(source.scenario) };
-  const isUrl = tagOf(source) === "URL";
+  const isUrl = typeTag(source) === "URL";
   if (typeof source !== "string" && !isUrl) {
     const scenario = checkedValue(source);
     return { scenario, name: scenario.name ?? "unnamed" };

@@ -1,5 +1,5 @@
 import type { Members } from "../rules/schema/problem.js";
-import { type FieldPath, tagOf } from "../rules/schema/shape.js";
+import { type FieldPath, typeTag } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
 import { type AddProblem, addingTo, type FieldProblem } from "./problems.js";
@@ -25,7 +25,7 @@ export function readPlain(value: unknown, addProblem: AddProblem, maxParts: numb
     code: "not_a_mapping",
     field: [],
     message: `a scenario is a mapping of fields, found ${quote(value)}`,
-    hint: tagOf(value) === "Promise" ? "await it" : "start with version: 1",
+    hint: typeTag(value) === "Promise" ? "await it" : "start with version: 1",
   });
   return undefined;
 }

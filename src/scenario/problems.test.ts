@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
 import { SandboxError } from "../rules/errors.js";
-import { type Shape, shapeOf } from "../rules/schema/shape.js";
+import { type Shape, shapeOfField } from "../rules/schema/shape.js";
 import { textWidth } from "../rules/terminal-text.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
@@ -119,7 +119,10 @@ function namesOf(shape: Shape): string[] {
   if (shape.kind === "record") return namesOf(shape.member);
   if (shape.kind === "either") return shape.options.flatMap(namesOf);
   if (shape.kind !== "mapping") return [];
-  const names = Object.entries(shape.fields).flatMap(([name, field]) => [name, ...namesOf(shapeOf(field))]);
+  const names = Object.entries(shape.fields).flatMap(([name, field]) => [
+    name,
+    ...namesOf(shapeOfField(field)),
+  ]);
   return [...new Set(names)].filter((name) => name !== "secret");
 }
 

@@ -1,4 +1,4 @@
-import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
+import { defaultScopes, hasSandboxMark, sandboxMark } from "../rules/api-key.js";
 import type { Spelling } from "../rules/schema/problem.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
@@ -17,7 +17,7 @@ export function unmarkedSecrets(scenario: Scenario): FieldProblem[] {
   const warnings: FieldProblem[] = [];
   for (const { ref, path, fields } of writtenKeys(scenario)) {
     const { secret } = fields;
-    if (secret === undefined || isMarked(secret)) continue;
+    if (secret === undefined || hasSandboxMark(secret)) continue;
     warnings.push({
       code: "secret_unmarked",
       field: [...path, "secret"],

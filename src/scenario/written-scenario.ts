@@ -33,7 +33,7 @@ export interface ReadScenario {
 }
 
 /** The place of a field for people; `undefined` if no text has any part of it. */
-export function placeIn(scenario: ReadScenario, field: FieldPath): Place | undefined {
+export function placeOfField(scenario: ReadScenario, field: FieldPath): Place | undefined {
   const { place, depth } = scenario.find(field, "value");
   if (depth === 0 && field.length > 0) return undefined;
   return place?.describe();

@@ -162,7 +162,7 @@ async function loadSource(
   run: SandboxRun | undefined,
 ): Promise<LoadedScenario | NamedScenario> {
   if (source === undefined) return run?.scenario ?? loadScenario("key-states");
-  const isFile = typeof source === "string" || s.tagOf(source) === "URL";
+  const isFile = typeof source === "string" || s.typeTag(source) === "URL";
   if (isFile) return loadScenario(source as string | URL);
   return resolveSource(source as LoadedScenario); // it checks any other value
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
-import { fileFailure, makeFolder, replaceFile, targetOf } from "../node/files/write-file.js";
+import { fileFailure, makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import { quoteFile } from "../rules/schema/words.js";
@@ -61,7 +61,7 @@ interface OpenedState {
  */
 export async function openStateFile({ file, name }: NamedFile, options: StateOptions): Promise<StateFile> {
   // All names of a file share one lock.
-  const target = readOrThrow(name, () => targetOf(file));
+  const target = readOrThrow(name, () => resolveLinks(file));
   const unlock = await lock(target);
   if (unlock === undefined) {
     const message = `The state ${quoteFile(name)} is in use by another process. Stop that process, or name another file with --state.`;

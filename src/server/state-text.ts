@@ -1,8 +1,8 @@
 import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
-import { cachedBy } from "../rules/cached-by.js";
+import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { parsedJson } from "../rules/schema/json.js";
+import { tryParseJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { quote, quoteFile } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -51,7 +51,7 @@ export function stateText(sandbox: SandboxState, startedWith: NamedScenario, res
  * `state_unreadable`, or `state_mismatch` if another scenario started it.
  */
 export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {
-  const content = parsedJson(text);
+  const content = tryParseJson(text);
   if (!isMapping(content) || content.svc_sandbox_state === undefined) {
     // Cut off, such as an empty file of a full disk; anything else may be a file of the user.
     const isPart = /^\s*(?:\{"svc_sandbox_state"|$)/.test(text);
@@ -106,7 +106,7 @@ function scenarioIdentity({ name, scenario }: NamedScenario): ScenarioIdentity {
 }
 
 // Cached: each save needs it.
-const scenarioHash = cachedBy((scenario: Scenario) => nodePlatform.sha256(JSON.stringify(scenario)));
+const scenarioHash = cachedByObject((scenario: Scenario) => nodePlatform.sha256(JSON.stringify(scenario)));
 
 /** Throws `state_mismatch` if another scenario started the state. */
 function requireSameScenario(saved: ScenarioIdentity, current: ScenarioIdentity, file: string): void {

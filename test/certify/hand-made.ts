@@ -1,4 +1,4 @@
-import type { KeyRequest, RunEnd, RunRequest, SentKey } from "../../src/certify/client-run.js";
+import type { KeyRequest, PlannedRun, RunEnd, SentKey } from "../../src/certify/client-run.js";
 import type { CertifyPlan } from "../../src/certify/plan.js";
 import { Runs } from "../../src/certify/runs.js";
 import { clientReport } from "../../src/report/report.js";
@@ -50,12 +50,12 @@ export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
 
 /** A client whose runs end as a test decides, by their conditions and by how many under the same name were before. Its plain run comes first. */
 export async function handMade(
-  endOf: (request: RunRequest, before: number) => Partial<RunEnd> | undefined,
+  endOf: (request: PlannedRun, before: number) => Partial<RunEnd> | undefined,
   plan: Partial<CertifyPlan> = {},
 ) {
   const names: string[] = [];
   const runs = new Runs(
-    { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [], ...plan },
+    { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [], ...plan },
     {
       async run(request) {
         const before = names.filter((name) => name === request.name).length;
@@ -64,7 +64,7 @@ export async function handMade(
         return end && runEnd(end);
       },
       onEnd() {},
-      separate() {},
+      separateRuns() {},
     },
   );
   await runs.make("plain", {});

@@ -4,7 +4,7 @@ import { compareWithContract } from "../../src/compare/compare.js";
 import { learnedHeading, learnedScenario } from "../../src/compare/learned-scenario.js";
 import type { Comparison } from "../../src/compare/result.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
-import { variableOf } from "../../src/rules/api-key.js";
+import { keyVariable } from "../../src/rules/api-key.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { allProbeKeys, type Misbehave, probed, probeKeys, setIn } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
@@ -23,7 +23,7 @@ async function responseOf(sandbox: Sandbox, apiKey: string | undefined) {
 
 function keysOf(sandbox: Sandbox): Record<string, string> {
   return Object.fromEntries(
-    sandbox.keys.list().map(({ ref }) => [variableOf(ref), sandbox.secret(ref as never)]),
+    sandbox.keys.list().map(({ ref }) => [keyVariable(ref), sandbox.secret(ref as never)]),
   );
 }
 

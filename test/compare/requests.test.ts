@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
-import { variableOf } from "../../src/rules/api-key.js";
+import { keyVariable } from "../../src/rules/api-key.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
@@ -174,7 +174,7 @@ describe("a comparison", () => {
         const now = new Date(midnight - before * 1000).toISOString();
         const sandbox = createSandbox({ profile, now, frozen: true, seed: before });
         const refs = sandbox.keys.list().map(({ ref }) => ref);
-        const keys = refs.map((ref) => [variableOf(ref), sandbox.secret(ref as never)] as const);
+        const keys = refs.map((ref) => [keyVariable(ref), sandbox.secret(ref as never)] as const);
         const { differences } = await compareWithContract(
           async (apiKey) => {
             const headers = { ...(apiKey !== undefined && { "x-api-key": apiKey }) };

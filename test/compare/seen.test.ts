@@ -3,7 +3,7 @@ import { compareWithContract } from "../../src/compare/compare.js";
 import { learnedScenario } from "../../src/compare/learned-scenario.js";
 import { renderComparison } from "../../src/compare/result.js";
 import { createSandbox, parseScenario } from "../../src/index.js";
-import { variableOf } from "../../src/rules/api-key.js";
+import { keyVariable } from "../../src/rules/api-key.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { allProbeKeys, type Misbehave, probed, type Reply, setIn } from "../support/probed-server.js";
 import { mePath } from "../support/send.js";
@@ -75,7 +75,7 @@ test.each(["minimal", "typical"] as const)(
   async (profile) => {
     const sandbox = createSandbox({ profile });
     const env = Object.fromEntries(
-      sandbox.keys.list().map(({ ref }) => [variableOf(ref), sandbox.secret(ref as never)]),
+      sandbox.keys.list().map(({ ref }) => [keyVariable(ref), sandbox.secret(ref as never)]),
     );
     const { seen, verdict } = await compareWithContract(
       async (apiKey) => {

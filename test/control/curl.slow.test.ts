@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { Request } from "../../src/dashboard/control/responses.js";
 import type { Scenario } from "../../src/index.js";
-import { variableOf } from "../../src/rules/api-key.js";
+import { keyVariable } from "../../src/rules/api-key.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { mePath } from "../support/send.js";
 import { serveControl } from "./client.js";
@@ -42,7 +42,7 @@ test("the command of a request ends where the request did", async () => {
       repeat.key === "none"
         ? ""
         : (await ask(`/keys/${repeat.key}/secret`, { method: "POST" })).body.data.secret;
-    const env = { PATH: process.env.PATH, SVC_BASE_URL: server.url, [variableOf(repeat.key)]: secret };
+    const env = { PATH: process.env.PATH, SVC_BASE_URL: server.url, [keyVariable(repeat.key)]: secret };
     // Of a fault that leaves no response, curl says so with its exit code.
     await run("sh", ["-c", curl], { env }).catch((error) => expect(outcome, `${error}`).toMatch(/^fault\./));
   }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
-import { assumptionsFor, profiles } from "../../src/rules/assumptions.js";
+import { profiles, resolveAssumptions } from "../../src/rules/assumptions.js";
 import { scenarioNames } from "../../src/scenario/bundled.js";
 import { requireFewKeys } from "../../src/server/control/routes/scenario.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -177,7 +177,7 @@ test("the format's JSON Schema and the table of assumptions are shown", async ()
   expect(Object.keys(words)).toEqual(profiles);
   for (const profile of ["minimal", "typical"] as const) {
     const values = data.map((row: Record<string, unknown>) => [row.assumption, row[profile]]);
-    expect(Object.fromEntries(values)).toEqual(assumptionsFor(profile));
+    expect(Object.fromEntries(values)).toEqual(resolveAssumptions(profile));
   }
   const row = (name: string) => data.find(({ assumption }: { assumption: string }) => assumption === name);
   expect(row("retry_after")).toMatchObject({ schema: { enum: ["none", "seconds", "date"] }, varied: true });

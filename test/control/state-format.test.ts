@@ -7,7 +7,7 @@ import { createSandbox, SandboxError, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { lastClockInstant } from "../../src/rules/api-key.js";
-import { isoOf } from "../../src/rules/time.js";
+import { isoTime } from "../../src/rules/time.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, type SavedSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
@@ -86,7 +86,7 @@ test("a moved scenario file gives a saved sandbox its new name; a scenario that 
 
 test("a state near the end of all years continues, and its clock stops there", () => {
   const sandbox = createSandbox({ now: new Date(lastClockInstant - 30_000) });
-  expect(restored(saveSandbox(stateOf(sandbox))).clock.now()).toBe(isoOf(lastClockInstant));
+  expect(restored(saveSandbox(stateOf(sandbox))).clock.now()).toBe(isoTime(lastClockInstant));
 });
 
 /** A scenario has its own version and checks; the members of maps are ids and names. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
 import { inJson } from "../../src/rules/schema/json.js";
-import { type Shape, shapeOf } from "../../src/rules/schema/shape.js";
+import { type Shape, shapeOfField } from "../../src/rules/schema/shape.js";
 import { root } from "../support/pages.js";
 
 const viewOf = (name: string) => readFileSync(join(root, "src/dashboard/views", name), "utf8");
@@ -11,7 +11,7 @@ const viewOf = (name: string) => readFileSync(join(root, "src/dashboard/views", 
 /** The names of the members that an outcome of the report has. */
 function membersOfOutcomes(report: Shape): string[] {
   const outcomes = report.kind === "mapping" ? report.fields.outcomes : undefined;
-  const list = outcomes && shapeOf(outcomes);
+  const list = outcomes && shapeOfField(outcomes);
   const row = list?.kind === "list" ? list.item : undefined;
   return row?.kind === "mapping" ? Object.keys(row.fields) : [];
 }

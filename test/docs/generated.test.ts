@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import project from "../../package.json" with { type: "json" };
-import { builtIn, endpointsIn, withNames } from "../../src/api/endpoints.js";
+import { builtIn, endpointsIn, fillPlaceholders } from "../../src/api/endpoints.js";
 import { nextRequest } from "../../src/api/predict.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
@@ -15,8 +15,8 @@ import { type AssumptionDefinition, type Assumptions, assumptionTable } from "..
 import words from "../../src/rules/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/rules/errors.js";
 import { farmerLocales } from "../../src/rules/farmer-locales.js";
-import { effectWords, faultEffects, faultKinds } from "../../src/rules/fault-effects.js";
-import { mePath, outcomeOf } from "../../src/rules/outcomes.js";
+import { faultKindSentence, faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
+import { mePath, outcomeRow } from "../../src/rules/outcomes.js";
 import { successOutcomesOf } from "../../src/sandbox/endpoint.js";
 import descriptions from "../../src/scenario/format/descriptions.json" with { type: "json" };
 import { controlBodySchema } from "../../src/scenario/format/scenario-json-schema.js";
@@ -91,7 +91,7 @@ test.each(["whoami.test.js", "whoami.jest.cjs", "whoami.node.mjs"])(
     const rows = sandbox.report().outcomes.flatMap(({ outcome, promised, howToCover }) => {
       // Its client calls `/me`.
       if (!promised || howToCover?.request.path !== mePath) return [];
-      const { status, code } = outcomeOf(outcome);
+      const { status, code } = outcomeRow(outcome);
       // Jest passes a callback in place of a missing word.
       const word =
         status === 200 ? sandbox.keys.get(howToCover.ref).environment : status === 429 ? null : code;
@@ -119,7 +119,7 @@ test.each([
   const keys = new Set(sandbox.keys.list().map(({ ref }) => String(ref)));
   const rejected = sandbox.report().outcomes.flatMap(({ outcome, promised, howToCover }) => {
     const ref = howToCover?.ref ?? "";
-    return promised && keys.has(ref) && outcomeOf(outcome).status !== 200 ? [ref] : [];
+    return promised && keys.has(ref) && outcomeRow(outcome).status !== 200 ? [ref] : [];
   });
   expect(rejected).not.toEqual([]);
   const words = new Set(pageOf(`examples/${name}`).match(/[\w-]+/g));
@@ -152,7 +152,7 @@ test("only package.json decides who the owner of the repository is: no file leav
 /** Each command with its arguments and what it does; `--help` has the rest. */
 async function commandsPart(): Promise<string> {
   const entries = Object.entries(commands).map(async ([name, load]) => {
-    const { summary, words = {}, rest } = await load();
+    const { summary, args: words = {}, clientCommandUsage: rest } = await load();
     const usage = [name, ...Object.keys(words), ...(rest === undefined ? [] : ["--", rest])];
     return [code(usage.join(" ")), summary];
   });
@@ -180,9 +180,9 @@ function assumptionsPart(): string {
 
 function effectsPart(): string {
   const rows = faultKinds.map((kind) => [
-    code(Object.entries(faultEffects[kind].example).flat().join(": ")),
-    effectWords(kind),
-    faultEffects[kind].fits.map(code).join(", "),
+    code(Object.entries(faultKindTable[kind].example).flat().join(": ")),
+    faultKindSentence(kind),
+    faultKindTable[kind].fits.map(code).join(", "),
     code(`fault.${kind}`),
   ]);
   const ofStatus = (["body: html", "retry_after: 30s"] as const).map((example) => {
@@ -319,7 +319,7 @@ function advicePart(): string {
       code(id),
       level,
       meaning,
-      withNames(whatToDo, endpointsIn({}), rerun),
+      fillPlaceholders(whatToDo, endpointsIn({}), rerun),
     ]),
   );
 }

@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
-import { anyStatus, errors, variationTable, withLimits } from "../../src/api/variation/table.js";
+import { allStatuses, errorStatuses, limitStatuses, variationTable } from "../../src/api/variation/table.js";
 import { minOutcomes } from "../../src/certify/plan.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { outcomes, scenarioNames } from "../../src/index.js";
@@ -179,9 +179,9 @@ test("docs/specification.md lists every row of what varies, with its variants in
     return [id, statuses, assumption?.trim(), [...names].map(([, name]) => name)];
   });
   const names = new Map([
-    [anyStatus, "all"],
-    [errors, "errors"],
-    [withLimits, "successes, 429"],
+    [allStatuses, "all"],
+    [errorStatuses, "errors"],
+    [limitStatuses, "successes, 429"],
   ]);
   const made = variationTable.map(({ id, statuses, assumption, variants }) => [
     `\`${id}\``,

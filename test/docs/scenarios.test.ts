@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario, type Sandbox } from "../../src/index.js";
-import { assumptionsFor } from "../../src/rules/assumptions.js";
+import { resolveAssumptions } from "../../src/rules/assumptions.js";
 import { openSandbox } from "../support/doors.js";
 import {
   blocksOf,
@@ -126,7 +126,7 @@ test("the commented lines in the file of `init` are valid, and their story passe
   expect(fields.filter((field) => field !== "extends" && !(field in scenario))).toEqual([]);
   const { assumptions, faults, timeline, population } = scenario;
   const { profile = "minimal", ...shown } = assumptions ?? {};
-  expect(shown).toEqual(assumptionsFor(profile));
+  expect(shown).toEqual(resolveAssumptions(profile));
   expect([faults?.length, timeline?.length, population?.organizations]).toEqual([4, 3, 200]);
   // Its faults are met by some requests and not by others; the story is about keys.
   await expectStory(`${yaml}\n`.replace(/^faults:\n(?:[ -].*\n|\n(?=[ -]))+/m, "faults: []\n"));

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { createSandbox, type Fault } from "../../src/index.js";
-import { faultEffects, faultKinds } from "../../src/rules/fault-effects.js";
+import { faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
 import { requested } from "../support/requested.js";
@@ -10,15 +10,15 @@ import { served } from "../support/servers.js";
 // Each row of the table, as both adapters deliver it: a new kind is here without a line.
 
 const values = { delay: "40ms", rate: 2000, status: 503, flag: true } as const;
-const faultOf = (kind: keyof typeof faultEffects, more: Fault["then"] = {}): Fault["then"] => ({
-  ...{ [kind]: values[faultEffects[kind].value] },
+const faultOf = (kind: keyof typeof faultKindTable, more: Fault["then"] = {}): Fault["then"] => ({
+  ...{ [kind]: values[faultKindTable[kind].value] },
   ...more,
 });
 const scenarioOf = (then: Fault["then"]) => scenarioWith([{ when: { key: "main" }, then }]);
 
 /** How a response ends for a client, which gives up only if nothing is meant to come. */
-async function endOf(kind: keyof typeof faultEffects, send: (init: RequestInit) => Promise<Response>) {
-  const isHang = faultEffects[kind].ends === "hang";
+async function endOf(kind: keyof typeof faultKindTable, send: (init: RequestInit) => Promise<Response>) {
+  const isHang = faultKindTable[kind].ends === "hang";
   try {
     const response = await send(isHang ? { signal: AbortSignal.timeout(100) } : {});
     return await response.text().then(
@@ -33,7 +33,7 @@ async function endOf(kind: keyof typeof faultEffects, send: (init: RequestInit) 
 test.each(faultKinds)(
   "%s ends as its row says on a socket and through fetch, and counts only if it only delays",
   async (kind) => {
-    const { ends, onlyDelays, value } = faultEffects[kind];
+    const { ends, onlyDelays, value } = faultKindTable[kind];
     const scenario = scenarioOf(faultOf(kind));
     const server = await served({ scenario });
     const alone = createSandbox({ scenario });
@@ -53,7 +53,7 @@ test.each(faultKinds)(
 );
 
 test.each(faultKinds)("of %s, a response that is whole is unread if its client gives up", async (kind) => {
-  const { ends, fits, value } = faultEffects[kind];
+  const { ends, fits, value } = faultKindTable[kind];
   const later = { delay: "1m", rate: 1 }[value as string] ?? values[value];
   const canBeLate = (fits as readonly string[]).includes("latency");
   const late = { [kind]: later, ...(canBeLate && { latency: "1m" as const }) };

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { typeOf } from "../../scripts/scenario-types.js";
-import { faultEffects } from "../../src/rules/fault-effects.js";
+import { faultKindTable } from "../../src/rules/fault-effects.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
 import { compile } from "../support/compile.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -9,19 +9,19 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 vi.mock("../../src/rules/fault-effects.js", async (original) => {
   const effects = await original<typeof import("../../src/rules/fault-effects.js")>();
-  const { latency, status, reset } = effects.faultEffects;
+  const { latency, status, reset } = effects.faultKindTable;
   const more = {
     stall: { ...latency, field: "The pause in the body." },
     refuse: { ...status, field: "The status of a refusal." },
     "half-close": { ...reset, field: "Closes one half." },
   };
-  Object.assign(effects.faultEffects, more);
+  Object.assign(effects.faultKindTable, more);
   (effects.faultKinds as string[]).push(...Object.keys(more));
   return effects;
 });
 
 test("a new kind of fault has its own shape and description, and a name that a compiler reads", async () => {
-  expect(faultEffects).toHaveProperty("stall");
+  expect(faultKindTable).toHaveProperty("stall");
   const type = typeOf(scenarioSchema);
   for (const [field, description] of [
     ["latency", "The delay of the response"],

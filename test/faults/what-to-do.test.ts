@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { requestDetails } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
-import { faultEffects, faultKinds, whatToDoAfter } from "../../src/rules/fault-effects.js";
+import { faultKinds, faultKindTable, whatToDoAfter } from "../../src/rules/fault-effects.js";
 
 type Effect = NonNullable<Scenario["faults"]>[number]["then"];
 
@@ -31,10 +31,10 @@ async function explained(method: string, then: Effect) {
 
 const readFirst = /read its result before you send it again/;
 
-test.each(faultKinds.filter((kind) => !faultEffects[kind].onlyDelays && kind !== "hang"))(
+test.each(faultKinds.filter((kind) => !faultKindTable[kind].onlyDelays && kind !== "hang"))(
   "after a fault that is %s, a POST or PATCH is not simply repeated; others are",
   async (kind) => {
-    const then = faultEffects[kind].example as Effect;
+    const then = faultKindTable[kind].example as Effect;
     for (const request of ["POST", "PATCH"]) {
       const { whatToDo } = await explained(request, then);
       expect(whatToDo).toMatch(readFirst);

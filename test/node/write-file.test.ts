@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
-  isOfMachine,
+  isMachineLimit,
   makeFolder,
   writeFileAtomically,
   writeReportFile,
@@ -77,7 +77,7 @@ test.runIf(process.platform === "linux")("a report to standard output is appende
 
 test("only an error of the system is a limit of the machine", () => {
   const full = Object.assign(new Error("no room"), { code: "ENOSPC" });
-  expect([full, new Error("no room"), { code: "ENOSPC" }].map(isOfMachine)).toEqual([true, false, false]);
+  expect([full, new Error("no room"), { code: "ENOSPC" }].map(isMachineLimit)).toEqual([true, false, false]);
 });
 
 test.runIf(process.platform === "linux")("what cannot be read has its cause in words", async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import {
-  forEachEnd,
   type KeyEnds,
   type KeyStateName,
-  keyEnds,
+  keyEndFields,
   keyStates,
   keyStateTable,
+  mapKeyEnds,
 } from "../../src/rules/api-key.js";
 import { type Model, type ModelKey, respond } from "../model/specification-model.js";
 import { problemsIn } from "../support/problems-of.js";
@@ -67,7 +67,7 @@ test.each(keyStates)("the independent model responds to a key that is %s as its 
   const sandbox = opened(state);
   const view = sandbox.keys.get("key");
   const timeOf = (end: keyof KeyEnds) => (view[end] === null ? null : Date.parse(view[end]));
-  const ends = Object.entries(forEachEnd(timeOf)).map(([end, time]) => [
+  const ends = Object.entries(mapKeyEnds(timeOf)).map(([end, time]) => [
     modelEnds[end as keyof KeyEnds],
     time,
   ]);
@@ -94,7 +94,7 @@ test.each(
   expect(problems.map(({ hint }) => hint)).toEqual([expect.stringContaining(field)]);
 });
 
-test.each(Object.values(keyEnds))("%s of a key without a state ends the key, or is a problem", (end) => {
+test.each(Object.values(keyEndFields))("%s of a key without a state ends the key, or is a problem", (end) => {
   const keys = { key: { environment: "test", [end]: at(-day) } } as const;
   const states: string[] = [];
   const problems = problemsIn(() => {

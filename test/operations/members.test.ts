@@ -3,7 +3,7 @@ import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
 import type { KeyRecord } from "../../src/rules/api-key.js";
 import { camelCase, snakeCase } from "../../src/rules/schema/json.js";
-import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../../src/rules/schema/shape.js";
+import { type Fields, fieldsOf, type Shape, shapeAt, shapeOfField } from "../../src/rules/schema/shape.js";
 import { recordChanges } from "../../src/sandbox/operations/changes.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
@@ -30,7 +30,7 @@ function valuesOf(shape: Shape): readonly unknown[] {
 const eachValue = (fields: Fields) =>
   Object.entries(fields)
     .filter(([name]) => name !== "keys")
-    .flatMap(([name, field]) => valuesOf(shapeOf(field)).map((value) => [name, value] as const));
+    .flatMap(([name, field]) => valuesOf(shapeOfField(field)).map((value) => [name, value] as const));
 
 const scenarioWith = (members: object): Scenario => ({
   version: 1,
@@ -66,7 +66,7 @@ test.each(eachValue(organizationFields))(
 test.each(eachValue(inputShapes.organization_update.fields))(
   "a change of an organization's %s to %j is shown, and is in a snapshot and a saved state",
   (name, value) => {
-    const before = valuesOf(shapeOf(organizationFields[name] as Shape)).find((one) => one !== value);
+    const before = valuesOf(shapeOfField(organizationFields[name] as Shape)).find((one) => one !== value);
     const sandbox = opened({ [name]: before });
     const state = stateOf(sandbox);
     sandbox.organizations.update("bank", camelCase({ [name]: value }) as object);
@@ -112,7 +112,7 @@ test("each member and each state of a key has its values here", () => {
   const written = (name: string) =>
     keyMembers[name]?.map(([values]) => (values as Record<string, unknown>)[name]);
   for (const [name, field] of Object.entries(keyFields)) {
-    const shape = shapeOf(field);
+    const shape = shapeOfField(field);
     if (shape.kind === "choice" || shape.kind === "boolean")
       expect([name, written(name)?.sort()]).toEqual([name, [...valuesOf(shape)].sort()]);
   }

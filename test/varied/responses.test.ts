@@ -6,7 +6,7 @@ import { type VariationRow, variationTable } from "../../src/api/variation/table
 import { withVariants } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/compare/response.js";
 import type { Profile } from "../../src/rules/assumptions.js";
-import { type ApiOutcomeId, type Outcome, outcomeOf, outcomes } from "../../src/rules/outcomes.js";
+import { type ApiOutcomeId, type Outcome, outcomeRow, outcomes } from "../../src/rules/outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
@@ -241,7 +241,7 @@ function responsesOf(profile: Profile, seed: number, rows: readonly RowChoice[] 
     const sandbox = startFrozen(scenario, { profile, seed, run: conditionedRun({ rows }) });
     const begun = startCall(sandbox, asked({ apiKey: secretFor(sandbox, "key") }));
     const isMe = outcome === "200.test";
-    const kind = { status: outcomeOf(outcome).status, content: isMe ? "me" : "other" } as const;
+    const kind = { status: outcomeRow(outcome).status, content: isMe ? "me" : "other" } as const;
     const rejection = { outcome, scope: null, ...(outcome === "405.method" && { allow: "GET, HEAD" }) };
     return withVariants(sandbox, begun, kind, (call) =>
       isMe && call.entry !== undefined
@@ -298,7 +298,7 @@ test("every row that an assumption can fix is tried here", () => {
 test.each(givable)("%s varies only in what its assumption leaves open: %j", (id, assumptions, left) => {
   const seen = new Set<string>();
   const outcome = id === "www_authenticate" ? "401.missing" : "429.per_minute";
-  const kind = { status: outcomeOf(outcome).status, content: "other" } as const;
+  const kind = { status: outcomeRow(outcome).status, content: "other" } as const;
   for (let seed = 1; seed <= 8; seed++) {
     const sandbox = startFrozen({ ...scenario, seed, assumptions: { profile: "varied", ...assumptions } });
     withVariants(sandbox, startCall(sandbox, asked({})), kind, (call) => {

@@ -1,4 +1,4 @@
-import { parsedJson } from "../../rules/schema/json.js";
+import { tryParseJson } from "../../rules/schema/json.js";
 import { type FieldPath, isMapping } from "../../rules/schema/shape.js";
 import {
   type PlayedStep,
@@ -93,7 +93,7 @@ export function errorCodeOf(response: StoryResponse): string | null {
 
 /** The body as a value; as its text if it is no JSON. */
 function bodyValue({ body }: StoryResponse): unknown {
-  const json = parsedJson(body);
+  const json = tryParseJson(body);
   if (json === undefined && body !== "") return body;
   return json;
 }

@@ -1,4 +1,4 @@
-import { kindOf } from "../../rules/actions.js";
+import { stepKind } from "../../rules/actions.js";
 import { SandboxError } from "../../rules/errors.js";
 import { recordChanges } from "../../sandbox/operations/changes.js";
 import { advanceClock, performAction, runDue } from "../../sandbox/operations/operations.js";
@@ -109,7 +109,7 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
     return {};
   }
 
-  if (kindOf(step) === "say") return {};
+  if (stepKind(step) === "say") return {};
   const performed = performAction(sandbox, step);
   return { performed, differences: actionDifferences(step.expect, performed) };
 }
@@ -133,7 +133,7 @@ function wholeResult(
     step,
     number: story.next,
     of: story.steps.length,
-    kind: kindOf(step),
+    kind: stepKind(step),
     say: step.say ?? null,
     request: null,
     response: null,

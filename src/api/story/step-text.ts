@@ -1,4 +1,4 @@
-import { actionIn, actionRow } from "../../rules/actions.js";
+import { actionName, actionRow } from "../../rules/actions.js";
 import { defaultOverlap } from "../../rules/api-key.js";
 import { faultKinds } from "../../rules/fault-effects.js";
 import { accessInWords } from "../../rules/organization.js";
@@ -45,7 +45,7 @@ export function clockSentence(duration: string, now: string): string {
 
 /** Narrates an action: who did what, and its result or error. */
 export function actionSentences(action: StepAction, performed: Performed): string {
-  const name = actionIn(action) ?? "faults";
+  const name = actionName(action) ?? "faults";
   // Faults are never rejected.
   if (name === "faults") {
     const effects = effectList(action.faults ?? []);
@@ -161,7 +161,7 @@ function requestIntent({ method, path, key, times }: IntendedRequest): string {
 
 /** Summarizes an action, with the key that it created if it was performed: `rotate active, overlap 30m → active-2`. */
 export function actionIntent(action: StepAction, performed: Performed | null = null): string {
-  const name = actionIn(action) ?? "faults";
+  const name = actionName(action) ?? "faults";
   if (name === "faults") return `faults: ${effectList(action.faults ?? []) || "none"}`;
 
   const { newKey: newKeyField } = actionRow(name);

@@ -1,12 +1,12 @@
-import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
-import { profileOf } from "../../sandbox/profile.js";
+import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
+import { profileInEffect } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { type VariationRow, variationTable } from "./table.js";
 
 /** The assumptions that the sandbox sets itself, and that its profile would set differently, or vary. */
 export function ownAssumptionNames(sandbox: SandboxState): (keyof Assumptions)[] {
   const { ownAssumptions, endpoints } = sandbox;
-  const ofProfile = assumptionsFor(profileOf(sandbox), {}, endpoints);
+  const ofProfile = resolveAssumptions(profileInEffect(sandbox), {}, endpoints);
   const variedNames = ownVariedNames(sandbox);
 
   const names: (keyof Assumptions)[] = [];
@@ -23,7 +23,7 @@ export function ownAssumptionNames(sandbox: SandboxState): (keyof Assumptions)[]
 export function ownVariedNames(
   sandbox: Pick<SandboxState, "profile" | "run" | "ownAssumptions">,
 ): (keyof Assumptions)[] {
-  if (profileOf(sandbox) !== "varied") return [];
+  if (profileInEffect(sandbox) !== "varied") return [];
 
   const names: (keyof Assumptions)[] = [];
   for (const { assumption } of variationTable) {

@@ -95,12 +95,12 @@ function valuesAsIds<const Value extends string>(...values: readonly Value[]): A
 }
 
 /** The statuses of responses that show the limits of a key. */
-export const withLimits: readonly number[] = [...successStatuses, 429];
-export const errors: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
-export const anyStatus: readonly number[] = [...successStatuses, ...errors];
+export const limitStatuses: readonly number[] = [...successStatuses, 429];
+export const errorStatuses: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
+export const allStatuses: readonly number[] = [...successStatuses, ...errorStatuses];
 
 // Each form contains the digits that distinguish ids, and no two forms have the same length.
-const requestIdForm = row("request_id_form", anyStatus, "prefixed", {
+const requestIdForm = row("request_id_form", allStatuses, "prefixed", {
   uuid: { requestId: uuidWith },
   trace: { requestId: (digits) => digits + digits.slice(0, 8) },
   dated: { requestId: (digits) => `1-${digits.slice(16)}-${digits}` },
@@ -109,7 +109,7 @@ const requestIdForm = row("request_id_form", anyStatus, "prefixed", {
   long: { requestId: (digits) => `${digits}.`.repeat(8) },
 });
 
-const requestIdOnErrors = assumptionRow("request_id_on_errors", errors, {
+const requestIdOnErrors = assumptionRow("request_id_on_errors", errorStatuses, {
   absent: { is: false },
   present: { is: true },
 });
@@ -134,7 +134,7 @@ const bodilessRows: readonly VariationRow[] = [
   ),
   requestIdOnErrors,
   assumptionRow("retry_after", [429], valuesAsIds("none", "seconds", "date")),
-  assumptionRow("rate_limit_headers", withLimits, valuesAsIds("none", "draft", "legacy")),
+  assumptionRow("rate_limit_headers", limitStatuses, valuesAsIds("none", "draft", "legacy")),
   assumptionRow("www_authenticate", [401], {
     absent: { is: false },
     api_key: { is: true },
@@ -174,12 +174,12 @@ const explained: readonly number[] = [403, 429];
 
 /** The rows of an error's content. The top level has only `error` (R27). */
 const errorRows: readonly VariationRow[] = [
-  row("error_members", errors, "none", {
+  row("error_members", errorStatuses, "none", {
     type: errorMembers({ type: "about:blank" }),
     status: errorMembers({ status: null, retryable: false }),
     nested: errorMembers({ links: [{ rel: "help", href: "/help/errors" }] }),
   }),
-  assumptionRow("error_details", errors, {
+  assumptionRow("error_details", errorStatuses, {
     absent: { is: false },
     empty: { is: true, change: errorMembers({ details: {} }) },
     help: { is: true, change: errorMembers({ details: { help: "/help/errors", fields: [] } }) },
@@ -193,7 +193,7 @@ const errorRows: readonly VariationRow[] = [
       }),
     },
   }),
-  row("message", errors, "a_sentence", {
+  row("message", errorStatuses, "a_sentence", {
     reason_phrase: (draft, random) =>
       errorMembers({ message: reasonPhrases[draft.status] ?? "Error" })(draft, random),
     other_words: errorMembers({ message: "Your request cannot be processed." }),
@@ -209,12 +209,12 @@ const errorRows: readonly VariationRow[] = [
 
 /** The rows of the body's serialization. Every form is the same JSON value. */
 const textRows: readonly VariationRow[] = [
-  row("member_order", anyStatus, "as_documented", {
+  row("member_order", allStatuses, "as_documented", {
     reversed: memberOrder(reversed),
     sorted: memberOrder(sorted),
     shuffled: memberOrder(shuffled),
   }),
-  row("whitespace", anyStatus, "compact", {
+  row("whitespace", allStatuses, "compact", {
     compact: serializedBy((body) => JSON.stringify(body)),
     indented: serializedBy((body) => JSON.stringify(body, null, 2)),
     tabs: serializedBy((body) => JSON.stringify(body, null, "\t")),
@@ -222,13 +222,13 @@ const textRows: readonly VariationRow[] = [
     line_ending: serializedBy((body) => `${JSON.stringify(body)}\n`),
     leading: serializedBy((body) => `\r\n  ${JSON.stringify(body)}`),
   }),
-  row("escapes", anyStatus, "few", {
+  row("escapes", allStatuses, "few", {
     slashes: respell(/\//g, () => "\\/"),
     not_ascii: respell(/[\x80-\uFFFF]/g, unicodeEscapes),
     html: respell(/[<>&'\u2028\u2029]/g, unicodeEscapes),
     first_letters: respell(/(?<=")[a-z]/g, unicodeEscapes),
   }),
-  row("body_length", anyStatus, "short", {
+  row("body_length", allStatuses, "short", {
     long: padded(2_000),
     longer: padded(20_000),
   }),
@@ -243,7 +243,7 @@ export const lengtheningRows: readonly VariationRow[] = [
 
 /** The rows of headers, whose order and spelling come last. */
 const headerRows: readonly VariationRow[] = [
-  row("content_type", anyStatus, "bare", {
+  row("content_type", allStatuses, "bare", {
     charset: rewriteHeader("Content-Type", () => "application/json; charset=utf-8"),
     no_space: rewriteHeader("Content-Type", () => "application/json;charset=UTF-8"),
     quoted: rewriteHeader("Content-Type", () => 'application/json; charset="utf-8"'),
@@ -253,30 +253,30 @@ const headerRows: readonly VariationRow[] = [
     reversed: rewriteHeader("Allow", (methods) => methods.split(", ").reverse().join(", ")),
     no_space: rewriteHeader("Allow", (methods) => methods.replaceAll(", ", ",")),
   }),
-  row("cache_control", anyStatus, "none", {
+  row("cache_control", allStatuses, "none", {
     no_store: headers(["Cache-Control", "no-store"]),
     private: headers(["Cache-Control", "private, max-age=0, must-revalidate"]),
     old_caches: headers(["Cache-Control", "no-cache, no-store"], ["Pragma", "no-cache"], ["Expires", "0"]),
   }),
-  row("etag", anyStatus, "none", {
+  row("etag", allStatuses, "none", {
     // Equal only for equal bytes (RFC 9110, 8.8.1).
     strong: (draft, random) => headers(["ETag", `"${digestOf(draft.text)}"`])(draft, random),
     weak: headers(["ETag", 'W/"5f3b9a"']),
   }),
-  row("content_length", anyStatus, "exact", { chunked: withoutHeader("Content-Length") }),
-  row("vary", anyStatus, "none", {
+  row("content_length", allStatuses, "exact", { chunked: withoutHeader("Content-Length") }),
+  row("vary", allStatuses, "none", {
     encoding: headers(["Vary", "Accept-Encoding"]),
     twice: headers(["Vary", "Origin"], ["Vary", "Accept-Encoding"]),
   }),
-  row("server", anyStatus, "none", {
+  row("server", allStatuses, "none", {
     proxy: headers(["Server", "nginx"]),
     framework: headers(["Server", "gunicorn/22.0.0 (Linux)"], ["X-Powered-By", "relying-party"]),
   }),
-  row("via", anyStatus, "none", {
+  row("via", allStatuses, "none", {
     gateway: headers(["Via", "1.1 gateway"]),
     two: headers(["Via", "2 edge, 1.1 gateway (x)"]),
   }),
-  row("security_headers", anyStatus, "none", {
+  row("security_headers", allStatuses, "none", {
     // With a lifetime above zero, browsers would reject plain HTTP on the developer's machine.
     transport: headers(["Strict-Transport-Security", "max-age=0"]),
     sniffing: headers(
@@ -285,17 +285,17 @@ const headerRows: readonly VariationRow[] = [
       ["Content-Security-Policy", "default-src 'none'"],
     ),
   }),
-  row("unknown_headers", anyStatus, "none", {
+  row("unknown_headers", allStatuses, "none", {
     timing: headers(["Server-Timing", 'gate;dur=0.4, total;dur=1.2;desc="all"']),
     odd: headers(["X_Upstream.Name", "rp=1; path=/"]),
     empty: headers(["X-Debug", ""]),
   }),
-  row("header_order", anyStatus, "as_set", {
+  row("header_order", allStatuses, "as_set", {
     reversed: headerOrder(reversed),
     sorted: headerOrder(sorted),
     shuffled: headerOrder(shuffled),
   }),
-  row("header_casing", anyStatus, "usual", {
+  row("header_casing", allStatuses, "usual", {
     lower: headerNames((name) => name.toLowerCase()),
     upper: headerNames((name) => name.toUpperCase()),
     first_letter: headerNames((name) => name.slice(0, 1) + name.slice(1).toLowerCase()),

@@ -1,7 +1,7 @@
 import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse, CallResult } from "../../sandbox/journal/exchange.js";
-import { profileOf } from "../../sandbox/profile.js";
+import { profileInEffect } from "../../sandbox/profile.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { saltOf, variantOn } from "../../sandbox/variants.js";
@@ -37,7 +37,7 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
   kind: ResponseKind,
   respond: (call: VariedCall) => Result,
 ): Result & Pick<CallResult, "requestId" | "points"> {
-  if (profileOf(sandbox) !== "varied") return respond(call);
+  if (profileInEffect(sandbox) !== "varied") return respond(call);
   const variants = chooseVariants(sandbox, call, kind);
 
   // What the variants choose before there is a response.

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import type { RunEnd, RunRequest } from "../../certify/client-run.js";
+import type { PlannedRun, RunEnd } from "../../certify/client-run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -42,7 +42,7 @@ export class ClientStarter {
   }
 
   /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
-  async runInTurn(request: RunRequest): Promise<RunEnd | undefined> {
+  async runInTurn(request: PlannedRun): Promise<RunEnd | undefined> {
     const run = () => this.#runUnlessStopped(request);
     const { result, isShared } = await this.#queue.run(run, request.isAlone === true);
     if (result === undefined) return undefined;
@@ -54,7 +54,7 @@ export class ClientStarter {
     this.#queue.separate();
   }
 
-  async #runUnlessStopped(request: RunRequest): Promise<RunEnd | undefined> {
+  async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | undefined> {
     if (this.stopped !== undefined) return undefined;
     const run = await runInOwnSandbox(this.#command, request, this.#signals);
     return this.stopped === undefined ? run : undefined;
@@ -63,7 +63,7 @@ export class ClientStarter {
 
 async function runInOwnSandbox(
   command: ClientCommand,
-  request: RunRequest,
+  request: PlannedRun,
   signals: TakenSignals,
 ): Promise<RunEnd> {
   const { loaded, call, startOptions } = command;

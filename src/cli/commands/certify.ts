@@ -12,7 +12,14 @@ import { certificateText } from "../../certify/certificate-text.js";
 import { certify } from "../../certify/certify.js";
 import type { ClientRun, ClientRunner } from "../../certify/client-run.js";
 import type { Note } from "../../certify/judgment.js";
-import { type CertifyPlan, groupNames, isWanted, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
+import {
+  type CertifyPlan,
+  groupNames,
+  isWanted,
+  mixedName,
+  seedOfVariedRun,
+  variedSeeds,
+} from "../../certify/plan.js";
 import { resendKinds } from "../../certify/resend-kinds.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
@@ -27,7 +34,7 @@ import { canonicalJson } from "../../rules/schema/json.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
 import { defaultSeed } from "../../rules/seed.js";
 import { escapeControls } from "../../rules/terminal-text.js";
-import { isoOf } from "../../rules/time.js";
+import { isoTime } from "../../rules/time.js";
 import { isAnsweredWrongly } from "../../runs/conditions.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
 import { type CallOf, declareCommand } from "../command.js";
@@ -104,8 +111,8 @@ export const certifyCommand = declareCommand({
   summary: "run a client many times, each time against another kind of service, and show what breaks it",
   description:
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
-  words: flag.scenarioArgument,
-  rest: "<command...>",
+  args: flag.scenarioArgument,
+  clientCommandUsage: "<command...>",
   flags,
   usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
@@ -127,7 +134,7 @@ export const certifyCommand = declareCommand({
     try {
       const { stopwatch, time } = nodePlatform;
       const started = stopwatch();
-      const startedAt = isoOf(time());
+      const startedAt = isoTime(time());
       const say = (text: string) => {
         if (!flags.quiet) io.stderr.write(redactKeys(`${text}\n`));
       };
@@ -186,7 +193,7 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
     timeout,
     hasAllFaults: flags.faults === true,
     flags: flagsForExec(flags),
-    ownFlags: flagsForCertify(allow, timeout),
+    certifyFlags: flagsForCertify(allow, timeout),
   };
 }
 
@@ -198,7 +205,7 @@ function checkOnly(only: readonly string[], outcomes: readonly OutcomeId[]): voi
   names.push(...faultOutcomes);
 
   for (const wanted of only) {
-    if (seedIn(wanted) !== undefined) continue;
+    if (seedOfVariedRun(wanted) !== undefined) continue;
     const isRun = names.some((name) => isWanted({ only: [wanted] }, name));
     if (isRun) continue;
     throw unknownChoice("--only", wanted, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
@@ -242,7 +249,7 @@ function createRunner(client: ClientStarter, plan: CertifyPlan, say: (text: stri
       const line = progressLine(run, plan);
       if (line !== undefined) say(line);
     },
-    separate(name) {
+    separateRuns(name) {
       client.separate();
       say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
     },
@@ -301,7 +308,7 @@ function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: Cert
     sandbox: version,
     command: clientCommand,
     ...(plan.only && { only: plan.only }),
-    seeds: seedsOf(plan),
+    seeds: variedSeeds(plan),
     allow: plan.allow,
   };
 }

@@ -9,7 +9,7 @@ import { type Comparison, renderComparison } from "../../compare/result.js";
 import { createUnknownKeys } from "../../compare/unknown-keys.js";
 import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
 import { sendOnce } from "../../node/clients/send-once.js";
-import { requireFile, targetOf, writeFileAtomically } from "../../node/files/write-file.js";
+import { requireFile, resolveLinks, writeFileAtomically } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -29,7 +29,7 @@ export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
   description:
     "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs (differs), if a response ended the comparison (stopped), or if the API did not respond (not_compared); a signal exits with 128 + its number. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
-  words: { "<base-url>": "the URL before /v1/relying-party/me" },
+  args: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
     format: flag.cliOnlyOption(
       "--format <format>",
@@ -129,7 +129,7 @@ function learnedFile(name: string, { cwd, stderr, program }: Io): (comparison: C
 
 /** Throws unless the file may be written: there is none yet, or an earlier comparison has written it. */
 function requireLearned(path: string): void {
-  accessSync(dirname(targetOf(path)), fileConstants.W_OK);
+  accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   requireFile(stats);

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/fault-responses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { runAgainWith, shellWord } from "../../report/plain-text.js";
+import { rerunCommand, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import {
   conclusion,
@@ -20,7 +20,7 @@ import type { RunConditions } from "../../runs/conditions.js";
 import type { Fault } from "../../sandbox/active-faults.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { startOptionsOf } from "../../sandbox/start-sandbox.js";
-import { whyNever } from "../../scenario/checks/fault-rules.js";
+import { whyNeverMatches } from "../../scenario/checks/fault-rules.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -67,8 +67,8 @@ export const execCommand = declareCommand({
   summary: "run a command against a sandbox, and report which error outcomes its client covers",
   description:
     "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). Sandboxes in processes of the command count as well: those with msw handlers, and those of svc-sandbox start. stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached an endpoint (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
-  words: flag.scenarioArgument,
-  rest: "<command...>",
+  args: flag.scenarioArgument,
+  clientCommandUsage: "<command...>",
   flags,
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
@@ -165,9 +165,9 @@ function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
   // The faults that a request can get. Other sandboxes of the command may have any key.
   const keys = { at: () => undefined, legacyOwners: { size: 1, has: () => true } };
   const possible: Fault[] = [];
-  let firstReason: ReturnType<typeof whyNever>;
+  let firstReason: ReturnType<typeof whyNeverMatches>;
   for (const candidate of faultsOn(outcomes, fault)) {
-    const whyNot = whyNever(candidate, { scenario, keys });
+    const whyNot = whyNeverMatches(candidate, { scenario, keys });
     if (whyNot === undefined) possible.push(candidate);
     firstReason ??= whyNot;
   }
@@ -190,7 +190,7 @@ async function deliverReport(
   const how = {
     failures: unmet,
     hint: `The command has sent no request. ${whyNone}`,
-    next: runAgainWith("certify", args, clientCommand, io.program),
+    next: rerunCommand("certify", args, clientCommand, io.program),
   };
   // Files have no colors, and no width.
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);

@@ -8,20 +8,20 @@ import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import {
+  describeKeyForm,
+  findPrefix,
   fingerprintOf,
-  formOfKey,
   isSandboxKey,
   isWellFormedKey,
   keyPrefixes,
   parseApiKey,
-  prefixIn,
 } from "../../rules/api-key.js";
 import { authorizationChecks } from "../../rules/authorize.js";
 import { SandboxError } from "../../rules/errors.js";
-import { type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
+import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote, quoteFile } from "../../rules/schema/words.js";
-import { isoOf } from "../../rules/time.js";
+import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
 import { fingerprintFor } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
@@ -55,7 +55,7 @@ export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
   description:
     "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what the next request with a key gets there; with a scenario, --seed, --now, --frozen or --profile, or if no sandbox runs, what the scenario would respond. Sends and counts nothing, and never prints or sends a key.",
-  words: {
+  args: {
     "<key>":
       "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
     ...flag.scenarioArgument,
@@ -206,7 +206,7 @@ async function ownKeys(
   return {
     scenario: loaded.name,
     url: null,
-    at: isoOf(sandbox.clock.now()),
+    at: isoTime(sandbox.clock.now()),
     method: endpoint.method,
     path: endpoint.path,
     refs: [...sandbox.registry.keys.keys()],
@@ -285,7 +285,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
   const fingerprint = isRef ? next.fingerprint : fingerprintOf(sha256);
 
   const { outcome } = next;
-  const { status, when } = outcomeOf(outcome);
+  const { status, when } = outcomeRow(outcome);
   const checks: ExplainedCheck[] = [];
   for (const { name, question, result } of checkResults(outcome, authorizationChecks)) {
     checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
@@ -352,13 +352,13 @@ function strayFacts(stray: string, keys: KeySource): StrayFacts {
     key_of_another_sandbox: isWhole && otherPrefixOf === null,
     other_prefix_of: otherPrefixOf,
     key_cut: parsed?.marked === true && !isWhole,
-    key_form: formOfKey(stray),
+    key_form: describeKeyForm(stray),
   };
 }
 
 /** Returns the ref of the key that a text is with another prefix; `null` if there is none. */
 function refWithOtherPrefix(text: string, keys: KeySource): string | null {
-  const prefixRow = prefixIn(text);
+  const prefixRow = findPrefix(text);
   if (prefixRow === undefined) return null;
   const rest = text.slice(prefixRow.prefix.length);
   for (const { prefix } of keyPrefixes) {

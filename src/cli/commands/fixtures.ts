@@ -58,7 +58,7 @@ export const fixturesCommand = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",
   description:
     "Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population; fixtures/README.md describes farmers. In CSV, lists are counted or summed.",
-  words: { "<kind>": "organizations or farmers" },
+  args: { "<kind>": "organizations or farmers" },
   flags,
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",

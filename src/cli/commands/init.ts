@@ -6,7 +6,7 @@ import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js"
 import { packageFile, repository, version } from "../../node/package-files.js";
 import { isExecutable } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { parsedJson } from "../../rules/schema/json.js";
+import { tryParseJson } from "../../rules/schema/json.js";
 import { isMapping } from "../../rules/schema/shape.js";
 import { listed, quote, quoteFile } from "../../rules/schema/words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
@@ -112,7 +112,7 @@ export const initCommand = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
   description:
     "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes first tests instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a file without --force.",
-  words: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
+  args: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
   flags: {
     force: flag.force,
     client: flag.cliOnlyOption(
@@ -304,7 +304,7 @@ interface ProjectScript {
 async function addScript(command: string, cwd: string): Promise<ProjectScript> {
   const file = join(cwd, "package.json");
   const before = existsSync(file) ? await readFile(file, "utf8") : "{}";
-  const project = parsedJson(before);
+  const project = tryParseJson(before);
   if (!isMapping(project)) throw usageError(`Nothing was written: ${quoteFile(file)} is not valid JSON.`);
 
   const execLine = `exec key-states --fail-on warning -- ${command}`;

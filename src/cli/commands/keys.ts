@@ -2,7 +2,7 @@ import { endpointNamed } from "../../api/endpoints.js";
 import { dryRunScenario } from "../../node/dry-run.js";
 import { startNamed } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { refsIn } from "../../rules/actions.js";
+import { actionRefs } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -17,7 +17,7 @@ export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
     "Lists the keys of a scenario, their secrets, and the response that each one gets. Below the table are the keys that its timeline and story will create.",
-  words: flag.scenarioArgument,
+  args: flag.scenarioArgument,
   flags: {
     format: flag.cliOnlyOption(
       "--format <format>",
@@ -91,7 +91,7 @@ function newKeyOf({ result }: StepEvent) {
   const { step, performed } = result;
   if (performed?.replacement) return performed.replacement;
   // An action that names a key acts on one that exists.
-  return refsIn(step).key === undefined ? performed?.key : null;
+  return actionRefs(step).key === undefined ? performed?.key : null;
 }
 
 function stepInWords(event: StepEvent): string {

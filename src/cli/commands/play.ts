@@ -7,13 +7,13 @@ import type { OpenedScenario } from "../../node/files/load-scenario.js";
 import { startNamed } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
-import { effectAt } from "../../rules/fault-effects.js";
-import { outcomeOf } from "../../rules/outcomes.js";
+import { faultKindRow } from "../../rules/fault-effects.js";
+import { outcomeRow } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { parsedJson, snakeCase } from "../../rules/schema/json.js";
+import { snakeCase, tryParseJson } from "../../rules/schema/json.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
-import { isoOf } from "../../rules/time.js";
+import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretFor } from "../../sandbox/secrets.js";
 import {
@@ -55,7 +55,7 @@ export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
-  words: flag.scenarioArgument,
+  args: flag.scenarioArgument,
   flags,
   examples: {
     "svc-sandbox play rotation": "with time to read",
@@ -192,7 +192,7 @@ async function createKeyPauses(io: Io, stop: AbortSignal): Promise<Pauses> {
 
 function openingProse(sandbox: SandboxState, outline: string, { palette }: Style): string {
   const { name, scenario, clock } = sandbox;
-  const time = `It is ${timeInWords(isoOf(clock.now()))} (UTC), and the clock is frozen.`;
+  const time = `It is ${timeInWords(isoTime(clock.now()))} (UTC), and the clock is frozen.`;
   const lines = [palette.bold(prose(scenario.name ?? name)), palette.dim(time), palette.dim(prose(outline))];
   return `${lines.join("\n")}\n\n`;
 }
@@ -283,7 +283,7 @@ function responseLines(response: StoryResponse, { palette }: Style, earlier?: Pl
   const { status, outcome, fault } = response;
   const lines: string[] = [];
   if (status === 0) {
-    lines.push(palette.red(effectAt(outcome)?.silence ?? "There is no response."));
+    lines.push(palette.red(faultKindRow(outcome)?.silence ?? "There is no response."));
   } else {
     const statusLine = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
     lines.push(paintStatus(palette, status)(statusLine));
@@ -293,8 +293,8 @@ function responseLines(response: StoryResponse, { palette }: Style, earlier?: Pl
     if (response.body !== "") lines.push("", ...changedLines(response, palette, earlier));
   }
 
-  lines.push(palette.dim(`${outcome}: ${outcomeOf(outcome).when}`));
-  if (fault !== null && fault !== outcome) lines.push(palette.dim(`${fault}: ${outcomeOf(fault).when}`));
+  lines.push(palette.dim(`${outcome}: ${outcomeRow(outcome).when}`));
+  if (fault !== null && fault !== outcome) lines.push(palette.dim(`${fault}: ${outcomeRow(fault).when}`));
   return lines;
 }
 
@@ -329,7 +329,7 @@ function headerLine(name: string, value: string, palette: Palette): string {
 
 /** Formats and colors JSON, and leaves any other text as it is, but for keys and what would control the terminal. */
 function bodyLines(body: string, palette: Palette): string[] {
-  const value = parsedJson(body);
+  const value = tryParseJson(body);
   const text = redactKeys(value === undefined ? body : compactJson(value));
   const lines = text.split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
   if (value === undefined) return lines;

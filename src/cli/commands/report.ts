@@ -7,7 +7,7 @@ import { mergeReports } from "../../report/report.js";
 import { githubAnnotations, renderReport, unmetThresholds } from "../../report/report-layout.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { redactKeys } from "../../rules/redact.js";
-import { parsedJson } from "../../rules/schema/json.js";
+import { tryParseJson } from "../../rules/schema/json.js";
 import { isMapping } from "../../rules/schema/shape.js";
 import { quoteFile } from "../../rules/schema/words.js";
 import { declareCommand } from "../command.js";
@@ -19,7 +19,7 @@ export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered outcomes, other outcomes, advice",
   description:
     "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
-  words: {
+  args: {
     "[url or file...]": `${flag.runningUrlText}; or the file of a report, with --merge several`,
   },
   flags: {
@@ -97,7 +97,7 @@ async function readReport(file: string, io: Io): Promise<Report> {
     throw usageError(`Failed to read the report ${quoteFile(file)}: ${readFailure(error)}.`);
   });
 
-  const json = parsedJson(text);
+  const json = tryParseJson(text);
   if (isMapping(json)) {
     // A response of the control plane has the report in `data`.
     const report = parseReport(json.data ?? json);

@@ -41,7 +41,7 @@ function firstSentence(text: string): string {
 export const showCommand = declareCommand({
   summary: "print a scenario's YAML",
   description: "Prints the YAML of a scenario, unchanged.",
-  words: { "<scenario>": "a bundled name or a file" },
+  args: { "<scenario>": "a bundled name or a file" },
   flags: {},
   examples: {
     "svc-sandbox show key-states": "read a bundled scenario",

@@ -34,7 +34,7 @@ export const schemaCommand = declareCommand({
   summary: "print the JSON Schema of scenarios or certificates, or a rule for secret scanners",
   description:
     "Prints the JSON Schema (2020-12) of the scenario format or of certificates, for editors and for other languages; or a configuration of gitleaks that finds keys of the API, except for a sandbox's own keys.",
-  words: { "[format]": `${schemaNames} (default: scenario)` },
+  args: { "[format]": `${schemaNames} (default: scenario)` },
   flags: {},
   examples: {
     "svc-sandbox schema > scenario.schema.json": "keep it in a file",

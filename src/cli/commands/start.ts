@@ -3,7 +3,7 @@ import { type LoadedScenario, type OpenedScenario, stdinName } from "../../node/
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import { listed, quoteFile } from "../../rules/schema/words.js";
-import { isoOf } from "../../rules/time.js";
+import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -78,7 +78,7 @@ export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
-  words: flag.scenarioArgument,
+  args: flag.scenarioArgument,
   flags,
   usualFlags: [
     "port",
@@ -291,7 +291,7 @@ function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger
     if (value !== undefined) ignored.push(`--${name}`);
   }
 
-  const saved = `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoOf(savedAt)}.`;
+  const saved = `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoTime(savedAt)}.`;
   if (ignored.length === 0) log.note(saved);
   else log.note(`${saved} It overrides ${listed(ignored, "and")}; remove it to start again.`);
 }

@@ -7,7 +7,7 @@ export const stopCommand = declareCommand({
   summary: "stop a running sandbox, even if its npx has ended",
   description:
     "Stops a running sandbox like SIGTERM: open requests have 2 seconds to finish. Returns once its port is free. Also ends the command of exec. Exits with 2 if there is no sandbox to stop.",
-  words: { "[url]": flag.runningUrlText },
+  args: { "[url]": flag.runningUrlText },
   flags: { ...flag.callFlags, json: flag.json, quiet: flag.quiet("only errors") },
   examples: {
     "svc-sandbox stop": "the sandbox on http://127.0.0.1:4747",

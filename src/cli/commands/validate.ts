@@ -27,7 +27,7 @@ export const validateCommand = declareCommand({
   summary: "check scenario files without serving them",
   description:
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
-  words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
+  args: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
   flags: { json: flag.json, quiet: flag.quiet("only problems") },
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",

@@ -37,7 +37,7 @@ export const verifyCommand = declareCommand({
   summary: "run the stories of scenarios as tests",
   description:
     "Runs the story of each scenario without waiting, in its own sandbox with a frozen clock that only the story moves, and prints the result of each step. A story ends with its first unexpected result, and its place in the file is shown. Exits with 1 if a story fails or is missing, with 2 if a scenario cannot be read.",
-  words: { "[scenario...]": "bundled names or files (default: svc-sandbox.yaml)" },
+  args: { "[scenario...]": "bundled names or files (default: svc-sandbox.yaml)" },
   flags,
   examples: {
     "svc-sandbox verify": "the story of svc-sandbox.yaml",

@@ -2,12 +2,12 @@ import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
-import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
+import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
 import { listed } from "../../rules/schema/words.js";
-import { isoOf } from "../../rules/time.js";
+import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsFor } from "../../sandbox/secrets.js";
 import type { RunningServer } from "../../server/serve.js";
@@ -124,7 +124,7 @@ function sandboxFacts(sandbox: SandboxState, certificate: string | undefined): F
   const facts: Fact[] = [];
   if (certificate !== undefined) facts.push(["TLS", describeCertificate(certificate)]);
   facts.push(["Scenario", `${name}, seed ${seed}`]);
-  facts.push(["Clock", `${isoOf(clock.now())}, ${clock.isFrozen() ? "frozen" : "running"}`]);
+  facts.push(["Clock", `${isoTime(clock.now())}, ${clock.isFrozen() ? "frozen" : "running"}`]);
   facts.push(["Profile", profileText(sandbox)]);
   return facts;
 }
@@ -179,7 +179,7 @@ function curlWithKey(sandbox: SandboxState, server: RunningServer): string {
 
 /** The profile, and the assumptions that differ from it. */
 function profileText({ profile, assumptions, endpoints }: SandboxState): string {
-  const standard = assumptionsFor(profile, {}, endpoints);
+  const standard = resolveAssumptions(profile, {}, endpoints);
   const parts: string[] = [profile];
   for (const name of Object.keys(assumptions) as (keyof Assumptions)[]) {
     const value = JSON.stringify(assumptions[name]);

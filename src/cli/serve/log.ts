@@ -6,7 +6,7 @@ import { adviceOf } from "../../rules/advice.js";
 import { outcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { escapeCommands, escapeControls, printable } from "../../rules/terminal-text.js";
-import { isoOf, shortTime } from "../../rules/time.js";
+import { isoTime, shortTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -118,7 +118,7 @@ const pathWidth = "/v1/relying-party/me".length;
 export function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): string {
   const { outcome, fault } = exchange;
   // The lines are in order, so that they need no fractions of a second.
-  const time = `${isoOf(exchange.at).slice(0, 19)}Z`;
+  const time = `${isoTime(exchange.at).slice(0, 19)}Z`;
   const duration = `${exchange.durationMs.toFixed(1)} ms`;
   const paintResponse = paintStatus(palette, exchange.status);
   // A column is padded before it is painted: colors have a length, too.

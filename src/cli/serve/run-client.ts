@@ -11,7 +11,7 @@ import { findBase64Keys, findKeys } from "../../rules/redact.js";
 import { quote, quoteFile } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import type { Counters, Counting } from "../../sandbox/journal/counts.js";
+import type { Counters, RequestCounter } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
@@ -44,7 +44,7 @@ interface ClientStart extends ClientHooks {
   readonly start?: number;
   readonly conditions: RunConditions | undefined;
   /** Counts all requests of the run, also those that a test has cleared in its sandboxes. */
-  readonly requestCounter: Counting;
+  readonly requestCounter: RequestCounter;
   /** What the request counter has counted, for the report. */
   readonly counted: Pick<Counters, "read">;
   /** The command line that starts certify, for the report. */

@@ -16,13 +16,19 @@ import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { mistakesIn } from "../../rules/schema/check.js";
-import { parsedJson } from "../../rules/schema/json.js";
+import { findMistakes } from "../../rules/schema/check.js";
+import { tryParseJson } from "../../rules/schema/json.js";
 import * as s from "../../rules/schema/shape.js";
 import { pathText } from "../../rules/schema/shape.js";
 import { listed, quote, quoteFile } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
-import { claimOnce, linesName, type RunFile, type RunLine, runFile } from "../../runs/run-writer.js";
+import {
+  claimOnce,
+  linesFilePattern,
+  type RunFile,
+  type RunLine,
+  runFileName,
+} from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { unwritable, usageError } from "../exit-codes.js";
@@ -43,7 +49,7 @@ export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunF
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
   try {
-    await promises.writeFile(join(path, runFile), text, { mode: 0o600 });
+    await promises.writeFile(join(path, runFileName), text, { mode: 0o600 });
   } catch (cause) {
     throw unwritable(cause, `the scenario for the command into ${quoteFile(path)}`, folderHint);
   }
@@ -141,7 +147,7 @@ export class RunFolder {
 
   #readFile(name: string, server: SandboxState): void {
     // The name has an id, and the number of requests that its process could not write.
-    const [, id, missing = "0"] = linesName.exec(name) ?? [];
+    const [, id, missing = "0"] = linesFilePattern.exec(name) ?? [];
     if (id === undefined) return;
     const file = this.#files.get(id) ?? new GrowingFile();
     this.#files.set(id, file);
@@ -235,7 +241,7 @@ const lineShape = s.openMapping({
 
 /** Counts the request of a line in the server's sandbox, and adds it to the journal. Throws if no sandbox writes such a line. */
 function countLine({ counters, journal }: SandboxState, line: RunLine): void {
-  const [mistake] = mistakesIn(lineShape, line);
+  const [mistake] = findMistakes(lineShape, line);
   if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
 
   const { exchange, keys, trace, unread } = line;
@@ -322,7 +328,7 @@ class GrowingFile {
     const lines: RunLine[] = [];
     for (const text of texts) {
       if (text === "") continue;
-      const value = parsedJson(text);
+      const value = tryParseJson(text);
       if (value === undefined) this.#cutLines += 1;
       else lines.push(value as RunLine); // its shape is checked when it is counted
     }

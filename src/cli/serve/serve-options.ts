@@ -1,4 +1,4 @@
-import { isOfMachine } from "../../node/files/write-file.js";
+import { isMachineLimit } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { Hosting, ServeOptions } from "../../server/sockets/server-state.js";
@@ -27,7 +27,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
       const failure = describeFailure(error, { ...flags, json: false }).trimEnd();
       // A failed save is reported here too, although no request waits for it.
       const isFailedSave = error instanceof SandboxError && error.code.startsWith("state_");
-      if (isOfMachine(error) || isFailedSave) log.problem(failure);
+      if (isMachineLimit(error) || isFailedSave) log.problem(failure);
       else log.problem(`A request got 500. ${failure}`);
     },
   };

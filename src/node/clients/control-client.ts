@@ -6,8 +6,8 @@ import { SandboxError } from "../../rules/errors.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
-import { mistakesIn } from "../../rules/schema/check.js";
-import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../rules/schema/json.js";
+import { findMistakes } from "../../rules/schema/check.js";
+import { type InJson, inJsonOfAnyVersion, isTooDeep, tryParseJson } from "../../rules/schema/json.js";
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { quote, quoteFile } from "../../rules/schema/words.js";
@@ -236,7 +236,7 @@ function unexpectedReply(status: number, wanted: string): string {
 
 /** A value of another program, if it has the shape. */
 function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
-  return mistakesIn(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
+  return findMistakes(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
 }
 
 /** The start of a sandbox; empty if it requires a control token. */
@@ -325,7 +325,7 @@ function readSandboxUrl(text: string): string {
 
 /** The body of a response as an object, which is empty if it is anything else. */
 function replyJson({ body }: RawResponse): object {
-  const json = parsedJson(new TextDecoder().decode(body));
+  const json = tryParseJson(new TextDecoder().decode(body));
   const isReadable = typeof json === "object" && json !== null && !isTooDeep(json);
   return isReadable ? json : {};
 }

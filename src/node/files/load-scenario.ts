@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { SandboxError } from "../../rules/errors.js";
 import { requireFields, requireKnownOptions } from "../../rules/schema/check.js";
-import { tagOf } from "../../rules/schema/shape.js";
+import { typeTag } from "../../rules/schema/shape.js";
 import { nearest, quote, quoteFile } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
@@ -57,7 +57,7 @@ export async function loadScenario(
 /** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */
 export function nameOfFile(file: unknown, doing: string, field: string): string {
   if (typeof file === "string") return file;
-  const isOfFile = tagOf(file) === "URL" && String(file).startsWith("file:");
+  const isOfFile = typeTag(file) === "URL" && String(file).startsWith("file:");
   if (!isOfFile) requireFields(doing, { [field]: `is a name or a file: URL, not ${quote(file)}` });
   return fileURLToPath(file as URL); // its protocol is that of files
 }

@@ -56,7 +56,7 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
   const hasMoreLinks = stats !== undefined && stats.nlink > 1;
   if (isSpecial) writeInto(file, text, 0);
   else if (hasMoreLinks) writeInto(file, text, O_TRUNC);
-  else replaceFile(targetOf(file), text, mode);
+  else replaceFile(resolveLinks(file), text, mode);
 }
 
 /** Replaces a whole file through a draft in its folder. `confirm` runs before, and may throw; a failure leaves no draft behind. */
@@ -109,7 +109,7 @@ function writeInto(file: string, text: string | Uint8Array, flags: number): void
 }
 
 /** The file that a name means, also through links; the file need not exist. */
-export function targetOf(file: string): string {
+export function resolveLinks(file: string): string {
   const exists = statSync(file, { throwIfNoEntry: false }) !== undefined;
   if (exists) return realpathSync(file);
 
@@ -164,6 +164,6 @@ export function readFailure(error: unknown): string {
 }
 
 /** Whether the machine has reached a limit, such as a full disk; not a defect of this program. */
-export function isOfMachine(error: unknown): error is NodeJS.ErrnoException {
+export function isMachineLimit(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && machineCodes.includes((error as NodeJS.ErrnoException).code ?? "");
 }

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { mismatchesIn, shapeProblems } from "./check.js";
+import { findMismatches, shapeProblems } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
 import {
   always,
@@ -38,7 +38,9 @@ test.each([
 ])(
   "%j: the mismatches are those that JSON Schema finds, and nothing inside a part that is wrong",
   (value, expected) => {
-    expect(mismatchesIn(shape, value).map(({ path, expected }) => `${path}: ${expected}`)).toEqual(expected);
+    expect(findMismatches(shape, value).map(({ path, expected }) => `${path}: ${expected}`)).toEqual(
+      expected,
+    );
     expect(new Ajv2020({ allowUnionTypes: true }).compile(jsonSchemaOf(shape))(value)).toBe(!expected.length);
   },
 );
@@ -73,10 +75,10 @@ test.each<[name: string, shape: Shape, allowed: readonly unknown[], refused: rea
   const isValid = new Ajv2020({ allowUnionTypes: true, strictTypes: false }).compile(jsonSchemaOf(shape));
   for (const value of allowed) {
     const answers = [isAllowed(shape, value), isOfKind(shape, value), isValid(value)];
-    expect([value, ...answers, mismatchesIn(shape, value)]).toEqual([value, true, true, true, []]);
+    expect([value, ...answers, findMismatches(shape, value)]).toEqual([value, true, true, true, []]);
   }
   for (const value of refused) {
     expect([value, isAllowed(shape, value), isValid(value)]).toEqual([value, false, false]);
-    expect(mismatchesIn(shape, value)).toHaveLength(1);
+    expect(findMismatches(shape, value)).toHaveLength(1);
   }
 });

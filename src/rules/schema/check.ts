@@ -12,7 +12,7 @@ import {
   type RecordKind,
   type Shape,
   type ShapeCode,
-  shapeOf,
+  shapeOfField,
   type ValueOf,
 } from "./shape.js";
 import { didYouMean, listed, quote } from "./words.js";
@@ -40,7 +40,7 @@ export function shapeProblems(
   const problems: Problem<ShapeCode>[] = [];
   /** The fields that misspelled ones mean. */
   const misspelled = new Set<string>();
-  for (const mistake of mistakesIn(shape, value, isAllowedExtra, spelling)) {
+  for (const mistake of findMistakes(shape, value, isAllowedExtra, spelling)) {
     const problem = describeMistake(mistake, shape, spelling);
     problems.push(problem);
     if (problem.meant !== undefined) misspelled.add(pathText(problem.meant));
@@ -66,11 +66,11 @@ interface Mismatch {
 }
 
 /** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
-export function mismatchesIn(shape: Shape, whole: unknown): Mismatch[] {
+export function findMismatches(shape: Shape, whole: unknown): Mismatch[] {
   const mismatches: Mismatch[] = [];
   /** The last part that has no right value: what is inside it says nothing more. */
   let mismatched: FieldPath | undefined;
-  for (const mistake of mistakesIn(shape, whole)) {
+  for (const mistake of findMistakes(shape, whole)) {
     const { kind, path, value } = mistake;
     if (mismatched !== undefined && isInside(path, mismatched)) continue;
     if (kind === "value") mismatched = path;
@@ -138,7 +138,7 @@ export function requireKnownOptions(doing: string, options: unknown, known: read
 }
 
 /** The parts of a value that do not have its shape, in the order of the shape. */
-export function mistakesIn(
+export function findMistakes(
   root: Shape,
   whole: unknown,
   isAllowedExtra: IsAllowedExtra = noExtra,
@@ -195,7 +195,7 @@ class ShapeCheck {
     for (const [name, field] of Object.entries(shape.fields)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
       if (member === undefined && "optional" in field) continue;
-      this.check(shapeOf(field), member, [...path, name]);
+      this.check(shapeOfField(field), member, [...path, name]);
     }
     if (shape.isOpen) return;
 

@@ -4,7 +4,7 @@ import {
   type Range,
   type RecordKind,
   type Shape,
-  shapeOf,
+  shapeOfField,
   type TextKind,
 } from "./shape.js";
 
@@ -117,7 +117,7 @@ function mappingKeywords(shape: MappingKind, schemaOfPart: SchemaOfPart): JsonSc
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
   for (const [name, field] of Object.entries(shape.fields)) {
-    properties[name] = schemaOfPart(shapeOf(field), name);
+    properties[name] = schemaOfPart(shapeOfField(field), name);
     if (!("optional" in field)) required.push(name);
   }
 
@@ -131,7 +131,7 @@ function mappingKeywords(shape: MappingKind, schemaOfPart: SchemaOfPart): JsonSc
 
 /** The schema of a mapping that has this field; a flag must be on. */
 function hasFieldSchema(name: string, shape: MappingKind): JsonSchema {
-  const field = shapeOf(shape.fields[name] as Shape);
+  const field = shapeOfField(shape.fields[name] as Shape);
   const canBeOff = shape.isOffByFalse && field.kind === "boolean";
   if (!canBeOff) return { required: [name] };
   return { required: [name], properties: { [name]: { const: true } } };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { camelCase, canonicalJson, parsedJson, snakeCase } from "./json.js";
+import { camelCase, canonicalJson, snakeCase, tryParseJson } from "./json.js";
 
 test("canonical JSON is the same text however the members are ordered, at any depth", () => {
   const text = '{"a":[2,{"c":null,"d":1}],"b":1}';
@@ -9,7 +9,7 @@ test("canonical JSON is the same text however the members are ordered, at any de
 });
 
 test("a text that is not JSON has no value", () => {
-  expect([parsedJson('{"a":1}'), parsedJson("{a")]).toEqual([{ a: 1 }, undefined]);
+  expect([tryParseJson('{"a":1}'), tryParseJson("{a")]).toEqual([{ a: 1 }, undefined]);
 });
 
 test("members are spelled for JSON and back; headers keep their names", () => {

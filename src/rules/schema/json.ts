@@ -1,7 +1,7 @@
 import { described, isMapping, mapParts, orNull, type Shape, text } from "./shape.js";
 
 /** `undefined` for invalid JSON: the message of `JSON.parse` quotes the text, which may contain a key (R46). */
-export function parsedJson(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -12,7 +12,7 @@ import {
   type RecordKind,
   type Shape,
   type ShapeCode,
-  shapeOf,
+  shapeOfField,
   type TextKind,
 } from "./shape.js";
 import { fieldSpelling, meaningsOf, outdentedHint, unknownField } from "./unknown-field.js";
@@ -271,7 +271,7 @@ function recordHint(value: unknown, shape: RecordKind): string {
   if (needed === undefined) return `${ref}: …`;
 
   const [name, field] = needed;
-  const neededShape = shapeOf(field);
+  const neededShape = shapeOfField(field);
   const example = neededShape.kind === "choice" ? neededShape.choices[0] : "…";
   return `${ref}: { ${name}: ${example} }`;
 }

@@ -194,7 +194,7 @@ export const mapping = <Of extends Fields>(fields: Of): MappingKind<Of> & Traits
   fields,
 });
 /** A mapping that has no effect without one of these fields. */
-export const needing = <Of extends MappingKind>(
+export const needingOneOf = <Of extends MappingKind>(
   needs: readonly (keyof Of["fields"] & string)[],
   of: Of,
   isOffByFalse = false,
@@ -217,7 +217,7 @@ export const nullable = <Value>(shape: Shape<Value>): Shape<Value | null> => ({ 
 export const optional = <Of extends Shape>(shape: Of): Optional<Of> => ({ optional: shape });
 
 /** An optional field that only snapshots write. */
-export const ofSnapshots = <Of extends Shape>(shape: Of): Optional<Of> => ({
+export const snapshotOnly = <Of extends Shape>(shape: Of): Optional<Of> => ({
   optional: { ...shape, isSnapshotOnly: true },
 });
 
@@ -226,7 +226,7 @@ export const described = <Of extends Shape>(shape: Of, description: string): Of 
   description,
 });
 
-export function shapeOf(field: MappingField): Shape {
+export function shapeOfField(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;
 }
 
@@ -252,7 +252,7 @@ interface NamedShape {
 /** The fields that `fieldsOf` finds, as a list; empty for a shape without fields. */
 export function namedFieldsOf(shape: Shape): NamedShape[] {
   const fields = Object.entries(fieldsOf(shape) ?? {});
-  return fields.map(([name, field]) => ({ name, shape: shapeOf(field) }));
+  return fields.map(([name, field]) => ({ name, shape: shapeOfField(field) }));
 }
 
 /** A shape with its direct parts changed and its fields renamed; the same object if all of them stay. */
@@ -280,8 +280,8 @@ export function mapParts(
   const fields: Record<string, MappingField> = {};
   for (const [name, field] of Object.entries(shape.fields)) {
     const newName = rename(name);
-    const inner = change(shapeOf(field));
-    if (newName !== name || inner !== shapeOf(field)) isSame = false;
+    const inner = change(shapeOfField(field));
+    if (newName !== name || inner !== shapeOfField(field)) isSame = false;
     fields[newName] = "optional" in field ? optional(inner) : inner;
   }
   return isSame ? shape : { ...shape, fields };
@@ -301,7 +301,7 @@ function shapeInside(shape: Shape, step: string | number): Shape | undefined {
   const fields = fieldsOf(shape);
   if (fields !== undefined) {
     const field = Object.hasOwn(fields, step) ? fields[step] : undefined;
-    return field && shapeOf(field);
+    return field && shapeOfField(field);
   }
   if (shape.kind === "list") return shape.item;
   if (shape.kind === "record") return shape.member;
@@ -323,13 +323,13 @@ export function pathText(path: FieldPath): string {
 }
 
 /** What the language calls a value, also one of another realm: `Object`, `Date`, `URL`. */
-export function tagOf(value: unknown): string {
+export function typeTag(value: unknown): string {
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
 /** Whether a value has fields: a `Date` and a `URL` have none. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && /^(?:Object|Module)$/.test(tagOf(value));
+  return typeof value === "object" && /^(?:Object|Module)$/.test(typeTag(value));
 }
 
 /** Whether a value is of the kind of this shape: any text for a text, any mapping for a mapping. */

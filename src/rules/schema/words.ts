@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import { unicodePattern } from "../terminal-text.js";
-import { isMapping, tagOf } from "./shape.js";
+import { isMapping, typeTag } from "./shape.js";
 
 /** A longer text is cut in a message. */
 const longestQuote = 60;
@@ -19,7 +19,7 @@ export function quote(value: unknown): string {
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (isMapping(value)) return "a mapping";
-  if (typeof value === "object" || typeof value === "function") return `a ${tagOf(value)}`;
+  if (typeof value === "object" || typeof value === "function") return `a ${typeTag(value)}`;
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential();
   return String(value);
 }

@@ -1,6 +1,6 @@
 import { SandboxError } from "../../rules/errors.js";
 import { quote } from "../../rules/schema/words.js";
-import { instantOf } from "../../rules/time-input.js";
+import { requireInstant } from "../../rules/time-input.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { Farmer } from "./farmer-shape.js";
 
@@ -45,7 +45,7 @@ export function farmersOf(
 ): Farmers {
   const { seed, make } = settings;
   const count = population.farmers ?? defaultCount;
-  const start = population.as_of === undefined ? settings.start : instantOf(population.as_of);
+  const start = population.as_of === undefined ? settings.start : requireInstant(population.as_of);
 
   let made: MadeFarmers | undefined;
   const allFarmers = () => {

@@ -1,7 +1,7 @@
 import type { AdviceId } from "../../rules/advice.js";
-import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
-import { successOutcome } from "../../rules/authorize.js";
-import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
+import { hasSandboxMark, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
+import { successOfKey } from "../../rules/authorize.js";
+import { isFault, isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { hasKeyElsewhere } from "../../rules/request.js";
 import type { ApiCall } from "../api-call.js";
 import type { KeyEntry } from "../registry.js";
@@ -66,13 +66,13 @@ function isUnremarkable(
 
 /** Whether the key in `x-api-key` may be one of the real service: well-formed, without a sandbox's mark, and unknown here. */
 function isSentKeyMaybeReal({ entry, presented, request }: ApiCall): boolean {
-  return entry === undefined && presented === "well_formed" && !isMarked(request.apiKey ?? "");
+  return entry === undefined && presented === "well_formed" && !hasSandboxMark(request.apiKey ?? "");
 }
 
 /** The advice on a key that will stop working, or should no longer be used. */
 function adviceOnKey(entry: KeyEntry, exchange: Exchange): AdviceId[] {
   const advice: AdviceId[] = [];
-  const admitted = isSuccess(exchange.outcome) ? successOutcome(entry) : undefined;
+  const admitted = isSuccess(exchange.outcome) ? successOfKey(entry) : undefined;
   if (hasReplacementThatWorked(entry, exchange.at)) advice.push("old-key-after-replacement-seen");
   else if (admitted === "200.retiring") advice.push("retiring-key-in-use");
   if (admitted === "200.legacy") advice.push("legacy-key-in-use");
@@ -82,7 +82,7 @@ function adviceOnKey(entry: KeyEntry, exchange: Exchange): AdviceId[] {
 /** The advice on a rejected key that has the mark of a sandbox, but is none of this one. */
 function adviceOnMarkedKey({ request, presented }: ApiCall, { outcome }: Exchange): readonly AdviceId[] {
   const { apiKey = "" } = request;
-  if (presented !== "well_formed" || !isMarked(apiKey) || !outcome.startsWith("401")) return noAdvice;
+  if (presented !== "well_formed" || !hasSandboxMark(apiKey) || !outcome.startsWith("401")) return noAdvice;
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
@@ -134,7 +134,7 @@ function rememberPage({ pages }: ClientBehavior, call: ApiCall, { traits }: Exch
 function rememberRejection({ rejected }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
   if (fingerprint === null || isFault(outcome)) return;
   rejected.delete(fingerprint);
-  if (!rejectedStatuses.includes(outcomeOf(outcome).status)) return;
+  if (!rejectedStatuses.includes(outcomeRow(outcome).status)) return;
 
   // The key that was rejected longest ago is forgotten.
   if (rejected.size === rejectedCapacity) rejected.delete(rejected.keys().next().value as string);

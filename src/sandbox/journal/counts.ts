@@ -54,17 +54,17 @@ const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "
 export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
 /** What is told of each request that a client sent. */
-export interface Counting {
+export interface RequestCounter {
   count: (exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace) => void;
   /** A client did not read the whole response to the request with this id. */
   countUnread: (id: string) => void;
 }
 
 /** Counts requests for the report. Unlike the journal, it discards none; a reset keeps the counts. */
-export class Counters implements Counting {
+export class Counters implements RequestCounter {
   #counts = zeroCounts();
   /** Counts the same requests. */
-  #next: Counting | undefined;
+  #next: RequestCounter | undefined;
 
   count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
     countExchange(this.#counts, exchange, keys);
@@ -77,7 +77,7 @@ export class Counters implements Counting {
   }
 
   /** Counts every later request there as well. */
-  passOnTo(next: Counting): void {
+  passOnTo(next: RequestCounter): void {
     this.#next = next;
   }
 

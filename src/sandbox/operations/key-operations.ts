@@ -6,9 +6,9 @@ import {
   type KeyRecord,
   type KeyStateName,
   keyStateAt,
+  makeSecret,
   maximumActiveKeys,
   maximumOverlap,
-  secretFrom,
 } from "../../rules/api-key.js";
 import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -16,7 +16,7 @@ import type { Organization } from "../../rules/organization.js";
 import { requireFields } from "../../rules/schema/check.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isInstant, type Overlap, parseDuration, scenarioDuration, timeFrom } from "../../rules/time.js";
-import { durationOf } from "../../rules/time-input.js";
+import { requireDuration } from "../../rules/time-input.js";
 import type { Writable } from "../../rules/writable.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
@@ -169,7 +169,7 @@ function issueKey(
 
   // A key of the scenario has the same secret each time.
   const kind = { ref, environment, legacy: false };
-  const secret = by.isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
+  const secret = by.isScripted ? deriveSecret(seed, kind) : makeSecret(platform.random, kind);
   const sha256 = platform.sha256(secret);
   const owner = registry.find(sha256)?.key.ref;
   if (owner !== undefined) {
@@ -275,7 +275,7 @@ function refProblem(ref: string): string | undefined {
 
 /** The overlap in milliseconds. Throws `overlap_out_of_range` (R39). */
 function overlapOf(input: Overlap | undefined): number {
-  const overlap = input === undefined ? defaultOverlap : durationOf(input);
+  const overlap = input === undefined ? defaultOverlap : requireDuration(input);
   if (overlap >= 0 && overlap <= maximumOverlap) return overlap;
   const message = `Invalid overlap of ${scenarioDuration(overlap)}: it must be between 0s and 7d.`;
   throw new SandboxError("overlap_out_of_range", message, { overlap, maximum: maximumOverlap });

@@ -1,16 +1,16 @@
-import { type ActionName, actionIn, actionRow } from "../../rules/actions.js";
+import { type ActionName, actionName, actionRow } from "../../rules/actions.js";
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import type { Assumptions } from "../../rules/assumptions.js";
 import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { quote } from "../../rules/schema/words.js";
-import { type Instant, isoOf } from "../../rules/time.js";
-import { durationOf, instantOf } from "../../rules/time-input.js";
+import { type Instant, isoTime } from "../../rules/time.js";
+import { requireDuration, requireInstant } from "../../rules/time-input.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { activateFaults, type Fault } from "../active-faults.js";
-import { assumptionsInEffect, type ProfileSettings, profileOf } from "../profile.js";
+import { assumptionsInEffect, type ProfileSettings, profileInEffect } from "../profile.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";
 import {
   actionDifferences,
@@ -87,7 +87,7 @@ function recordedAction<Input, Result>(
  * plays the same way. `dueAt` is when a step of the timeline is due.
  */
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): Performed {
-  const name = actionIn(action);
+  const name = actionName(action);
   if (name === undefined) return nothingPerformed;
 
   const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
@@ -113,7 +113,7 @@ interface ClockInput {
 /** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 function changeClock(sandbox: SandboxState, input: ClockInput): ClockView {
   const { clock } = sandbox;
-  const newTime = input.now === undefined ? undefined : instantOf(input.now);
+  const newTime = input.now === undefined ? undefined : requireInstant(input.now);
   const isMoved = newTime !== undefined && newTime > clock.now();
   return recordClockChange(sandbox, isMoved, () => {
     if (newTime !== undefined) clock.set(newTime);
@@ -125,7 +125,7 @@ function changeClock(sandbox: SandboxState, input: ClockInput): ClockView {
 
 /** A user advances the clock; a step of a story calls `advanceClock`. */
 function advanceByUser(sandbox: SandboxState, { by }: { readonly by: string | number }): ClockView {
-  const isMoved = durationOf(by) > 0;
+  const isMoved = requireDuration(by) > 0;
   return recordClockChange(sandbox, isMoved, () => advanceClock(sandbox, by));
 }
 
@@ -138,7 +138,7 @@ function recordClockChange(sandbox: SandboxState, isMoved: boolean, run: () => C
 }
 
 export function advanceClock(sandbox: SandboxState, by: string | number): ClockView {
-  sandbox.clock.advance(durationOf(by));
+  sandbox.clock.advance(requireDuration(by));
   return announceClock(sandbox);
 }
 
@@ -165,7 +165,7 @@ export function runDue(sandbox: SandboxState): void {
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
     journal.emit({
       type: "timeline.step",
-      result: { index, at: isoOf(at), step, performed: { ...performed, secret: null }, differences },
+      result: { index, at: isoTime(at), step, performed: { ...performed, secret: null }, differences },
     });
   }
 }
@@ -257,7 +257,7 @@ function varyRecords(sandbox: SandboxState, next: ProfileSettings): void {
     entry.organization = withNameSuffix(next, plain);
   }
 
-  if (profileOf(sandbox) !== "varied" && profileOf(next) !== "varied") return;
+  if (profileInEffect(sandbox) !== "varied" && profileInEffect(next) !== "varied") return;
   for (const entry of keys.values()) {
     const plain = withoutGrantedScopes(sandbox, entry.key.scopes);
     sandbox.registry.change(entry, { scopes: withGrantedScopes(next, plain) });

@@ -1,4 +1,4 @@
-import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
+import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import type { Spelling } from "../../rules/schema/problem.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { parseTime, parseWhen } from "../../rules/time.js";
@@ -68,7 +68,7 @@ export function factsOf(
 
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
   const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
-  const assumptions = assumptionsFor(profile, ownAssumptions, endpoints);
+  const assumptions = resolveAssumptions(profile, ownAssumptions, endpoints);
 
   const start = parseTime(scenario.clock?.now ?? "");
   const fromStart: Facts["fromStart"] = (time) => timeSince(start, time);

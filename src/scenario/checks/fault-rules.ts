@@ -1,8 +1,8 @@
 import { type KeyRecord, type KeyStateName, keyStateTable } from "../../rules/api-key.js";
 import { lastingSuccess } from "../../rules/authorize.js";
-import { cachedBy } from "../../rules/cached-by.js";
-import { type FaultKind, faultEffects, faultKindsOf } from "../../rules/fault-effects.js";
-import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../../rules/outcomes.js";
+import { cachedByObject } from "../../rules/cached-by.js";
+import { type FaultKind, faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
+import { isSuccess, type OutcomeId, outcomeRow, outcomes } from "../../rules/outcomes.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration, parseTime, timeFrom } from "../../rules/time.js";
@@ -131,7 +131,7 @@ function checkFaults(faults: readonly FaultFields[] = [], path: FieldPath, check
       whyEndsBeforeStart(fault, checks.now),
       whyDelaySwapped(fault),
       whyEffectsExclude(fault),
-      whyNever(fault, checks),
+      whyNeverMatches(fault, checks),
     ];
     for (const contradiction of contradictions) {
       if (contradiction === undefined) continue;
@@ -146,13 +146,15 @@ const outcomesOfSpecification: ReadonlySet<string> = new Set(outcomes.map(({ id 
 const noEndpoints: Endpoints = {};
 
 /** Whether the success of each endpoint has a body, by its outcome: made once for many faults. */
-const hasBodyByOutcome = /* @__PURE__ */ cachedBy((endpoints: Endpoints): ReadonlyMap<string, boolean> => {
-  const hasBody = new Map<string, boolean>();
-  for (const [name, { status = 200, body }] of writtenEndpoints({ endpoints })) {
-    hasBody.set(`${status}.${name}`, body !== undefined);
-  }
-  return hasBody;
-});
+const hasBodyByOutcome = /* @__PURE__ */ cachedByObject(
+  (endpoints: Endpoints): ReadonlyMap<string, boolean> => {
+    const hasBody = new Map<string, boolean>();
+    for (const [name, { status = 200, body }] of writtenEndpoints({ endpoints })) {
+      hasBody.set(`${status}.${name}`, body !== undefined);
+    }
+    return hasBody;
+  },
+);
 
 /** The sandbox has the outcomes of the specification, and the success of each endpoint of the scenario. */
 export function checkOutcome(
@@ -233,7 +235,7 @@ function fitTogether(one: Effect, other: Effect): boolean {
   const first = isPartOfStatus(one) ? "status" : one;
   const second = isPartOfStatus(other) ? "status" : other;
   if (first === second) return true;
-  const fits: readonly string[] = faultEffects[first].fits;
+  const fits: readonly string[] = faultKindTable[first].fits;
   return fits.includes(second);
 }
 
@@ -242,7 +244,7 @@ function isPartOfStatus(effect: Effect): effect is PartOfStatus {
 }
 
 /** Why no request can match a fault, whatever changes at run time; `undefined` if one can. */
-export function whyNever(
+export function whyNeverMatches(
   fault: FaultFields,
   context: Pick<FaultContext, "scenario" | "keys">,
 ): FaultContradiction | undefined {
@@ -327,7 +329,7 @@ function whyKeyNeverHas(outcome: OutcomeId, key: LastingKey): NeverOfKey | undef
     return { why: `it is ${stateAtStart} from the start`, instead: `outcome: ${rejection}` };
   }
 
-  const isOfMe = isSuccess(outcome) && outcomeOf(outcome).promised;
+  const isOfMe = isSuccess(outcome) && outcomeRow(outcome).promised;
   // Any key may be replaced later.
   const isOfKey = outcome === "200.retiring" || outcome === lastingSuccess(key);
   const isOfLive = outcome === "403.live_not_approved" || outcome === "403.live_suspended";

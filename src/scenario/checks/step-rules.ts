@@ -1,4 +1,11 @@
-import { type ActionName, actionNames, actionRow, kindOf, refsIn, stepKinds } from "../../rules/actions.js";
+import {
+  type ActionName,
+  actionNames,
+  actionRefs,
+  actionRow,
+  stepKind,
+  stepKinds,
+} from "../../rules/actions.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
 import { isReserved } from "../format/fields.js";
@@ -39,7 +46,7 @@ const stepsFit: ScenarioRule = (facts) => {
   // A step may use a key that any step creates. If one creates a key without a ref, only a run shows which.
   const createdRefs = new Set<string | undefined>();
   for (const step of [...timeline, ...story]) {
-    const { createsKey, newKey } = refsIn(step);
+    const { createsKey, newKey } = actionRefs(step);
     if (createsKey) createdRefs.add(newKey);
   }
   const checkKey: CheckKey = (ref, path) => {
@@ -82,7 +89,7 @@ function checkOneThing(step: object, things: readonly string[], path: FieldPath,
 
 /** Checks the refs of the key, the organization and the faults of an action. */
 function checkAction(action: Action, path: FieldPath, checkKey: CheckKey, facts: Facts): void {
-  const { name, key, organization } = refsIn(action);
+  const { name, key, organization } = actionRefs(action);
   if (name === undefined) return;
 
   const row = actionRow(name);
@@ -100,7 +107,7 @@ function checkExpectation(step: WrittenStep, path: FieldPath, facts: Facts): voi
   if (expect === undefined) return;
   checkOutcome(expect.outcome, [...path, "expect", "outcome"], facts);
 
-  const kind = kindOf(step);
+  const kind = stepKind(step);
   let allowed: readonly string[] = [];
   if (kind === "request") allowed = ["status", "code", "outcome", "headers", "body"];
   else if ((actionNames as readonly string[]).includes(kind)) allowed = ["error"];

@@ -1,6 +1,6 @@
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import words from "../../rules/assumptions.json" with { type: "json" };
-import { effectWords, faultKinds } from "../../rules/fault-effects.js";
+import { faultKindSentence, faultKinds } from "../../rules/fault-effects.js";
 import {
   type Describe,
   type JsonSchema,
@@ -23,7 +23,7 @@ const textOfShape = textsByShape();
 /** The texts of `descriptions.json`, and those that the tables of faults and assumptions have. */
 function scenarioTexts(): Texts {
   const texts: Record<string, string> = { ...descriptions.scenario };
-  for (const kind of faultKinds) texts[`faults.<item>.then.${kind}`] = effectWords(kind);
+  for (const kind of faultKinds) texts[`faults.<item>.then.${kind}`] = faultKindSentence(kind);
   for (const [name, { minimal }] of Object.entries(assumptionTable)) {
     const { meaning } = words[name as keyof Assumptions] ?? {}; // the names of its rows
     if (meaning === undefined) throw new Error(`assumptions.json has no words for ${name}`);
@@ -49,7 +49,7 @@ function textsByShape(): ReadonlyMap<Shape, string> {
   return textByShape;
 }
 
-export function descriptionOf(shape: Shape): string | undefined {
+export function shapeDescription(shape: Shape): string | undefined {
   return shape.description ?? textOfShape.get(shape);
 }
 

@@ -24,7 +24,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 const usage = s.mapping({
   this_minute: s.optional(s.count()),
   today: s.optional(s.count()),
-  counted_at: s.ofSnapshots(s.list(time())),
+  counted_at: s.snapshotOnly(s.list(time())),
 });
 
 /** Keys of an inactive or suspended organization do not work, which people write as a state of the key. */
@@ -41,13 +41,13 @@ const key = s.mapping({
   limits: s.optional(limits),
   usage: s.optional(usage),
   state: s.optional(s.choice(keyStates, "bad_choice", stateHint)),
-  revoked_at: s.ofSnapshots(time()),
+  revoked_at: s.snapshotOnly(time()),
   expires: s.optional(timeOrDuration()),
   overlap_ends: s.optional(timeOrDuration()),
   legacy: s.optional(s.flag()),
   replaced_by: s.optional(ref()),
   secret: s.optional(shortText()),
-  sha256: s.ofSnapshots(sha256()),
+  sha256: s.snapshotOnly(sha256()),
 });
 
 const organization = s.mapping({
@@ -85,7 +85,7 @@ export const scenarioSchema = s.mapping({
   description: s.optional(s.text({ max: 2000 })),
   extends: s.optional(shortText()),
   seed: s.optional(s.count()),
-  requests_responded: s.ofSnapshots(s.count()),
+  requests_responded: s.snapshotOnly(s.count()),
   clock: s.optional(clock),
   default_key: s.optional(ref()),
   assumptions: s.optional(assumptionsSchema),

@@ -6,8 +6,8 @@ import {
   type FailureStatus,
   type FaultKind,
   failures,
-  faultEffects,
   faultKinds,
+  faultKindTable,
 } from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
 import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
@@ -82,11 +82,11 @@ const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; //
 const failureStatus = () =>
   s.choice(failureStatuses, "bad_choice", (value) => causesOfStatus.get(Number(value)));
 
-/** The shapes of the values of effects: the row of a kind in `faultEffects` names one as its `value`. */
+/** The shapes of the values of effects: the row of a kind in `faultKindTable` names one as its `value`. */
 const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: positive };
 
 type EffectShape<Kind extends FaultKind> = ReturnType<
-  (typeof effectShapes)[(typeof faultEffects)[Kind]["value"]]
+  (typeof effectShapes)[(typeof faultKindTable)[Kind]["value"]]
 >;
 type EffectFields = { readonly [Kind in FaultKind]: s.Optional<EffectShape<Kind>> };
 
@@ -94,7 +94,7 @@ function fieldsOfEffects(): EffectFields {
   const fields: Record<string, s.Optional> = {};
   for (const kind of faultKinds) {
     // A description belongs to one shape, so each field has its own.
-    const shape: s.Shape = effectShapes[faultEffects[kind].value]();
+    const shape: s.Shape = effectShapes[faultKindTable[kind].value]();
     fields[kind] = s.optional(shape);
   }
   return fields as unknown as EffectFields; // a field for each kind
@@ -107,12 +107,12 @@ const statusFields = {
 };
 
 const isOffByFalse = true;
-const then = s.needing(faultKinds, s.mapping({ ...fieldsOfEffects(), ...statusFields }), isOffByFalse);
+const then = s.needingOneOf(faultKinds, s.mapping({ ...fieldsOfEffects(), ...statusFields }), isOffByFalse);
 
 const faultSchema = s.mapping({
   when: s.optional(s.mapping(conditionFields)),
   then,
-  requests_matched: s.ofSnapshots(s.count()),
+  requests_matched: s.snapshotOnly(s.count()),
 });
 
 export const faultsSchema = s.list(faultSchema, { max: maxFaults });
@@ -140,7 +140,7 @@ const actionFields = {
   revoke: s.optional(s.mapping({ key: ref(), actor })),
   expire: s.optional(s.mapping({ key: ref(), expires: timeOrDuration(), actor })),
   organization: s.optional(
-    s.needing(
+    s.needingOneOf(
       Object.keys(organizationChange.fields),
       s.mapping<s.Fields>({ ref: ref(), ...organizationChange.fields }),
     ),
@@ -226,7 +226,7 @@ const expect = s.mapping({
 // Steps: a mapping with one of its actions.
 
 export const timelineSchema = s.list(
-  s.needing(
+  s.needingOneOf(
     actionNames,
     s.mapping({
       at: timeOrDuration(),
@@ -240,7 +240,7 @@ export const timelineSchema = s.list(
 const longestNarration = 2000;
 
 export const storySchema = s.list(
-  s.needing(
+  s.needingOneOf(
     stepKinds,
     s.mapping({
       after: s.optional(positiveDuration()),

@@ -11,8 +11,8 @@ import { textOfBytes } from "../../node/files/load-scenario.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath, redactPath } from "../../rules/request-path.js";
 import { checkValue } from "../../rules/schema/check.js";
-import { isTooDeep, maxLevels, parsedJson, snakeCase } from "../../rules/schema/json.js";
-import { shapeOf } from "../../rules/schema/shape.js";
+import { isTooDeep, maxLevels, snakeCase, tryParseJson } from "../../rules/schema/json.js";
+import { shapeOfField } from "../../rules/schema/shape.js";
 import { listed } from "../../rules/schema/words.js";
 import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
 import { runDue } from "../../sandbox/operations/operations.js";
@@ -294,7 +294,7 @@ function bodyText({ body }: Request): string {
 }
 
 function parseJson(text: string): unknown {
-  const body = parsedJson(text);
+  const body = tryParseJson(text);
   if (body === undefined) throw new HttpError("bad_request", "The body is not valid JSON.");
   if (isTooDeep(body)) {
     throw new HttpError("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
@@ -322,7 +322,7 @@ function checkedQuery(route: Route, request: Request): Readonly<Record<string, u
   const values: [name: string, value: unknown][] = [];
   for (const [name, value] of Object.entries(request.query)) {
     const field = query.fields[name];
-    const isText = field !== undefined && shapeOf(field).kind === "text";
+    const isText = field !== undefined && shapeOfField(field).kind === "text";
     values.push([name, isText ? value : numberOrFlag(value)]);
   }
   return checkValue(query, Object.fromEntries(values), "The query is not valid");

@@ -1,6 +1,6 @@
 import type { Response } from "express";
 import { errorBody } from "../../api/http-messages.js";
-import { fileFailure, isOfMachine } from "../../node/files/write-file.js";
+import { fileFailure, isMachineLimit } from "../../node/files/write-file.js";
 import { SandboxError, type SandboxErrorCode } from "../../rules/errors.js";
 import { redactEncoded, redactValue } from "../../rules/redact.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
@@ -105,7 +105,7 @@ function toShownError(error: unknown, onDefect: (error: unknown) => void): Shown
   }
 
   onDefect(error);
-  if (isOfMachine(error)) {
+  if (isMachineLimit(error)) {
     const message = `The machine has reached a limit: ${fileFailure(error)}. Try again later.`;
     return { status: 503, code: "machine_exhausted", message };
   }

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress, gzip } from "node:zlib";
 import type { Request, RequestHandler, Response } from "express";
-import { isOfMachine } from "../../node/files/write-file.js";
+import { isMachineLimit } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath, redactPath } from "../../rules/request-path.js";
@@ -119,7 +119,7 @@ async function readOrNotFound(read: Promise<Buffer>, file: string): Promise<Buff
   try {
     return await read;
   } catch (error) {
-    if (isOfMachine(error)) throw error;
+    if (isMachineLimit(error)) throw error;
     throw unknownFile(file);
   }
 }

@@ -62,12 +62,12 @@ export async function certifySuite(
     allow: suite.allow,
     defaultKey: "active",
     flags: [],
-    ownFlags: [],
+    certifyFlags: [],
     // As the author of a suite that waits for minutes sets it.
     timeout: suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined,
     ...options,
   };
-  const certification = await certify(plan, { run, onEnd() {}, separate() {} });
+  const certification = await certify(plan, { run, onEnd() {}, separateRuns() {} });
   const result = certifyResultOf(certification, { ...about, allow: suite.allow });
   if (result === undefined) throw new Error("The first run was not made.");
   return result;

@@ -1,7 +1,7 @@
 import { endpointNamed } from "../../../api/endpoints.js";
 import { nextRequest } from "../../../api/predict.js";
 import { type Environment, fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
-import { cachedBy } from "../../../rules/cached-by.js";
+import { cachedByObject } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
@@ -124,7 +124,7 @@ function withNextRequest<Key extends { readonly ref: string }>(
 }
 
 /** The number of keys in a scenario. Cached, because the dashboard asks each second. */
-const describedCount = cachedBy((scenario: Scenario) => [...describedKeys(scenario)].length);
+const describedCount = cachedByObject((scenario: Scenario) => [...describedKeys(scenario)].length);
 
 /**
  * The directory: the organizations that have matching keys, with the first `limit` of these keys, and matching organizations

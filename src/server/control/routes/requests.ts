@@ -4,7 +4,7 @@ import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-layout.js";
 import { explainRequest } from "../../../report/request-text.js";
-import { type FaultKind, faultEffects, faultKinds } from "../../../rules/fault-effects.js";
+import { type FaultKind, faultKinds, faultKindTable } from "../../../rules/fault-effects.js";
 import { faultOutcomes } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
 import { successOutcomesOf } from "../../../sandbox/endpoint.js";
@@ -84,7 +84,7 @@ export const requestRoutes: readonly Route[] = [
 
 /** What the page needs to offer an effect of a fault. */
 function describedEffect(effect: FaultKind) {
-  const { value, label, example, onlyDelays, ends, does } = faultEffects[effect];
+  const { value, label, example, onlyDelays, ends, does } = faultKindTable[effect];
   return { effect, value, label, example, onlyDelays, ends, does };
 }
 

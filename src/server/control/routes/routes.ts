@@ -1,6 +1,6 @@
 import { openApiDocument } from "../../../api/openapi.js";
 import * as s from "../../../rules/schema/shape.js";
-import { isoOf } from "../../../rules/time.js";
+import { isoTime } from "../../../rules/time.js";
 import { defaultFarmerPage } from "../../../sandbox/farmer-records/farmer-list.js";
 import { docsRoute, pageRoute } from "../page.js";
 import { controlRoute, jsonResponse, pageFields, type Route } from "../route.js";
@@ -35,7 +35,7 @@ export const routes: readonly Route[] = [
     run({ sandbox }, { response, server }) {
       // The caller must get this response before the server stops.
       response.once("close", server.stop);
-      return { scenario: sandbox.name, seed: sandbox.seed, startedAt: isoOf(server.startedAt) };
+      return { scenario: sandbox.name, seed: sandbox.seed, startedAt: isoTime(server.startedAt) };
     },
   }),
   controlRoute("GET /openapi.json", {

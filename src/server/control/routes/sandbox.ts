@@ -7,7 +7,7 @@ import {
   profileWords,
 } from "../../../rules/assumptions.js";
 import words from "../../../rules/assumptions.json" with { type: "json" };
-import { isoOf } from "../../../rules/time.js";
+import { isoTime } from "../../../rules/time.js";
 import { type Fault, writtenFaults } from "../../../sandbox/active-faults.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
@@ -30,7 +30,7 @@ export const sandboxRoutes: readonly Route[] = [
     run({ sandbox }, { server, response }) {
       const health = { status: "ok", version, ...savedState(server) };
       if (!callNotesOn(response).mayKnowAll) return health;
-      return { ...health, ...scenarioSummary(sandbox), startedAt: isoOf(server.startedAt) };
+      return { ...health, ...scenarioSummary(sandbox), startedAt: isoTime(server.startedAt) };
     },
   }),
   controlRoute("GET /ready", {

@@ -26,7 +26,7 @@ import { populationOf } from "../../../scenario/population.js";
 import { problemsAt, ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
-import { placeIn, type WrittenScenario } from "../../../scenario/written-scenario.js";
+import { placeOfField, type WrittenScenario } from "../../../scenario/written-scenario.js";
 import { readYaml, yamlText } from "../../../scenario/yaml.js";
 import { problemsByField } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route, TextResponse } from "../route.js";
@@ -213,7 +213,7 @@ function problemsInSent(sent: WrittenScenario, startOptions: StartOptions) {
     }
     if (!(error instanceof SandboxError)) throw error;
     // It has too many keys.
-    const place = sent.scenario && placeIn(sent.scenario, ["population"]);
+    const place = sent.scenario && placeOfField(sent.scenario, ["population"]);
     return [shownProblem({ message: error.message, ...place }, "error")];
   }
 }

@@ -2,7 +2,7 @@ import { checkResults } from "../../../api/request-details.js";
 import { presentNextStep } from "../../../api/story/run-story.js";
 import { stepIntent } from "../../../api/story/step-text.js";
 import { stepView } from "../../../api/story/step-view.js";
-import { kindOf } from "../../../rules/actions.js";
+import { stepKind } from "../../../rules/actions.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { quoteFile } from "../../../rules/schema/words.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
@@ -45,7 +45,7 @@ function storyProgress({ story }: SandboxState) {
   const step = story.steps[done];
   if (step === undefined) return { steps, done, over: true, next: null };
 
-  const next = { number: done + 1, kind: kindOf(step), say: step.say ?? null };
+  const next = { number: done + 1, kind: stepKind(step), say: step.say ?? null };
   return { steps, done, over: false, next };
 }
 
@@ -64,7 +64,7 @@ function outlineOf({ story }: SandboxState) {
   for (const [index, step] of story.steps.entries()) {
     outline.push({
       number: index + 1,
-      kind: kindOf(step),
+      kind: stepKind(step),
       say: step.say ?? null,
       // A step with narration is listed by that.
       text: step.say === undefined ? stepIntent(step) : null,
