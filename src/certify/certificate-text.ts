@@ -3,7 +3,7 @@ import { isFault, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import { againLine, type Program } from "./again-line.js";
-import { type CertifyResult, conclusionOf, failedWithoutProblem } from "./certificate.js";
+import { type CertifyResult, conclusionLine, failedWithoutProblem } from "./certificate.js";
 import type { Check, Finding, Note } from "./judgment.js";
 import { nameOfKey, resendKinds } from "./resend-kinds.js";
 
@@ -21,7 +21,7 @@ export function certificateText(
 ): string {
   const { verdict, problems, why, whatToDo, runs, command, durationMs } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
-  const conclusion = `${conclusionOf(certified)}.`;
+  const conclusion = `${conclusionLine(certified)}.`;
   const lines = [`${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`];
   // The first line of any other verdict has the reason itself, and its fix follows.
   const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");

@@ -213,7 +213,7 @@ const resultTones = {
 } as const satisfies Readonly<Record<ResultOfCheck["kind"], Tone>>;
 
 /** The first line of a certificate, without its full stop: the verdict, and how much was judged. */
-export function conclusionOf(certified: CertifyResult): string {
+export function conclusionLine(certified: CertifyResult): string {
   const { verdict, checks, problems, judged, notJudged, why } = certified;
   const limits = limitWords(certified);
   const problemCount = pluralize(problems.length + failedWithoutProblem(checks, problems).length, "problem");
@@ -273,7 +273,7 @@ export function certificateLayout(certified: CertifyResult, program: Program = {
       { title: "Notes", columns: ["what", "result", "why"], rows: noteRows },
     ],
     notes: [],
-    conclusion: { text: conclusionOf(certified), tone },
+    conclusion: { text: conclusionLine(certified), tone },
     failures: [],
     durationMs,
     json: certificateJson(certified),

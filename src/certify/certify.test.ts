@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
 import { certify } from "./certify.js";
-import type { PlannedRun, RunEnd } from "./client-run.js";
+import type { ClientRunner, PlannedRun, RunEnd } from "./client-run.js";
 import type { CertifyPlan } from "./plan.js";
 
 /** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
@@ -13,7 +13,7 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
     return runEnd({ result: end === "passes" ? "passed" : "failed" });
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
-  const runner = { run: runOnce, onEnd() {}, separateRuns() {} };
+  const runner: ClientRunner = { run: runOnce, onEnd() {}, separateRuns() {} };
   return (await certify(plan, runner)).unusable?.why;
 }
 

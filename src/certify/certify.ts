@@ -22,7 +22,7 @@ import {
 import { againCommandOfRun, type CertifyPlan, whyCoversTooLittle, whyOnlyShowsNothing } from "./plan.js";
 import { noteRepeatedRejections } from "./repeated-rejections.js";
 import { judgeResends } from "./resends.js";
-import { type Contradiction, Runs } from "./runs.js";
+import { type ContradictingRuns, Runs } from "./runs.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
 // The method. A run is one start of the client's command, against sandboxes of its own. In the plain run these do only what the
@@ -32,7 +32,7 @@ import { judgeVaried, runVaried } from "./varied.js";
 // whether it resends: sends a key again after a 401. Its result is held (it does what it should), failed, allowed by --allow, or not
 // judged, with the reason why the runs show nothing. What failed becomes a problem, with a sentence, a fix and the command that shows it
 // again; for varied responses, its cause: the one row of variants that breaks the client alone. The verdict is about all checks.
-// Nobody is accused by chance: a failure counts only if it comes again, and two runs under the same conditions that end differently are
+// Nobody is accused by chance: a run that fails is a problem only if it fails again, and two runs under the same conditions that end differently are
 // a contradiction, after which no failure counts.
 
 /** How often a plain run fails again and one with the profile `typical` passes before that is the reason: a command may fail at random. */
@@ -179,7 +179,7 @@ function restsOnFailures(holdByFailing: Judgment, holdByPassing: Judgment): bool
 }
 
 /** Why a failure shows nothing: the same conditions have given two results. */
-function whyUnstable({ failed, passed }: Contradiction): Reason {
+function whyUnstable({ failed, passed }: ContradictingRuns): Reason {
   if (failed.name === "plain" && failed.number > passed.number)
     return {
       why: `the command no longer passes: the plain run passed in run ${passed.number}, and failed in run ${failed.number}`,

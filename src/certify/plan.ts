@@ -21,9 +21,9 @@ export interface CertifyPlan {
   readonly ownAssumptions?: readonly string[];
   /** The key whose requests are rejected to find resends, if the client sends it and it fits. */
   readonly defaultKey: string | undefined;
-  /** The flags of the call that a command which shows a problem again needs, such as `--now`. */
+  /** The flags of the call that each command needs which shows a problem again, such as `--now`. */
   readonly flags: readonly string[];
-  /** Those of them that only `certify` has, such as `--timeout`. */
+  /** The other such flags, which only `certify` has, such as `--timeout`. */
   readonly certifyFlags: readonly string[];
   /** Milliseconds for each run. Default: see {@link timeoutsFor}. */
   readonly timeout?: number | undefined;

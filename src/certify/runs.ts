@@ -32,8 +32,8 @@ interface RunSettings extends WhichRun {
   readonly isAlone?: boolean;
 }
 
-/** Two runs under the same conditions that ended differently. */
-export interface Contradiction {
+/** A contradiction: two runs under the same conditions that ended differently. */
+export interface ContradictingRuns {
   readonly failed: ClientRun;
   readonly passed: ClientRun;
 }
@@ -50,7 +50,7 @@ export class Runs {
   /** In the order in which they ended. */
   readonly all: ClientRun[] = [];
   /** The first two runs that contradict each other, if there are: no failure shows anything then. */
-  contradiction: Contradiction | undefined;
+  contradiction: ContradictingRuns | undefined;
   /** Whether a run was stopped, or not made for that reason: what it would show stays open. */
   isStopped = false;
   readonly #runner: ClientRunner;

@@ -69,14 +69,14 @@ test("every link of a page leads to a file, and to an anchor of it", () => {
   expect([pages.length > 60, dead]).toEqual([true, []]);
 });
 
-test("the README has 100 lines and 20 links, the other 18 pages 33,200 words with decisions", () => {
+test("the README has 100 lines and 20 links, the other 18 pages 33,500 words with decisions", () => {
   const readme = pageOf("README.md");
   expect(readme.split("\n").length - 1).toBeLessThanOrEqual(100);
   expect(readme.match(/(?<!!\[[^\]]*)\]\(/g)?.length).toBeLessThanOrEqual(20);
   const pages = markdownIn("docs");
   const words = pages.flatMap((name) => pageOf(name).split(/\s+/).filter(Boolean));
   expect(pages.filter((name) => !name.includes("decisions")).length).toBeLessThanOrEqual(18);
-  expect(words.length).toBeLessThanOrEqual(33_200);
+  expect(words.length).toBeLessThanOrEqual(33_500);
 });
 
 /** Those of the names that do not stand on a page as code. */

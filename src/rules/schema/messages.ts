@@ -289,7 +289,9 @@ function refOfFirst(value: unknown): string | undefined {
 /** Shows the value as the member that it can be: `{ per_minute: 60 }`. */
 function mappingHint(value: unknown, shape: Shape): string {
   const fields = namedFieldsOf(shape);
-  const fitting = fields.filter((field) => isAllowed(field.shape, value));
+  // A field of any or several kinds shows nothing of what is meant.
+  const ofOneKind = fields.filter(({ shape: { kind } }) => kind !== "anything" && kind !== "either");
+  const fitting = ofOneKind.filter((field) => isAllowed(field.shape, value));
   const best = fitting.find((field) => field.shape.kind === "choice") ?? fitting[0];
   if (best !== undefined) {
     const member = best.shape.kind === "text" ? JSON.stringify(value) : value;
