@@ -98,6 +98,7 @@ const keyMembers: Readonly<Record<string, readonly (readonly [written: object, s
     [{ state: "rotated" }, { state: "rotated", overlapEndsAt: at(0) }],
     [replaced, { state: "retiring", replacedBy: "next" }],
   ],
+  created_at: [[{ created_at: at(-hour) }, { createdAt: at(-hour) }]],
   revoked_at: [[{ state: "revoked", revoked_at: at(-hour) }, { revokedAt: at(-hour) }]],
   expires: [[{ expires: "1d" }, { expiresAt: at(day) }]],
   overlap_ends: [[{ ...replaced, overlap_ends: "1d" }, { overlapEndsAt: at(day) }]],
@@ -151,7 +152,10 @@ test("a snapshot and a saved state have each member of each record of keys and o
 /** A change of each member that an action may set, so that a new one needs its line. */
 const keyChanges: Readonly<
   Record<
-    Exclude<keyof KeyRecord, "ref" | "organization" | "environment" | "legacy" | "sha256" | "replaces">,
+    Exclude<
+      keyof KeyRecord,
+      "ref" | "organization" | "environment" | "legacy" | "sha256" | "createdAt" | "replaces"
+    >,
     unknown
   >
 > = {

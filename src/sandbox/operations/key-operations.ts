@@ -154,7 +154,7 @@ function expiryOf(expires: string, now: number): number {
 /** Adds a new key, with this record. The sandbox stores only its hash (R35). New keys always have the current prefix (R17). */
 function issueKey(
   sandbox: SandboxState,
-  record: Omit<KeyRecord, "sha256" | "legacy">,
+  record: Omit<KeyRecord, "sha256" | "legacy" | "createdAt">,
   now: number,
   by: Initiator,
   usage: Usage = startUsage(sandbox.windows, now),
@@ -177,7 +177,7 @@ function issueKey(
     throw new SandboxError("name_taken", message, { ref });
   }
 
-  const key: Writable<KeyRecord> = { ...record, legacy: false, sha256 };
+  const key: Writable<KeyRecord> = { ...record, legacy: false, sha256, createdAt: now };
   // A replacement has the scopes of the old key, including granted ones (R37).
   if (replaces === undefined) key.scopes = withGrantedScopes(sandbox, record.scopes);
   // None by default: the specification does not define that keys expire on their own.

@@ -37,7 +37,12 @@ test("an editor is offered the bundled names, and no field that snapshots write"
     return value;
   });
   const written = new Set<string>();
-  JSON.stringify(bundledScenarios, (name, value) => written.add(name) && value);
+  JSON.stringify(bundledScenarios, (name, value) => {
+    // The body of an endpoint is an API's.
+    if (name === "body") return undefined;
+    written.add(name);
+    return value;
+  });
   expect([hidden.has("sha256"), [...hidden].filter((name) => written.has(name))]).toEqual([true, []]);
 });
 
