@@ -3,7 +3,7 @@ import { environments, keyStates, mapKeyEnds } from "../rules/api-key.js";
 import { organizationViewFields } from "../rules/organization.js";
 import { faultOutcomes, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
-import * as s from "../rules/schema/shape.js";
+import * as s from "../schema/shape.js";
 
 // These shapes are not with the views, since pages leave them out.
 

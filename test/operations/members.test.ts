@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
 import type { KeyRecord } from "../../src/rules/api-key.js";
-import { camelCase, snakeCase } from "../../src/rules/schema/json.js";
-import { type Fields, fieldsOf, type Shape, shapeAt, shapeOfField } from "../../src/rules/schema/shape.js";
 import { recordChanges } from "../../src/sandbox/operations/changes.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
+import { camelCase, snakeCase } from "../../src/schema/json.js";
+import { type Fields, fieldsOf, type Shape, shapeAt, shapeOfField } from "../../src/schema/shape.js";
 import { at, day, hour, open, testKey } from "./sandbox.js";
 
 // A member that one of the places forgets fails here. The members come from the schema.

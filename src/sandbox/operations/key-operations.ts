@@ -13,15 +13,15 @@ import {
 import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { Organization } from "../../rules/organization.js";
-import { requireFields } from "../../rules/schema/check.js";
-import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isInstant, type Overlap, parseDuration, scenarioDuration, timeFrom } from "../../rules/time.js";
 import { requireDuration } from "../../rules/time-input.js";
+import { requireFields } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
+import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type KeyEntry, type OrganizationEntry, pruneEnded } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";

@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../test/support/property-seed.js";
-import { shapeProblems } from "../../rules/schema/check.js";
+import { shapeProblems } from "../../schema/check.js";
 import { bundledScenarios, scenarioNames } from "../bundled.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { controlBodies } from "./inputs.js";

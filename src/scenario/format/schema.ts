@@ -1,7 +1,7 @@
 import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
-import * as s from "../../rules/schema/shape.js";
+import * as s from "../../schema/shape.js";
 import { endpointsSchema } from "./endpoint-shapes.js";
 import {
   limits,
