@@ -1,5 +1,5 @@
 import { keyVariable } from "../rules/api-key.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import type { KeyRequest } from "./client-run.js";
 import type { Reason } from "./judgment.js";
 import { requestOfEachTurn } from "./request-of-each-turn.js";

@@ -1,6 +1,6 @@
 import { keyVariable } from "../rules/api-key.js";
 import { isSuccess, outcomeRow } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import { isAnswerWanted, isNoticed, runFirstWrongAnswer } from "./answers.js";
 import type { ClientRun, KeyRequest } from "./client-run.js";
 import {

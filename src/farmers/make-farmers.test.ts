@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
 import { type FarmerLocale, farmerLocaleChoices, farmerLocales } from "../rules/farmer-locales.js";
-import { jsonSchemaDocument, jsonSchemaOf } from "../rules/schema/json-schema.js";
 import { day } from "../rules/time.js";
 import {
   type Farmer,
@@ -13,6 +12,7 @@ import {
   type Parcel,
   type Position,
 } from "../sandbox/farmer-records/farmer-shape.js";
+import { jsonSchemaDocument, jsonSchemaOf } from "../schema/json-schema.js";
 import { farmerId, indexOfFarmer } from "./farmer-id.js";
 import { farmerAt, farmerFeatures, farmerRow, makeFarmers } from "./make-farmers.js";
 import { countryOf, crops, resolveLocale } from "./tables.js";

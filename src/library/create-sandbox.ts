@@ -3,11 +3,9 @@ import { makeFarmers } from "../farmers/make-farmers.js";
 import { clientReport } from "../report/report.js";
 import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
-import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
-import { snakeCase } from "../rules/schema/json.js";
-import { quote } from "../rules/schema/words.js";
 import { type Instant, isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
+import { checkValue, requireFields, requireKnownOptions } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
@@ -34,6 +32,8 @@ import {
   requestQuery,
 } from "../scenario/format/inputs.js";
 import { type LoadedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { snakeCase } from "../schema/json.js";
+import { quote } from "../schema/words.js";
 import { realTime } from "./real-time.js";
 import type {
   ActingAs,

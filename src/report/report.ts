@@ -3,13 +3,13 @@ import { routeAt } from "../api/routes.js";
 import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import { adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import { listed, nearest } from "../rules/schema/words.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { listed, nearest } from "../schema/words.js";
 import { howToCover } from "./how-to-cover.js";
 import type {
   HowToCover,

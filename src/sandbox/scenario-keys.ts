@@ -192,6 +192,7 @@ function buildKey(key: DescribedKey, place: RotationPlace, seed: number, sha256:
     // A key that was created before a snapshot has only its hash.
     sha256: fields.sha256 ?? sha256(secretOf(key, seed)),
   };
+  if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
   if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
   if (replaces !== undefined) record.replaces = replaces;
   return { record, fields, ends: readEnds(fields), shared };

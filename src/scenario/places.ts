@@ -1,5 +1,5 @@
-import { nearest } from "../rules/schema/words.js";
 import { charactersOf, printable, textWidth } from "../rules/terminal-text.js";
+import { nearest } from "../schema/words.js";
 import { type Place, redactSecrets, type SourcePlace, type SourceText } from "./problems.js";
 
 export function createSource(text: string, file?: string): SourceText {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
 import { SandboxError } from "../rules/errors.js";
-import { type Shape, shapeOfField } from "../rules/schema/shape.js";
 import { textWidth } from "../rules/terminal-text.js";
+import { type Shape, shapeOfField } from "../schema/shape.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
 import { placeAt } from "./places.js";

@@ -3,7 +3,6 @@ import type { stepView } from "../../api/story/step-view.js";
 import type { ReportedAdvice, ReportedOutcome, Report as ReportView } from "../../report/report-shape.js";
 import type { ActionName, actions } from "../../rules/actions.js";
 import type { KeyEnds, keyStateTable } from "../../rules/api-key.js";
-import type { InJson } from "../../rules/schema/json.js";
 import type { Fault as FaultView } from "../../sandbox/active-faults.js";
 import type {
   ClockView,
@@ -12,6 +11,7 @@ import type {
   RequestView,
   Upcoming as UpcomingView,
 } from "../../sandbox/view-shapes.js";
+import type { InJson } from "../../schema/json.js";
 
 // What the page reads of the control plane's responses: views of the core as JSON, and what only its routes have.
 

@@ -13,15 +13,15 @@ import {
 import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { Organization } from "../../rules/organization.js";
-import { requireFields } from "../../rules/schema/check.js";
-import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isInstant, type Overlap, parseDuration, scenarioDuration, timeFrom } from "../../rules/time.js";
 import { requireDuration } from "../../rules/time-input.js";
+import { requireFields } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
+import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type KeyEntry, type OrganizationEntry, pruneEnded } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
@@ -152,7 +152,7 @@ function expiryOf(expires: string, now: number): number {
 /** Adds a new key, with this record. The sandbox stores only its hash (R35). New keys always have the current prefix (R17). */
 function issueKey(
   sandbox: SandboxState,
-  record: Omit<KeyRecord, "sha256" | "legacy">,
+  record: Omit<KeyRecord, "sha256" | "legacy" | "createdAt">,
   now: number,
   by: Initiator,
   usage: Usage = startUsage(sandbox.windows, now),
@@ -175,7 +175,7 @@ function issueKey(
     throw new SandboxError("name_taken", message, { ref });
   }
 
-  const key: Writable<KeyRecord> = { ...record, legacy: false, sha256 };
+  const key: Writable<KeyRecord> = { ...record, legacy: false, sha256, createdAt: now };
   // A replacement has the scopes of the old key, including granted ones (R37).
   if (replaces === undefined) key.scopes = withGrantedScopes(sandbox, record.scopes);
   // None by default: the specification does not define that keys expire on their own.
