@@ -206,7 +206,7 @@ function judgeRetryAfter(response: RedactedResponse): PlaceDifference[] {
   return [differenceAt("Retry-After", "RFC 9110", "seconds or a date", quoted(value))];
 }
 
-export function describeBody(response: RedactedResponse): string {
+function describeBody(response: RedactedResponse): string {
   const { text } = response;
   if (text === undefined) {
     const encoding = headerOf(response, "content-encoding");

@@ -232,7 +232,7 @@ function raisedLimits(limits: KeyLimits, { used, settings }: SharedInRotation, a
 }
 
 /** Towns are also invented, because a bank named after a real town may exist. */
-export function inventOrganizationName(seed: number, ref: string, type: Organization["type"]): string {
+function inventOrganizationName(seed: number, ref: string, type: Organization["type"]): string {
   const draw = randomStream(seed, "organization.name", ref);
   const family = pick(draw, words.familyNames);
   const pattern = pick(draw, patterns.organizations[type]);
@@ -258,7 +258,7 @@ function inventTown(draw: RandomStream, family: string): string {
 }
 
 /** The system that uses the key. Banks and insurers share one list: only the seed and the ref decide. */
-export function inventKeyName(seed: number, ref: string): string {
+function inventKeyName(seed: number, ref: string): string {
   const draw = randomStream(seed, "key.name", ref);
   const { systems, installations } = patterns.keys;
   const system = pick(draw, systems);
