@@ -114,7 +114,7 @@ test.each<[string, (organization: (typeof organizations)[number]) => boolean]>([
 
 test("the name of a key is a system, sometimes with an installation of it, and depends on the seed", () => {
   const namesOf = (seed: number) => {
-    const keys: Record<string, ScenarioKey> = {};
+    const keys: Record<string, KeyFields> = {};
     for (let i = 0; i < 500; i++) keys[`key-${i}`] = { environment: "test" };
     const scenario: Scenario = { version: 1, organizations: { bank: { type: "bank", keys } } };
     return scenarioRecords(scenario, seed, sha256).keys.map(({ record }) => record.name);
