@@ -3,7 +3,7 @@ import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
 import { secretFor } from "../../sandbox/secrets.js";
-import { bundledScenarios } from "../../scenario/bundled.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
 import type { Io } from "../io.js";
 import { createPrinter, type Output } from "../terminal.js";
 import { createLog, requestLogLine } from "./log.js";
@@ -16,14 +16,14 @@ test.each([
   ["unavailable", / {2}503 service_unavailable {2,}fault\.status .* {2}unavailable$/],
   ["hanging", / {2}no response {2,}fault\.hang .* {2}hanging$/],
 ])("a request with the key %s of bad-day is one line with its outcome", (ref, line) => {
-  const sandbox = startInNode(bundledScenarios["bad-day"]);
+  const sandbox = startInNode(resolveSource("bad-day"));
   handle(sandbox, asked({ apiKey: secretFor(sandbox, ref) }));
   const [entry] = sandbox.journal.requests();
   expect(entry && requestLogLine(entry, palette)).toMatch(line);
 });
 
 test("the advice that a request caused is at the end of its line, and notes only in a verbose log", () => {
-  const sandbox = startInNode(bundledScenarios["key-states"]);
+  const sandbox = startInNode(resolveSource("key-states"));
   const apiKey = secretFor(sandbox, "legacy");
   const entry = handle(sandbox, asked({ apiKey, traits: ["query"] }));
   expect(requestLogLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
