@@ -1,13 +1,9 @@
-import { sha256 as digestOf } from "@noble/hashes/sha2.js";
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { endpointsIn } from "../api/endpoints.js";
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
-import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
-import { snakeCase } from "../rules/schema/json.js";
-import { quote } from "../rules/schema/words.js";
 import { type Instant, isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
+import { checkValue, requireFields, requireKnownOptions } from "../rules/validation.js";
 import type { SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage, type FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
@@ -34,6 +30,8 @@ import {
   requestQuery,
 } from "../scenario/format/inputs.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { snakeCase } from "../schema/json.js";
+import { quote } from "../schema/words.js";
 import { realTime } from "./real-time.js";
 import type {
   ActingAs,
@@ -43,6 +41,7 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "./sandbox.js";
+import { sha256Hex } from "./sha256.js";
 import { fetchResponse } from "./web-request.js";
 
 /** The member of a sandbox with its state. Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
@@ -91,7 +90,7 @@ export interface CreateSandbox {
 }
 
 /** What the entry points for Node and for pages give each sandbox, because each has its own. */
-export interface EntryPoint {
+interface EntryPoint {
   readonly farmers: FarmerMaker;
   /** The run of `exec` or `certify` that this process belongs to, if any. */
   readonly currentRun: () => SandboxRun | undefined;
@@ -136,11 +135,6 @@ const webPlatform = {
   endpoints: endpointsIn,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
-
-export function sha256Hex(text: string): string {
-  // The class: its function `sha256` weighs 0.5 kB more in a page.
-  return bytesToHex(digestOf(new TextEncoder().encode(text)));
-}
 
 /**
  * The members that users call, of a sandbox or of one that starts with its first use. Each call runs what is due first; the

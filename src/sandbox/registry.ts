@@ -1,7 +1,7 @@
 import { earliestEnd, type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
-import { didYouMean, quote } from "../rules/schema/words.js";
+import { didYouMean, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
 
 /** How many refs the message about an unknown one lists. */

@@ -192,6 +192,7 @@ function buildKey(key: DescribedKey, place: RotationPlace, seed: number, sha256:
     // A key that was created before a snapshot has only its hash.
     sha256: fields.sha256 ?? sha256(secretOf(key, seed)),
   };
+  if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
   if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
   if (replaces !== undefined) record.replaces = replaces;
   return { record, fields, ends: readEnds(fields), shared };
@@ -226,7 +227,7 @@ function raisedLimits(limits: KeyLimits, { used, settings }: SharedInRotation, a
 }
 
 /** Towns are also invented, because a bank named after a real town may exist. */
-export function inventOrganizationName(seed: number, ref: string, type: Organization["type"]): string {
+function inventOrganizationName(seed: number, ref: string, type: Organization["type"]): string {
   const draw = randomStream(seed, "organization.name", ref);
   const family = pick(draw, words.familyNames);
   const pattern = pick(draw, patterns.organizations[type]);
@@ -252,7 +253,7 @@ function inventTown(draw: RandomStream, family: string): string {
 }
 
 /** The system that uses the key. Banks and insurers share one list: only the seed and the ref decide. */
-export function inventKeyName(seed: number, ref: string): string {
+function inventKeyName(seed: number, ref: string): string {
   const draw = randomStream(seed, "key.name", ref);
   const { systems, installations } = patterns.keys;
   const system = pick(draw, systems);

@@ -1,7 +1,6 @@
 import { fingerprintOf } from "../rules/api-key.js";
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { quote } from "../rules/schema/words.js";
 import {
   type DescribedKey,
   deriveSecret,
@@ -11,6 +10,7 @@ import {
 } from "../scenario/described-keys.js";
 import { populatedNumbers } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { quote } from "../schema/words.js";
 import type { SandboxState } from "./sandbox-state.js";
 
 // The sandbox stores only hashes (R35). A secret is pinned in the scenario, or derived from the seed on every call:

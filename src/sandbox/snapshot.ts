@@ -237,6 +237,7 @@ function snapshotKey(
     const beginsAtStart = end === since && at === now;
     if (!beginsAtStart) fields[keyEndFields[end]] = isoTime(at);
   });
+  if (key.createdAt !== undefined) fields.created_at = isoTime(key.createdAt);
   // With it, the replacement knows which key it replaces.
   if (key.replacedBy !== undefined) fields.replaced_by = key.replacedBy;
 

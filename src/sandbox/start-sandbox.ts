@@ -1,13 +1,13 @@
 import { profiles } from "../rules/assumptions.js";
-import { checkValue } from "../rules/schema/check.js";
-import * as s from "../rules/schema/shape.js";
 import { defaultSeed } from "../rules/seed.js";
 import { isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
+import { checkValue } from "../rules/validation.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import * as s from "../schema/shape.js";
 import { activateFaults } from "./active-faults.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
 import { farmersOf } from "./farmer-records/farmer-list.js";

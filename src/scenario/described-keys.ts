@@ -1,7 +1,7 @@
 import { environments, type KeyRecord, makeSecret, parseApiKey } from "../rules/api-key.js";
-import type { FieldPath } from "../rules/schema/shape.js";
-import { quote } from "../rules/schema/words.js";
 import { defaultSeed, randomStream, uuidFrom } from "../rules/seed.js";
+import type { FieldPath } from "../schema/shape.js";
+import { quote } from "../schema/words.js";
 import {
   isPopulated,
   populatedNumbers,

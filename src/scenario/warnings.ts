@@ -1,7 +1,7 @@
 import { defaultScopes, hasSandboxMark, sandboxMark } from "../rules/api-key.js";
-import type { Spelling } from "../rules/schema/problem.js";
-import type { FieldPath } from "../rules/schema/shape.js";
-import { nearest, quote } from "../rules/schema/words.js";
+import type { Spelling } from "../schema/problem.js";
+import type { FieldPath } from "../schema/shape.js";
+import { nearest, quote } from "../schema/words.js";
 import { describedKeys, writtenKeys } from "./described-keys.js";
 import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";

@@ -3,13 +3,13 @@ import { type LoadedScenario, type OpenedScenario, stdinName } from "../../node/
 import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { listed, quoteFile } from "../../rules/schema/words.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";

@@ -1,7 +1,7 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
-import type { Spelling } from "../../rules/schema/problem.js";
-import type { FieldPath } from "../../rules/schema/shape.js";
 import { parseTime, parseWhen } from "../../rules/time.js";
+import type { Spelling } from "../../schema/problem.js";
+import type { FieldPath } from "../../schema/shape.js";
 import { type ScenarioOrganization, type WrittenKey, writtenKeys } from "../described-keys.js";
 import { isPopulated } from "../population.js";
 import type { AddProblem } from "../problems.js";

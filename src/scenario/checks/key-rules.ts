@@ -7,8 +7,8 @@ import {
   parseApiKey,
   prefixOf,
 } from "../../rules/api-key.js";
-import { canonicalJson } from "../../rules/schema/json.js";
-import { listed, quote } from "../../rules/schema/words.js";
+import { canonicalJson } from "../../schema/json.js";
+import { listed, quote } from "../../schema/words.js";
 import { isLegacy, sharedValues, type WrittenKey } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
 import { keyStateAtStart } from "../format/key-settings.js";

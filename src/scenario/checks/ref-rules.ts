@@ -1,6 +1,6 @@
 import { lastClockInstant } from "../../rules/api-key.js";
-import type { FieldPath } from "../../rules/schema/shape.js";
-import { nearest, quote } from "../../rules/schema/words.js";
+import type { FieldPath } from "../../schema/shape.js";
+import { nearest, quote } from "../../schema/words.js";
 import { isReserved } from "../format/fields.js";
 import { isPopulated } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
