@@ -135,7 +135,8 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
   // The organizations and keys, with what the profile `varied` adds to them.
   const records = scenarioRecords(scenario, seed, platform.sha256);
   const organizations = records.organizations.map((one) => withNameSuffix(settings, one));
-  const keys = records.keys.map((one) => startKey(one, start, windows, settings));
+  const registry = new Registry(organizations);
+  for (const key of records.keys) startKey(registry, key, start, windows, settings);
 
   return {
     name,
@@ -159,7 +160,7 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
       last: undefined,
       wasFrozen: undefined,
     },
-    registry: new Registry(organizations, keys),
+    registry,
     requestIds: new RequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey: records.unknownKey },
     changes: new Map(),

@@ -182,7 +182,7 @@ function issueKey(
   const lifetime = parseDuration(sandbox.assumptions.default_expiry);
   if (key.expiresAt === undefined && lifetime !== undefined) key.expiresAt = now + lifetime;
 
-  const entry = registry.addKey({ key, usage });
+  const entry = registry.addKey(key, usage);
   return { key: viewKey(entry, sandbox, now), secret };
 }
 
