@@ -3,7 +3,7 @@ import { endpointNamed } from "../../api/endpoints.js";
 import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findListener, longestSearch } from "../../node/clients/control-client.js";
-import { nodePlatform, startNamed } from "../../node/platform.js";
+import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
@@ -201,7 +201,7 @@ async function ownKeys(
   io: Io,
 ): Promise<KeySource> {
   const loaded = await loadNamed(scenario, io);
-  const sandbox = startNamed(loaded, flags);
+  const sandbox = startInNode(loaded, flags);
   const endpoint = endpointNamed(sandbox, flags.endpoint);
   return {
     scenario: loaded.name,

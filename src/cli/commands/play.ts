@@ -4,7 +4,7 @@ import { actionSentences, clockSentence, timeInWords } from "../../api/story/ste
 import { stepView } from "../../api/story/step-view.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import type { OpenedScenario } from "../../node/files/load-scenario.js";
-import { startNamed } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
 import { faultKindRow } from "../../rules/fault-effects.js";
@@ -75,7 +75,7 @@ export const playCommand = declareCommand({
 
     // Only the story moves the clock.
     const stop = io.stopSignal();
-    const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
+    const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
     const pauses = await createPauses(call, stop);
     try {
       const keys = flags.step ? stepKeys : "";

@@ -3,7 +3,7 @@ import { runStory } from "../../api/story/run-story.js";
 import { stepView } from "../../api/story/step-view.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import { type OpenedScenario, openScenario } from "../../node/files/load-scenario.js";
-import { nodePlatform, startNamed } from "../../node/platform.js";
+import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -260,7 +260,7 @@ interface VerifiedStory {
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
 async function verifyStory(opened: OpenedScenario, flags: flag.SandboxFlags): Promise<VerifiedStory> {
   const { name, scenario } = opened.loaded;
-  const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
+  const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
   const stepCount = story.steps.length;
   const started = platform.stopwatch();
