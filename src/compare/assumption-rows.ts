@@ -1,9 +1,10 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { findMismatches } from "../rules/schema/check.js";
-import { isMapping } from "../rules/schema/shape.js";
+import { redactEncoded } from "../rules/redact.js";
 import { day, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
+import { findMismatches } from "../schema/check.js";
+import { isMapping } from "../schema/shape.js";
 import { type KeyLimit, limitHeaderForm, limitHeaderNames } from "./limit-headers.js";
 import {
   describeValue,
@@ -24,13 +25,13 @@ export type LearnedValue = string | boolean;
  * - `value`: a value that the assumption can have
  * - `another_form`: what the service does, which the assumption does not have
  */
-export type Shown =
+export type ShownAssumption =
   | { readonly kind: "nothing" }
   | { readonly kind: "value"; readonly value: LearnedValue; readonly words: string }
   | { readonly kind: "another_form"; readonly words: string };
 
 /** A response, and what else tells what it shows. */
-export interface ReadContext {
+interface ReadContext {
   readonly response: RedactedResponse;
   readonly outcome: PromisedOutcomeId;
   /** Its challenge without the words that vary. */
@@ -43,7 +44,7 @@ export interface ReadContext {
 export interface AssumptionRow {
   /** The responses that can show it. */
   readonly statuses: readonly number[];
-  readonly read: (context: ReadContext) => Shown;
+  readonly read: (context: ReadContext) => ShownAssumption;
   /** The statuses without which the value is not seen. Default: any one shows it. */
   readonly required?: (value: LearnedValue) => readonly number[];
   /** What would show it, for a reader who has not seen it. */
@@ -87,26 +88,26 @@ const detailMembers: ReadonlyMap<unknown, readonly string[]> = new Map([
 /** Those that it sends with a 429. */
 const limitMembers = ["limit", "retry_after_seconds"];
 
-function valueShown(value: LearnedValue): Shown {
+function valueShown(value: LearnedValue): ShownAssumption {
   return { kind: "value", value, words: shownText(String(value)) };
 }
 
-function anotherForm(words: string): Shown {
+function anotherForm(words: string): ShownAssumption {
   return { kind: "another_form", words };
 }
 
-function readRequestId({ response }: ReadContext): Shown {
+function readRequestId({ response }: ReadContext): ShownAssumption {
   return valueShown(Boolean(headerOf(response, "x-request-id")));
 }
 
-function readChallenge({ response, challenge }: ReadContext): Shown {
+function readChallenge({ response, challenge }: ReadContext): ShownAssumption {
   const value = headerOf(response, "www-authenticate");
   if (value === undefined) return valueShown(false);
   if (ownChallenge.test(value)) return valueShown(true);
   return anotherForm(quoted(challenge));
 }
 
-function readDetails({ response }: ReadContext): Shown {
+function readDetails({ response }: ReadContext): ShownAssumption {
   const error = memberIn(response, ["error"]);
   if (!isMapping(error)) return { kind: "nothing" };
   if (!Object.hasOwn(error, "details")) return valueShown(false);
@@ -119,15 +120,15 @@ function readDetails({ response }: ReadContext): Shown {
   return anotherForm(`details with ${names === "" ? "no members" : shownText(names)}`);
 }
 
-function readCode({ response }: ReadContext): Shown {
+function readCode({ response }: ReadContext): ShownAssumption {
   const code = memberIn(response, ["error", "code"]);
   if (typeof code !== "string") return anotherForm("no error.code");
-  const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code });
+  const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code }, redactEncoded);
   if (mismatches.length > 0) return anotherForm(quoted(code));
   return valueShown(code);
 }
 
-function readRetryAfter({ response, outcome }: ReadContext): Shown {
+function readRetryAfter({ response, outcome }: ReadContext): ShownAssumption {
   const value = headerOf(response, "retry-after");
   if (value === undefined) return valueShown("none");
   const form = retryAfterForm(value);
@@ -146,7 +147,7 @@ function readRetryAfter({ response, outcome }: ReadContext): Shown {
   return valueShown(form);
 }
 
-function readLimitHeaders({ response, limits }: ReadContext): Shown {
+function readLimitHeaders({ response, limits }: ReadContext): ShownAssumption {
   const names = limitHeaderNames(response);
   if (names.length === 0) return valueShown("none");
   const form = limitHeaderForm(response, names, limits);

@@ -1,14 +1,19 @@
 import { assumptionTable } from "../rules/assumptions.js";
-import { isMapping } from "../rules/schema/shape.js";
 import { day, minute } from "../rules/time.js";
-import { type AssumptionRow, assumptionRows, type LearnedValue, type Shown } from "./assumption-rows.js";
+import { isMapping } from "../schema/shape.js";
+import {
+  type AssumptionRow,
+  assumptionRows,
+  type LearnedValue,
+  type ShownAssumption,
+} from "./assumption-rows.js";
 import { type CompletedAttempt, listOutcomes } from "./attempt.js";
 import { stableChallenges } from "./challenges.js";
 import type { KeyLimit } from "./limit-headers.js";
 import { memberIn, numberText, perDayPath, perMinutePath, quoted } from "./response.js";
 
 /** A value that a response shows, or another form. */
-type ShownWords = Exclude<Shown, { kind: "nothing" }>;
+type ShownWords = Exclude<ShownAssumption, { kind: "nothing" }>;
 
 /** What one response shows. */
 interface Reading {

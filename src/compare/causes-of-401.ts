@@ -7,7 +7,7 @@ import { placeId } from "./places.js";
 import { tabulateRejections } from "./rejection-table.js";
 import { describeContrasts, notesOnRejections } from "./rejection-words.js";
 import type { Session } from "./session.js";
-import { countRequests, planTurn, turns } from "./turns.js";
+import { countTurnRequests, planTurn, turns } from "./turns.js";
 import { findUnjudgedPlaces, findVaryingPlaces, type UnjudgedPlace } from "./unjudged-places.js";
 
 // How the 401s of a service are compared: by R14, they must not reveal why a key was rejected.
@@ -21,7 +21,7 @@ import { findUnjudgedPlaces, findVaryingPlaces, type UnjudgedPlace } from "./unj
 // place where words vary in another way than ids and times do is unjudged: it could hide what reveals the cause.
 
 /** Why causes were not compared with the others. */
-export type Uncompared = ReadonlyMap<PromisedOutcomeId, string>;
+type Uncompared = ReadonlyMap<PromisedOutcomeId, string>;
 
 interface ComparedRejections {
   readonly differences: readonly ContractDifference[];
@@ -115,7 +115,7 @@ async function sendTurns(session: Session, suspected: readonly Contrast[]): Prom
   let contrasts = suspected;
   for (const [index, turn] of turns.entries()) {
     const causes = planTurn(turn, contrasts);
-    const room = session.roomFor(causes.length, countRequests(turns.slice(index), contrasts));
+    const room = session.roomFor(causes.length, countTurnRequests(turns.slice(index), contrasts));
     if (room.kind === "no_room") {
       const uncompared = new Map(contrasts.map(({ cause }) => [cause, room.why]));
       return { contrasts, uncompared };

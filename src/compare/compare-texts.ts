@@ -4,7 +4,7 @@ import { findVaryingWords, joinSharedWords, type Words } from "./words.js";
 export type TextAtPlace = string | undefined;
 
 /** What comes of comparing the 401s of a cause with those of the baseline at a place. */
-export type TextComparison =
+type TextComparison =
   | { readonly kind: "agrees" }
   | {
       readonly kind: "differs";

@@ -8,7 +8,7 @@ import { tryLimits, waitForMinute } from "./limits.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
 import { type Comparison, judgeOutcomes } from "./result.js";
 import { valuesUnlikeKeyStates } from "./seen.js";
-import { type CompareOptions, type NotTheApi, type Progress, type Send, Session } from "./session.js";
+import { type CompareOptions, type NotTheApi, type Send, Session, type SessionProgress } from "./session.js";
 import { compareSuccesses } from "./successes.js";
 
 /** Sends the requests of a comparison, and judges what came of them. */
@@ -125,7 +125,7 @@ function hasExpectedStatus(attempt: Attempt): attempt is CompletedAttempt {
   return response.status === outcomeRow(outcome).status;
 }
 
-function chooseVerdict(progress: Progress, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
+function chooseVerdict(progress: SessionProgress, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
   const results = outcomes.map(({ result }) => result);
   if (results.includes("differs")) return "differs";
   if (progress.kind !== "running") return "stopped";

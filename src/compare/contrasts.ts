@@ -1,11 +1,11 @@
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { compareTexts, type TextAtPlace } from "./compare-texts.js";
-import { type Place, placeId } from "./places.js";
+import { placeId, type ResponsePlace } from "./places.js";
 import type { CauseCell, PlaceRow, RejectionTable } from "./rejection-table.js";
 
 /** A place where the 401s of a cause have other words than those of its baseline. */
 export interface Contrast {
-  readonly place: Place;
+  readonly place: ResponsePlace;
   readonly cause: PromisedOutcomeId;
   readonly baseline: PromisedOutcomeId;
   /** The texts of the two there, with `…` for words that vary. */
@@ -43,7 +43,7 @@ export function findAgain(contrasts: readonly Contrast[], { rows }: RejectionTab
 }
 
 /** The contrast of two causes at a place; none if they agree, or nobody can tell. */
-function contrastOf(place: Place, ofCause: CauseCell, ofBaseline: CauseCell): Contrast[] {
+function contrastOf(place: ResponsePlace, ofCause: CauseCell, ofBaseline: CauseCell): Contrast[] {
   const comparison = compareTexts(ofCause.texts, ofBaseline.texts);
   if (comparison.kind !== "differs") return [];
   const { found, expected } = comparison;

@@ -1,8 +1,8 @@
-import { type Place, placeId } from "./places.js";
+import { placeId, type ResponsePlace } from "./places.js";
 
 /** A place whose texts differ between responses. */
 export interface DifferingPlace {
-  readonly place: Place;
+  readonly place: ResponsePlace;
   /** Whether one of the responses does not have it. */
   readonly isMissing: boolean;
 }

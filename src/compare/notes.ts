@@ -1,4 +1,4 @@
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import type { Attempt } from "./attempt.js";
 import { undocumentedNames } from "./judge.js";
 import { keysInVariables, unusedVariables, type Variables } from "./keys-of-outcomes.js";

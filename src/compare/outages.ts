@@ -17,7 +17,7 @@ const promisedStatuses = new Set<number>(
  * - `suspicious`: a request without a key must show that it still works
  * - `certain`: it is out; `detail` is what to add to the latest response in words
  */
-export type OutageSign =
+type OutageSign =
   | { readonly kind: "none" | "suspicious" }
   | { readonly kind: "certain"; readonly detail: string };
 

@@ -1,26 +1,26 @@
-import { isMapping } from "../rules/schema/shape.js";
+import { isMapping } from "../schema/shape.js";
 import { headerOf, type RedactedResponse } from "./response.js";
 
 /** A part of a 401 that is compared by itself. */
-export interface Place {
+export interface ResponsePlace {
   readonly kind: "reason_phrase" | "header" | "parameter" | "header_names" | "member" | "body";
   /** As a difference shows it: `Server`, `WWW-Authenticate realm`, `$.error.code`. Places of one kind have different names. */
   readonly name: string;
   /** The place whose text has the name of this one: the mapping around a member, the header of a parameter. */
-  readonly around?: Place;
+  readonly around?: ResponsePlace;
 }
 
 /** A place of a response with its text there. */
 export interface PlacedText {
-  readonly place: Place;
+  readonly place: ResponsePlace;
   readonly text: string;
 }
 
-const reasonPhrase: Place = { kind: "reason_phrase", name: "reason phrase" };
+const reasonPhrase: ResponsePlace = { kind: "reason_phrase", name: "reason phrase" };
 /** The names of all headers, in their order. */
-const headerNames: Place = { kind: "header_names", name: "headers" };
-const body: Place = { kind: "body", name: "body" };
-const bodyValue: Place = { kind: "member", name: "$" };
+const namesOfHeaders: ResponsePlace = { kind: "header_names", name: "headers" };
+const body: ResponsePlace = { kind: "body", name: "body" };
+const wholeBody: ResponsePlace = { kind: "member", name: "$" };
 
 /** The mappings whose members are places, and all mappings below the last one. */
 const splitMappings = new Set(["$", "$.error", "$.error.details"]);
@@ -33,7 +33,7 @@ const namedParameter = /([\w-]+) *= *("(?:[^"\\]|\\.)*"|[^\s",]+)/g;
 const oneChallenge = new RegExp(`^([\\w-]+) +((?:${namedParameter.source}(?: *, *(?!$)|$))+)$`);
 
 /** The text of a place that users see, and which tells places of all kinds apart. */
-export function placeId({ kind, name }: Place): string {
+export function placeId({ kind, name }: ResponsePlace): string {
   return `${kind} ${name}`;
 }
 
@@ -44,8 +44,8 @@ export function splitIntoPlaces(response: RedactedResponse): PlacedText[] {
   return [
     { place: reasonPhrase, text: reason },
     ...splitHeaders(response),
-    { place: headerNames, text: names.join(", ") },
-    ...splitValue(bodyValue, json),
+    { place: namesOfHeaders, text: names.join(", ") },
+    ...splitValue(wholeBody, json),
     { place: body, text },
   ];
 }
@@ -60,14 +60,14 @@ function splitHeaders(response: RedactedResponse): PlacedText[] {
 
   // The challenge has its scheme and the names of its parameters; their values are places of their own.
   const parameters: PlacedText[] = [];
-  const challenge = readChallenge(response);
+  const challenge = takeChallengeApart(response);
   if (challenge.kind === "with_parameters") {
     const { headerName, scheme, pairs } = challenge;
-    const header: Place = { kind: "header", name: headerName };
+    const header: ResponsePlace = { kind: "header", name: headerName };
     const names = pairs.map(([name]) => name);
     valuesByName.set(headerName, `${scheme} ${names.join(", ")}`);
     for (const [name, value] of pairs) {
-      const place: Place = { kind: "parameter", name: `${headerName} ${name}`, around: header };
+      const place: ResponsePlace = { kind: "parameter", name: `${headerName} ${name}`, around: header };
       parameters.push({ place, text: value });
     }
   }
@@ -86,7 +86,7 @@ type Challenge =
       readonly pairs: readonly (readonly [name: string, value: string])[];
     };
 
-function readChallenge(response: RedactedResponse): Challenge {
+function takeChallengeApart(response: RedactedResponse): Challenge {
   const header = response.headers.find(([name]) => name.toLowerCase() === "www-authenticate");
   if (header === undefined) return { kind: "none" };
 
@@ -103,7 +103,7 @@ function readChallenge(response: RedactedResponse): Challenge {
 }
 
 /** Returns a value of the body as JSON, or each of its members; nothing for a body that is not JSON. */
-function splitValue(place: Place, value: unknown): PlacedText[] {
+function splitValue(place: ResponsePlace, value: unknown): PlacedText[] {
   if (value === undefined) return [];
   if (!isMapping(value) || !isSplit(place)) return [{ place, text: JSON.stringify(value) }];
 
@@ -112,18 +112,18 @@ function splitValue(place: Place, value: unknown): PlacedText[] {
   // Which details there are, and in which order, is a place of its own.
   if (isDetails(place)) placed.push({ place, text: `members ${names.join(", ")}` });
   for (const name of names) {
-    const member: Place = { kind: "member", name: `${place.name}.${name}`, around: place };
+    const member: ResponsePlace = { kind: "member", name: `${place.name}.${name}`, around: place };
     placed.push(...splitValue(member, value[name]));
   }
   return placed;
 }
 
-function isSplit(place: Place): boolean {
+function isSplit(place: ResponsePlace): boolean {
   return splitMappings.has(place.name) || isDetails(place);
 }
 
 /** Whether a place is `error.details`, or in it. */
-function isDetails({ name, around }: Place): boolean {
+function isDetails({ name, around }: ResponsePlace): boolean {
   if (name === "$.error.details") return true;
   return around !== undefined && isDetails(around);
 }

@@ -1,7 +1,7 @@
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import type { Attempt, CompletedAttempt } from "./attempt.js";
 import type { TextAtPlace } from "./compare-texts.js";
-import { type Place, type PlacedText, placeId, splitIntoPlaces } from "./places.js";
+import { type PlacedText, placeId, type ResponsePlace, splitIntoPlaces } from "./places.js";
 
 /** The 401s of a comparison as a table: a row for each place, a column for each cause. */
 export interface RejectionTable {
@@ -12,7 +12,7 @@ export interface RejectionTable {
 
 /** A place with its texts in all 401s. */
 export interface PlaceRow {
-  readonly place: Place;
+  readonly place: ResponsePlace;
   /** In the order of the causes of the table. */
   readonly cells: readonly CauseCell[];
 }
@@ -43,7 +43,7 @@ export function tabulateRejections(attempts: readonly Attempt[]): RejectionTable
     if (rejections.length >= 2) rejectionsByCause.set(cause, rejections);
   }
 
-  const places = new Map<string, Place>();
+  const places = new Map<string, ResponsePlace>();
   for (const rejections of rejectionsByCause.values()) {
     for (const { placed } of rejections) for (const [id, { place }] of placed) places.set(id, place);
   }

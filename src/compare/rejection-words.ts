@@ -3,7 +3,7 @@ import type { TextAtPlace } from "./compare-texts.js";
 import type { Contrast } from "./contrasts.js";
 import { type DifferingPlace, independentPlaces } from "./independent-places.js";
 import type { ContractDifference } from "./keys-of-outcomes.js";
-import type { Place } from "./places.js";
+import type { ResponsePlace } from "./places.js";
 import { quoted, shownText } from "./response.js";
 import type { UnjudgedPlace } from "./unjudged-places.js";
 
@@ -28,7 +28,7 @@ function describeContrast({ place, cause, baseline, found, expected }: Contrast)
 }
 
 /** The text of a place in words; JSON and parameters have quotation marks already. */
-function describeText({ kind }: Place, text: TextAtPlace): string {
+function describeText({ kind }: ResponsePlace, text: TextAtPlace): string {
   switch (kind) {
     case "member":
       return text === undefined ? "nothing" : shownText(text);
@@ -70,7 +70,7 @@ export function notesOnRejections({ uncompared, unjudged, varying }: UncertainFi
 }
 
 interface NamedPlace {
-  readonly place: Place;
+  readonly place: ResponsePlace;
 }
 
 function listPlaces(places: readonly NamedPlace[]): string {

@@ -37,7 +37,7 @@ export interface NotTheApi {
 }
 
 /** Whether more may be sent; `why` is why not, even if requests are left. */
-export type Progress =
+export type SessionProgress =
   | { readonly kind: "running" }
   | NotTheApi
   | {
@@ -48,12 +48,12 @@ export type Progress =
     }
   | { readonly kind: "ended_by_signal"; readonly why: string };
 
-export type SendResult =
+type SendResult =
   | { readonly kind: "sent"; readonly attempt: Attempt }
   | { readonly kind: "not_sent"; readonly why: string };
 
 /** Whether requests may still be sent. */
-export type Room = { readonly kind: "room" } | { readonly kind: "no_room"; readonly why: string };
+type Room = { readonly kind: "room" } | { readonly kind: "no_room"; readonly why: string };
 
 /** Enough for all causes of 401, each with a response of its own. */
 const defaultMaxRequests = 60;
@@ -75,7 +75,7 @@ export class Session {
   readonly #send: Send;
   readonly #unknownKeys: readonly string[];
   readonly #redact: Redact;
-  #progress: Progress = { kind: "running" };
+  #progress: SessionProgress = { kind: "running" };
   /** Whether a request without a key is under way that shows whether the service still works. */
   #isChecking = false;
   /** Descriptions of suspicious responses after which the service still worked. */
@@ -90,7 +90,7 @@ export class Session {
     this.#redact = createRedact([...keys, ...this.#unknownKeys]);
   }
 
-  get progress(): Progress {
+  get progress(): SessionProgress {
     const { stop } = this.options;
     if (this.#progress.kind !== "running" || stop?.aborted !== true) return this.#progress;
     return { kind: "ended_by_signal", why: `it was stopped by ${stop.reason}` };

@@ -2,7 +2,7 @@ import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import type { Contrast } from "./contrasts.js";
 
 /** The requests of a turn: the usual cause, then the suspects and their baselines. */
-interface Turn {
+interface SuspectTurn {
   /** So many more requests for the usual cause come first. */
   readonly more: number;
   readonly order: "forward" | "reversed";
@@ -12,7 +12,7 @@ interface Turn {
  * A balancer that gives requests to its nodes in turn must not give a suspect the same node each time, whatever the number
  * of nodes: so each turn is one request longer than the one before, and the order of the suspects changes.
  */
-export const turns: readonly Turn[] = [
+export const turns: readonly SuspectTurn[] = [
   { more: 0, order: "forward" },
   { more: 1, order: "reversed" },
   { more: 2, order: "reversed" },
@@ -20,7 +20,7 @@ export const turns: readonly Turn[] = [
 ];
 
 /** Returns the causes to send in a turn, in their order; none if no contrast is left. */
-export function planTurn({ more, order }: Turn, contrasts: readonly Contrast[]): PromisedOutcomeId[] {
+export function planTurn({ more, order }: SuspectTurn, contrasts: readonly Contrast[]): PromisedOutcomeId[] {
   const baselines = [...new Set(contrasts.map(({ baseline }) => baseline))];
   const [usual] = baselines;
   if (usual === undefined) return [];
@@ -33,7 +33,7 @@ export function planTurn({ more, order }: Turn, contrasts: readonly Contrast[]):
 }
 
 /** The number of requests in these turns, if all contrasts stay. */
-export function countRequests(planned: readonly Turn[], contrasts: readonly Contrast[]): number {
+export function countTurnRequests(planned: readonly SuspectTurn[], contrasts: readonly Contrast[]): number {
   let count = 0;
   for (const turn of planned) count += planTurn(turn, contrasts).length;
   return count;

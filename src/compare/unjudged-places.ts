@@ -2,19 +2,19 @@ import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { compareTexts, splitWords, varyingOtherwise, varyingWordsIn } from "./compare-texts.js";
 import { type Contrast, chooseBaseline } from "./contrasts.js";
 import { type DifferingPlace, independentPlaces } from "./independent-places.js";
-import { type Place, placeId } from "./places.js";
+import { placeId, type ResponsePlace } from "./places.js";
 import type { CauseCell, PlaceRow, RejectionTable } from "./rejection-table.js";
 import { nameOfWord } from "./words.js";
 
 /** Where causes could not be compared with their baseline, or the comparison shows nothing. */
 export interface UnjudgedPlace {
-  readonly place: Place;
+  readonly place: ResponsePlace;
   readonly why: string;
   readonly causes: readonly PromisedOutcomeId[];
 }
 
 /** What comes of a cause at a place where it has no contrast. */
-type Judgment = { readonly kind: "judged" } | { readonly kind: "not_judged"; readonly why: string };
+type PlaceJudgment = { readonly kind: "judged" } | { readonly kind: "not_judged"; readonly why: string };
 
 /** A text with a time: several responses can have the same time, but none has an earlier one again. */
 const withTime = /\d:\d\d:\d\d|\b\d{10}(?:\d{3})?\b/;
@@ -82,7 +82,11 @@ function whysUnjudged(
 }
 
 /** Whether a cause without a contrast agrees with its baseline; `repeated` are the names of the words that came again. */
-function judgeWithoutContrast(cell: CauseCell, baseline: CauseCell, repeated: ReadonlySet<string>): Judgment {
+function judgeWithoutContrast(
+  cell: CauseCell,
+  baseline: CauseCell,
+  repeated: ReadonlySet<string>,
+): PlaceJudgment {
   const comparison = compareTexts(cell.texts, baseline.texts);
   switch (comparison.kind) {
     case "nobody_can_tell":

@@ -4,9 +4,9 @@ import type { OrganizationRef, Sandbox, ScenarioKeyRef } from "../library/sandbo
 import { usersPackage } from "../library/users-package.js";
 import { discardBody, respondToWebRequest } from "../library/web-request.js";
 import { SandboxError } from "../rules/errors.js";
-import { requireKnownOptions } from "../rules/schema/check.js";
-import { quote } from "../rules/schema/words.js";
+import { requireKnownOptions } from "../rules/validation.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { quote } from "../schema/words.js";
 
 // The handlers must be those of the msw that the user's tests import.
 const { http } = await usersPackage(

@@ -1,15 +1,11 @@
-import { sha256 as digestOf } from "@noble/hashes/sha2.js";
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { endpointsIn } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/make-farmers.js";
 import { clientReport } from "../report/report.js";
 import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
-import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
-import { snakeCase } from "../rules/schema/json.js";
-import { quote } from "../rules/schema/words.js";
 import { type Instant, isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
+import { checkValue, requireFields, requireKnownOptions } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
@@ -36,6 +32,8 @@ import {
   requestQuery,
 } from "../scenario/format/inputs.js";
 import { type LoadedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { snakeCase } from "../schema/json.js";
+import { quote } from "../schema/words.js";
 import { realTime } from "./real-time.js";
 import type {
   ActingAs,
@@ -45,6 +43,7 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "./sandbox.js";
+import { sha256Hex } from "./sha256.js";
 import { fetchResponse } from "./web-request.js";
 
 /** The member of a sandbox with its state. Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
@@ -78,11 +77,6 @@ const webPlatform: Platform = {
   endpoints: endpointsIn,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
-
-export function sha256Hex(text: string): string {
-  // The class: its function `sha256` weighs 0.5 kB more in a page.
-  return bytesToHex(digestOf(new TextEncoder().encode(text)));
-}
 
 // Four signatures for the refs that the compiler then checks: those of a scenario in the options; of `key-states`, without one;
 // any text, for a loaded scenario; and those that it finds in options that fit no other one. `Omit`: without it, editors would

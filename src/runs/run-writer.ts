@@ -145,7 +145,7 @@ function callerOutside({ cwd }: NodeJS.Process): string | undefined {
   const [, ownPlace = "", ...callers] = (new Error().stack ?? "").split("\n").map(placeInStack);
   const ownFolder = ownPlace.slice(0, ownPlace.lastIndexOf("/") + 1);
   for (const place of callers) {
-    const isInPackage = place.includes("/node_modules/") || place.startsWith(ownFolder);
+    const isInPackage = /\/node_modules\//.test(place) || place.startsWith(ownFolder);
     if (place !== "" && !isInPackage) return place.replace(`${cwd()}/`, "");
   }
   return undefined;

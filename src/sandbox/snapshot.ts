@@ -3,7 +3,7 @@ import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
-import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/described-keys.js";
+import { describedKeys, type KeyFields, type ScenarioOrganization } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./active-faults.js";
 import type { Counts } from "./journal/counts.js";
@@ -174,7 +174,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
 }
 
 type ScenarioAssumptions = NonNullable<Scenario["assumptions"]>;
-type OrganizationWithKeys = ScenarioOrganization & { keys: Record<string, ScenarioKey> };
+type OrganizationWithKeys = ScenarioOrganization & { keys: Record<string, KeyFields> };
 
 /** All organizations and keys, also those of the population. */
 function snapshotOrganizations(sandbox: SandboxState, now: number): Record<string, OrganizationWithKeys> {
@@ -185,7 +185,7 @@ function snapshotOrganizations(sandbox: SandboxState, now: number): Record<strin
     organizations[organization.ref] = { ...fields, keys: {} };
   }
 
-  const described = new Map<string, ScenarioKey>();
+  const described = new Map<string, KeyFields>();
   for (const { ref, fields } of describedKeys(scenario)) described.set(ref, fields);
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;
@@ -216,12 +216,12 @@ function snapshotOrganization(organization: Organization): ScenarioOrganization 
 /** A key's state as a scenario writes it. `described` is how the scenario has it; `undefined` for a key created at run time. */
 function snapshotKey(
   entry: KeyEntry,
-  described: ScenarioKey | undefined,
+  described: KeyFields | undefined,
   sandbox: SandboxState,
   now: number,
-): ScenarioKey {
+): KeyFields {
   const { key } = entry;
-  const fields: Writable<ScenarioKey> = {
+  const fields: Writable<KeyFields> = {
     environment: key.environment,
     name: key.name,
     scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
@@ -238,6 +238,7 @@ function snapshotKey(
     const beginsAtStart = end === since && at === now;
     if (!beginsAtStart) fields[keyEndFields[end]] = isoTime(at);
   });
+  if (key.createdAt !== undefined) fields.created_at = isoTime(key.createdAt);
   // With it, the replacement knows which key it replaces.
   if (key.replacedBy !== undefined) fields.replaced_by = key.replacedBy;
 
@@ -255,7 +256,7 @@ function snapshotUsage(
   entry: KeyEntry,
   { windows }: SandboxState,
   now: number,
-): NonNullable<ScenarioKey["usage"]> {
+): NonNullable<KeyFields["usage"]> {
   const { minuteCount, dayCount, recent } = usageAt(entry.usage, windows, now);
   const counts = { this_minute: minuteCount, today: dayCount };
   return windows.sliding ? { ...counts, counted_at: recent.map(isoTime) } : counts;

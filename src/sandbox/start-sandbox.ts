@@ -130,7 +130,8 @@ function stateAtStart(source: Scenario, options: NamedStart & StartContext): Sta
   // The organizations and keys, with what the profile `varied` adds to them.
   const records = scenarioRecords(scenario, seed, platform.sha256);
   const organizations = records.organizations.map((one) => withNameSuffix(settings, one));
-  const keys = records.keys.map((one) => startKey(one, start, windows, settings));
+  const registry = new Registry(organizations);
+  for (const key of records.keys) startKey(registry, key, start, windows, settings);
 
   return {
     name: options.name ?? scenario.name ?? "unnamed",
@@ -154,7 +155,7 @@ function stateAtStart(source: Scenario, options: NamedStart & StartContext): Sta
       last: undefined,
       wasFrozen: undefined,
     },
-    registry: new Registry(organizations, keys),
+    registry,
     requestIds: new RequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey: records.unknownKey },
     changes: new Map(),

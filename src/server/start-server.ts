@@ -7,12 +7,13 @@ import type {
   WithKnownFields,
 } from "../library/sandbox.js";
 import { loadScenario, nameOfFile } from "../node/files/load-scenario.js";
-import { requireFields, requireKnownOptions, shapeProblems, validationError } from "../rules/schema/check.js";
-import * as s from "../rules/schema/shape.js";
-import { quote } from "../rules/schema/words.js";
+import { requireFields, requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { checkedOptions } from "../sandbox/start-sandbox.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { shapeProblems } from "../schema/check.js";
+import * as s from "../schema/shape.js";
+import { quote } from "../schema/words.js";
 import { openSandbox } from "./open-sandbox.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";

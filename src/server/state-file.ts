@@ -4,10 +4,10 @@ import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
-import { quoteFile } from "../rules/schema/words.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { quoteFile } from "../schema/words.js";
 import { damagedState, parseState, stateText, unreadableState } from "./state-text.js";
 
 /**

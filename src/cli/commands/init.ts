@@ -6,12 +6,12 @@ import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js"
 import { packageFile, repository, version } from "../../node/package-files.js";
 import { isExecutable } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { tryParseJson } from "../../rules/schema/json.js";
-import { isMapping } from "../../rules/schema/shape.js";
-import { listed, quote, quoteFile } from "../../rules/schema/words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
+import { tryParseJson } from "../../schema/json.js";
+import { isMapping } from "../../schema/shape.js";
+import { listed, quote, quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";

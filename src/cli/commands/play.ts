@@ -10,8 +10,6 @@ import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
 import { faultKindRow } from "../../rules/fault-effects.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { snakeCase, tryParseJson } from "../../rules/schema/json.js";
-import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -24,6 +22,8 @@ import {
   type StepAction,
   type StoryResponse,
 } from "../../sandbox/step-results.js";
+import { snakeCase, tryParseJson } from "../../schema/json.js";
+import { quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
