@@ -1,11 +1,11 @@
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { isSuccess, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
-import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import type { Invocation } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenEndpoints } from "../scenario/written-endpoints.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
 import { me } from "./endpoints/me.js";
 import { jsonBody, textBody } from "./http-messages.js";
 

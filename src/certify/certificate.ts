@@ -3,12 +3,12 @@ import type { ReportLayout, TableRow, Tone } from "../report/render/layout.js";
 import { reportShape } from "../report/report-shape.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../rules/redact.js";
-import { inJsonOfAnyVersion, snakeCase } from "../rules/schema/json.js";
-import { type JsonSchema, jsonSchemaDocument } from "../rules/schema/json-schema.js";
-import type { Shape, ValueOf } from "../rules/schema/shape.js";
-import * as s from "../rules/schema/shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { shapeDescription } from "../scenario/format/scenario-json-schema.js";
+import { inJsonOfAnyVersion, snakeCase } from "../schema/json.js";
+import { type JsonSchema, jsonSchemaDocument } from "../schema/json-schema.js";
+import type { Shape, ValueOf } from "../schema/shape.js";
+import * as s from "../schema/shape.js";
 import { againLine, type Program } from "./again-line.js";
 import type { ClientRun } from "./client-run.js";
 import {

@@ -1,7 +1,7 @@
 import { keyVariable } from "../rules/api-key.js";
 import { isSuccess } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
 import type { Replacement } from "../runs/conditions.js";
+import { listed } from "../schema/words.js";
 import type { ClientRun, KeyRequest, SentKey } from "./client-run.js";
 import { type NotJudged, notJudged, type Reason, runNotMade, runTooLate } from "./judgment.js";
 import { whyRunShowsNothing } from "./not-judged.js";

@@ -5,8 +5,8 @@ import { reportFormats } from "../report/render/layout.js";
 import { adviceLevels } from "../rules/advice.js";
 import { lastClockInstant } from "../rules/api-key.js";
 import { profiles } from "../rules/assumptions.js";
-import { listed, quote } from "../rules/schema/words.js";
 import { parseDuration, parseTime, timeHint } from "../rules/time.js";
+import { listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 

@@ -1,5 +1,5 @@
 import type { Command as Commander, Option } from "commander";
-import { listed, quote } from "../rules/schema/words.js";
+import { listed, quote } from "../schema/words.js";
 import { type CliCommand, type CommandCall, type Mode, modesOf } from "./command.js";
 import { usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";

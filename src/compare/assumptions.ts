@@ -1,9 +1,10 @@
 import { type Assumptions, assumptionTable } from "../rules/assumptions.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { findMismatches } from "../rules/schema/check.js";
-import { isMapping } from "../rules/schema/shape.js";
+import { redactEncoded } from "../rules/redact.js";
 import { day, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
+import { findMismatches } from "../schema/check.js";
+import { isMapping } from "../schema/shape.js";
 import { type CompletedAttempt, listOutcomes } from "./attempt.js";
 import { stableChallenges } from "./challenges.js";
 import { type KeyLimit, limitHeaderForm, limitHeaderNames } from "./limit-headers.js";
@@ -248,7 +249,7 @@ function readDetails(response: RedactedResponse): ShownValue | undefined {
 function readCode(response: RedactedResponse): ShownValue {
   const code = memberIn(response, ["error", "code"]);
   if (typeof code !== "string") return { words: "no error.code" };
-  const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code });
+  const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code }, redactEncoded);
   if (mismatches.length > 0) return { words: quoted(code) };
   return shownAs(code);
 }

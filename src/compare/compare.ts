@@ -1,5 +1,5 @@
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import { learnAssumptions } from "./assumptions.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
 import { compareRejections } from "./causes-of-401.js";

@@ -1,6 +1,6 @@
 import { isNoResponse, type NoResponse } from "../node/clients/send-once.js";
 import { pluralize } from "../report/plain-text.js";
-import { isMapping } from "../rules/schema/shape.js";
+import { isMapping } from "../schema/shape.js";
 import type { Attempt } from "./attempt.js";
 import { describeUnexpected } from "./judge.js";
 import { headerOf, isHtml, memberIn, quoted, type RedactedResponse, shownText } from "./response.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { describeBody, judgeAttempt } from "./judge.js";
+import { judgeAttempt } from "./judge.js";
 import { type ContractOutcome, findKey, keysInVariables, unusedVariables } from "./keys-of-outcomes.js";
 import { createRedact, describeValue, type RedactedResponse, readResponse, shownText } from "./response.js";
 import { whyUncounted } from "./uncounted.js";
@@ -146,7 +146,9 @@ test.each([
   ["y".repeat(40), `text that starts with "${"y".repeat(40)}"`],
   ["y".repeat(41), `text that starts with "${"y".repeat(40)}…"`],
 ])("the body %j is described as %s", (text, described) => {
-  expect(describeBody({ ...responseOf(200), text })).toBe(described);
+  const response = { ...responseOf(401, {}, type), json: undefined, text };
+  const differences = judgeAttempt({ outcome: "401.revoked", ...sent, response });
+  expect(differences).toMatchObject([{ at: "body", found: described }]);
 });
 
 test.each([

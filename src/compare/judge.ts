@@ -2,9 +2,10 @@ import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
 import { findPrefix } from "../rules/api-key.js";
 import { outcomeRow, outcomes } from "../rules/outcomes.js";
-import { findMismatches } from "../rules/schema/check.js";
-import { isMapping, type Shape, shapeOfField } from "../rules/schema/shape.js";
+import { redactEncoded } from "../rules/redact.js";
 import { escapeControls } from "../rules/terminal-text.js";
+import { findMismatches } from "../schema/check.js";
+import { isMapping, type Shape, shapeOfField } from "../schema/shape.js";
 import type { Attempt } from "./attempt.js";
 import { type ContractDifference, type ContractRule, ruleOf } from "./keys-of-outcomes.js";
 import {
@@ -135,7 +136,7 @@ function judgeShape(
   response: RedactedResponse,
   ruleAt: (path: string) => ContractRule,
 ): PlaceDifference[] {
-  return findMismatches(shape, response.json).map(({ path, expected, value }) => {
+  return findMismatches(shape, response.json, redactEncoded).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
     let found = describeValue(value, response.numbers.get(path));
     // Two comparisons of the same service are equal, even if it sends more than the contract has.
@@ -205,7 +206,7 @@ function judgeRetryAfter(response: RedactedResponse): PlaceDifference[] {
   return [differenceAt("Retry-After", "RFC 9110", "seconds or a date", quoted(value))];
 }
 
-export function describeBody(response: RedactedResponse): string {
+function describeBody(response: RedactedResponse): string {
   const { text } = response;
   if (text === undefined) {
     const encoding = headerOf(response, "content-encoding");

@@ -1,4 +1,4 @@
-import { isMapping } from "../rules/schema/shape.js";
+import { isMapping } from "../schema/shape.js";
 import { headerOf, type RedactedResponse } from "./response.js";
 
 // A place is a part of a 401 that is compared by itself. Its name is also what a difference shows as its place:

@@ -1,9 +1,9 @@
 import type { RawResponse } from "../node/clients/send-once.js";
 import { findPrefix } from "../rules/api-key.js";
 import { redactEncoded, redactValue } from "../rules/redact.js";
-import { isTooDeep, tryParseJson } from "../rules/schema/json.js";
-import { type FieldPath, isMapping, pathText } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
+import { isTooDeep, tryParseJson } from "../schema/json.js";
+import { type FieldPath, isMapping, pathText } from "../schema/shape.js";
 
 /** A response to judge and show, with every key removed. */
 export interface RedactedResponse extends Pick<RawResponse, "status" | "reason" | "headers"> {

@@ -5,7 +5,7 @@ import {
   type SuccessOutcomeId,
   type SuccessStatus,
 } from "../rules/outcomes.js";
-import type { Shape } from "../rules/schema/shape.js";
+import type { Shape } from "../schema/shape.js";
 import type { KeyEntry } from "./registry.js";
 
 /** An endpoint of the API, and its responses. */

@@ -1,10 +1,10 @@
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
-import { maximumProblems } from "../rules/schema/check.js";
-import type { Problem, Spelling } from "../rules/schema/problem.js";
-import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
+import { maximumProblems } from "../schema/check.js";
+import type { Problem, Spelling } from "../schema/problem.js";
+import { type FieldPath, pathText } from "../schema/shape.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
 export const problemCodes = [

@@ -3,7 +3,7 @@ import { endpointNamed } from "../../api/endpoints.js";
 import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findListener, longestSearch } from "../../node/clients/control-client.js";
-import { nodePlatform, startNamed } from "../../node/platform.js";
+import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
@@ -20,7 +20,6 @@ import { authorizationChecks } from "../../rules/authorize.js";
 import { SandboxError } from "../../rules/errors.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
 import { fingerprintFor } from "../../sandbox/secrets.js";
@@ -28,6 +27,7 @@ import { bundledScenarios } from "../../scenario/bundled.js";
 import { writtenKeys } from "../../scenario/described-keys.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -225,7 +225,7 @@ async function ownKeys(
   io: Io,
 ): Promise<KeySource> {
   const loaded = await loadNamed(scenario, io);
-  const sandbox = startNamed(loaded, flags);
+  const sandbox = startInNode(loaded, flags);
   const endpoint = endpointNamed(sandbox, flags.endpoint);
   return {
     scenario: loaded.name,

@@ -1,9 +1,9 @@
 import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
-import { listed, quote } from "../../rules/schema/words.js";
 import { buildOrganization } from "../../sandbox/scenario-keys.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
+import { listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";

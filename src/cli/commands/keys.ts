@@ -1,6 +1,6 @@
 import { endpointNamed } from "../../api/endpoints.js";
 import { dryRunScenario } from "../../node/dry-run.js";
-import { startNamed } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { actionRefs } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
@@ -48,7 +48,7 @@ export const keysCommand = declareCommand({
   },
   async run({ args, flags, io }) {
     const loaded = await loadNamed(args[0], io);
-    const sandbox = startNamed(loaded, flags);
+    const sandbox = startInNode(loaded, flags);
     const format = flags.json ? "json" : (flags.format ?? "table");
     if (format === "env" || format === "powershell") {
       io.stdout.write(variableLines(sandbox, format));
@@ -65,7 +65,7 @@ export const keysCommand = declareCommand({
     const { palette, width } = io.stdout.style();
     const lines = keyTable(rows, palette, width);
     if (sandbox.timeline.steps.length + sandbox.story.steps.length > 0) {
-      const laterKeys = keysToCome(() => startNamed(loaded, { ...flags, frozen: true }));
+      const laterKeys = keysToCome(() => startInNode(loaded, { ...flags, frozen: true }));
       const titles = ["KEY", "SECRET", "MADE BY"].map(palette.dim);
       if (laterKeys.length > 0) lines.push("", "Created later:", ...alignColumns([titles, ...laterKeys]));
     }

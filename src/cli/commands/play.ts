@@ -4,14 +4,12 @@ import { actionSentences, clockSentence, timeInWords } from "../../api/story/ste
 import { stepView } from "../../api/story/step-view.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import type { OpenedScenario } from "../../node/files/load-scenario.js";
-import { startNamed } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
 import { faultKindRow } from "../../rules/fault-effects.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { snakeCase, tryParseJson } from "../../rules/schema/json.js";
-import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -24,6 +22,8 @@ import {
   type StepAction,
   type StoryResponse,
 } from "../../sandbox/step-results.js";
+import { snakeCase, tryParseJson } from "../../schema/json.js";
+import { quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -92,7 +92,7 @@ export const playCommand = declareCommand({
 
     // Only the story moves the clock.
     const stop = io.stopSignal();
-    const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
+    const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
     const pauses = await createPauses(call, stop);
     try {
       const keys = flags.step ? stepKeys : "";

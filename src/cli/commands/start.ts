@@ -1,14 +1,15 @@
 import { finished } from "node:stream";
 import { type LoadedScenario, type OpenedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
+import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { listed, quoteFile } from "../../rules/schema/words.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { startOptionsOf } from "../../sandbox/start-sandbox.js";
+import { checkedStart, startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
@@ -272,13 +273,13 @@ async function startServing(serving: Serving): Promise<void> {
 async function openServedSandbox(serving: Serving, onProblem: (error: unknown) => void = () => {}) {
   const { call, run, logger } = serving;
   const { flags, io } = call;
-  const options = {
+  const start = checkedStart(serving.loaded, flags, { platform: nodePlatform, run: run?.conditionedRun });
+  const opened = await openSandbox(start, {
+    name: flags.state,
+    cwd: io.cwd,
     startedScenario: () => serving.loaded,
-    startOptions: startOptionsOf(flags),
-    run: run?.conditionedRun,
     onProblem,
-  };
-  const opened = await openSandbox(flags.state, options, io.cwd);
+  });
   run?.follow(opened.sandbox, "command");
 
   const { stateFile } = opened;

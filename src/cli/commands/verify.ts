@@ -3,18 +3,18 @@ import { runStory } from "../../api/story/run-story.js";
 import { stepView } from "../../api/story/step-view.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import { type OpenedScenario, openScenario } from "../../node/files/load-scenario.js";
-import { nodePlatform, startNamed } from "../../node/platform.js";
+import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
-import { snakeCase } from "../../rules/schema/json.js";
-import { pathText } from "../../rules/schema/shape.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/step-results.js";
 import { viewClock } from "../../sandbox/views.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { formatProblem, ScenarioError } from "../../scenario/problems.js";
+import { snakeCase } from "../../schema/json.js";
+import { pathText } from "../../schema/shape.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -278,7 +278,7 @@ interface VerifiedStory {
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
 async function verifyStory(opened: OpenedScenario, flags: flag.SandboxFlags): Promise<VerifiedStory> {
   const { name, scenario } = opened.loaded;
-  const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
+  const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
   const stepCount = story.steps.length;
   const started = platform.stopwatch();

@@ -108,7 +108,7 @@ function chooseStations(named: readonly number[], now: number): readonly number[
 }
 
 /** A part of a life. */
-export interface Phase {
+interface Phase {
   readonly from: number;
   readonly to: number;
   /** `barred`: rejected, but not for good. `open`: a step of the timeline may have changed it by then. */
@@ -193,7 +193,7 @@ export function keyStart(
 }
 
 /** Requests of one key that are alike, and too close to be told apart. */
-export interface Dot {
+interface Dot {
   readonly place: number;
   readonly outcome: string;
   readonly count: number;

@@ -1,5 +1,5 @@
 import type { ActionName } from "../../rules/actions.js";
-import { canonicalJson } from "../../rules/schema/json.js";
+import { canonicalJson } from "../../schema/json.js";
 import { writtenFaults } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { viewAssumptions } from "../views.js";
@@ -22,7 +22,14 @@ const valuesChangedBy: Readonly<Record<ActionName | "clock", ReadValues>> = {
 };
 
 /** The members of a key that no operation changes. Of a created key, its ref stands for them. */
-const fixedMembers: readonly string[] = ["organization", "environment", "legacy", "sha256", "replaces"];
+const fixedMembers: readonly string[] = [
+  "organization",
+  "environment",
+  "legacy",
+  "sha256",
+  "createdAt",
+  "replaces",
+];
 
 /**
  * Runs an operation, and keeps `sandbox.changes` up to date: the values that users have changed since the start, each with
