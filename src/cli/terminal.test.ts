@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startInNode } from "../node/platform.js";
-import { bundledScenarios } from "../scenario/bundled.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
 import { keyRows, keyTable } from "./key-rows.js";
 import { createPrinter, paintStatus } from "./terminal.js";
 
@@ -50,7 +50,7 @@ test.each([
 });
 
 test("a table of keys has as many columns as fit", () => {
-  const rows = keyRows(startInNode(bundledScenarios["key-states"]));
+  const rows = keyRows(startInNode(resolveSource("key-states")));
   const whole = keyTable(rows, palette, Number.POSITIVE_INFINITY);
   const widthOf = (lines: readonly string[]) => Math.max(...lines.map(({ length }) => length));
   const titles = (width: number) => (keyTable(rows, palette, width)[0] as string).split(/ {2,}/);

@@ -2,12 +2,13 @@ import { STATUS_CODES } from "node:http";
 import { expect, test } from "vitest";
 import { failingWith } from "../../test/support/faulty.js";
 import { mePath } from "../../test/support/send.js";
+import { createSandbox } from "../index.js";
 import { startInNode } from "../node/platform.js";
 import { type FailureStatus, failures } from "../rules/fault-effects.js";
 import { outcomes } from "../rules/outcomes.js";
 import { bundledScenarios } from "../scenario/bundled.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { createSandbox } from "./create-sandbox.js";
 import { respondToWebRequest } from "./web-request.js";
 
 const baseUrl = "https://any.example";
@@ -48,7 +49,7 @@ test("each status has the reason phrase that Node's server sends", async () => {
 
 /** The traits that a sandbox has seen in a request to `/me`. */
 function traitsOf(request: Request) {
-  const sandbox = startInNode(bundledScenarios["key-states"]);
+  const sandbox = startInNode(resolveSource("key-states"));
   respondToWebRequest(() => sandbox, request);
   return sandbox.journal.requests()[0]?.traits;
 }

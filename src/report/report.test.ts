@@ -10,7 +10,10 @@ import type { Report } from "./report-shape.js";
 
 /** The endpoint that the report of a request suggests; `null` if there is none. */
 function suggestedFor(method: string, path: string, endpoints: Scenario["endpoints"] = {}): string | null {
-  const sandbox = startInNode({ ...bundledScenarios["key-states"], endpoints });
+  const sandbox = startInNode({
+    scenario: { ...bundledScenarios["key-states"], endpoints },
+    name: "key-states",
+  });
   handle(sandbox, asked({ method, path }));
   const advice = clientReport(sandbox).advice.find(({ id }) => id === "wrong-method-or-path");
   return advice?.examples[0]?.didYouMean ?? null;

@@ -10,8 +10,8 @@ import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { KeyEntry } from "./registry.js";
 import { positionInSeries } from "./request-ids.js";
-import { type Platform, replaceState, type SandboxState } from "./sandbox-state.js";
-import { type SandboxSettings, startSandbox } from "./start-sandbox.js";
+import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
+import { startSandbox } from "./start-sandbox.js";
 import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } from "./step-results.js";
 import { usageAt } from "./usage.js";
 import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
@@ -97,14 +97,13 @@ export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestId
   };
 }
 
-/** Continues a saved sandbox as a new one. Its clock has advanced meanwhile, unless it is frozen. */
-export function restoreSandbox(
-  saved: SavedSandbox,
-  platform: Platform,
-  options: Omit<SandboxSettings, "platform">,
-): SandboxState {
+/**
+ * Continues a saved sandbox in place of the one that would start. Its clock has advanced meanwhile, unless it is frozen. The options
+ * of the start are only for scenarios that start later.
+ */
+export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState {
   const { name, text, scenario } = saved;
-  const sandbox = startSandbox(saved.snapshot, { platform, name, text, ...options });
+  const sandbox = startSandbox({ ...start, scenario: saved.snapshot, name, text });
 
   // What the start of the snapshot cannot know. The scenario is what a reset starts again, in place of the snapshot.
   const steps = scenario.story ?? [];
@@ -127,7 +126,7 @@ export function restoreSandbox(
 
   // The clock went on while the sandbox did not run.
   const { clock } = sandbox;
-  const elapsed = Math.min(platform.time() - saved.at, lastClockInstant - clock.now());
+  const elapsed = Math.min(sandbox.platform.time() - saved.at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
 
   sandbox.journal.replaceWith(saved.exchanges, saved.recorded);

@@ -3,7 +3,8 @@ import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
 import { secretFor } from "../../sandbox/secrets.js";
-import { bundledScenarios, type ScenarioName } from "../../scenario/bundled.js";
+import type { ScenarioName } from "../../scenario/bundled.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
 import type { Io } from "../io.js";
 import { createPrinter, type Output } from "../terminal.js";
 import { createLog, type LogFlags, logEvents } from "./log.js";
@@ -15,7 +16,7 @@ async function logOf(
   flags: LogFlags = {},
   request = {},
 ): Promise<string> {
-  const sandbox = startInNode(bundledScenarios[scenario]);
+  const sandbox = startInNode(resolveSource(scenario));
   const parts: string[] = [];
   const stderr: Output = { write: (part) => void parts.push(part) };
   logEvents(sandbox, flags, await createLog(flags, { stderr: createPrinter(stderr, {}) } as unknown as Io));
