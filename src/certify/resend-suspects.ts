@@ -2,6 +2,7 @@ import { keyVariable } from "../rules/api-key.js";
 import { listed } from "../schema/words.js";
 import type { KeyRequest } from "./client-run.js";
 import type { Reason } from "./judgment.js";
+import { requestOfEachTurn } from "./request-of-each-turn.js";
 import { type ResendKind, waitAfterRejection } from "./resend-kinds.js";
 import type { Runs, WhichRun } from "./runs.js";
 import { runWithReplacement, type SteadyKey, whyCountVaries } from "./steady-key.js";
@@ -113,17 +114,6 @@ async function whyNotInEachTurn(turns: Turns): Promise<Reason | undefined> {
 
   const inTime = new Set(requests.filter((request) => !resent.has(request)));
   return whyInTimeAgain(turns, [...inTime], all.length);
-}
-
-/** The request of each turn, from 1: from the first to the last, at even distances. Fewer than there are turns come again. */
-export function requestOfEachTurn(requestCount: number, turnCount: number): number[] {
-  const requests: number[] = [];
-  const distance = (requestCount - 1) / (turnCount - 1);
-  for (let turn = 0; turn < turnCount; turn++) {
-    if (requestCount <= turnCount) requests.push(1 + (turn % requestCount));
-    else requests.push(1 + Math.round(turn * distance));
-  }
-  return requests;
 }
 
 /** The suspects take turns. When all requests have had one, each gets in the next round what the next suspect has. */

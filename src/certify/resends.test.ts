@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { handMade, reportCovering, sentKey, sentTimes } from "../../test/certify/hand-made.js";
 import type { Replacement } from "../runs/conditions.js";
 import type { ClientRun, KeyRequest, RunEnd } from "./client-run.js";
-import { requestOfEachTurn } from "./resend-suspects.js";
-import { judgeResends, resultOfRejections, type WhatFollowed } from "./resends.js";
+import { requestOfEachTurn } from "./request-of-each-turn.js";
+import { judgeResends } from "./resends.js";
+import { resultOfRejections, type WhatFollowed } from "./what-followed.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
 const followedBy: Readonly<Record<string, WhatFollowed>> = {

@@ -36,16 +36,11 @@ import {
   whyUnnoticed,
 } from "./steady-key.js";
 import { runVaried } from "./varied.js";
+import { resultOfRejections, type WhatFollowed } from "./what-followed.js";
 
 // A resend is a request that must not come: with the same key, after a 401 or 403, or too soon after a 429 or 503. It is found without
 // looking into the client: a run rejects the last request with a key that each run sends equally often. A client that does right gives
 // up, its test fails, and nothing follows. What follows is one request more than in the plain run.
-
-/** In how many runs one more request must have come that must not. */
-const minResent = 2;
-
-/** How many runs are made at most: a client with jitter may come too soon only in some of them. */
-const maxRuns = 5;
 
 /** Whether the client sends this key again after this kind of rejection. */
 interface Question {
@@ -55,11 +50,6 @@ interface Question {
   /** In how many runs the next request must come in time: three if no other timed kind would show jitter. */
   readonly minWaits: 2 | 3;
 }
-
-/** What followed the rejection in one run: no request, and the command failed; one in its time; or one that must not come. */
-export type WhatFollowed =
-  | { readonly kind: "nothing"; readonly run: ClientRun }
-  | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
 /** Judges each kind of resend. */
 export async function judgeResends(runs: Runs): Promise<Judgment> {
@@ -147,24 +137,6 @@ async function rejectLast(question: Question, nth: number): Promise<WhatFollowed
   const early = extraRequests.find(({ earlyMs }) => earlyMs !== undefined);
   if (early === undefined) return { kind: "in_time", request: next };
   return { kind: "resent", request: early };
-}
-
-/**
- * What the runs that rejected the last request show together; `undefined` if one more is needed. A run that sent more forbids that
- * another one holds. `minWaits`: see {@link Question}. `minFailures`: two if one may be chance.
- */
-export function resultOfRejections(followed: readonly WhatFollowed[], minWaits: 2 | 3, minFailures: 1 | 2) {
-  const countOf = (kind: WhatFollowed["kind"]) => followed.filter((next) => next.kind === kind).length;
-  const failures = countOf("nothing");
-  const waits = countOf("in_time");
-  const resent = countOf("resent");
-
-  if (resent === minResent) return "resent";
-  if (failures > 0 && failures < followed.length) return "sometimes";
-  if (failures === minFailures) return "held";
-  if (waits === minWaits && resent === 0) return "held";
-  if (followed.length === maxRuns) return "sometimes";
-  return undefined;
 }
 
 /** A kind holds only if the failure of its first run counts, and no other run shows a resend. */

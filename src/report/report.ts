@@ -175,11 +175,7 @@ function shareOf(rows: readonly { readonly covered: boolean }[]): Report["faults
  * @example
  * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
  */
-export function suggestEndpoint(
-  method: string,
-  path: string,
-  endpoints: readonly Endpoint[],
-): string | undefined {
+function suggestEndpoint(method: string, path: string, endpoints: readonly Endpoint[]): string | undefined {
   const route = routeAt(endpoints, path) ?? routeAt(endpoints, nearestPath(path, endpoints) ?? "");
   if (route === undefined) return undefined;
 

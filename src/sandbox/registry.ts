@@ -36,9 +36,6 @@ export interface KeyEntry {
   };
 }
 
-/** A key for the registry, with the requests that it has already used. */
-export type UsedKey = Pick<KeyEntry, "key" | "usage">;
-
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */
 export class Registry {
   readonly #organizations = new Map<string, OrganizationEntry>();
@@ -50,11 +47,10 @@ export class Registry {
   /** Which number to try next for a new ref such as `main-4`, by the ref without it (`main`): the lower ones are taken for good. */
   readonly nextSuffixes = new Map<string, number>();
 
-  constructor(organizations: Iterable<Organization>, keys: Iterable<UsedKey>) {
+  constructor(organizations: Iterable<Organization>) {
     for (const organization of organizations) {
       this.#organizations.set(organization.ref, { organization, keys: [] });
     }
-    for (const key of keys) this.addKey(key);
   }
 
   get organizations(): ReadonlyMap<string, OrganizationEntry> {
@@ -85,8 +81,8 @@ export class Registry {
     return this.#byHash.get(sha256);
   }
 
-  /** Adds a key, whose organization must exist. */
-  addKey({ key, usage }: UsedKey): KeyEntry {
+  /** Adds a key with the requests that it has already used. Its organization must exist. */
+  addKey(key: KeyRecord, usage: Usage): KeyEntry {
     const owner = this.organization(key.organization);
     const entry: KeyEntry = { key, owner, usage };
     owner.keys.push(entry);

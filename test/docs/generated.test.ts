@@ -234,7 +234,7 @@ function variablesPart(): string {
       .join(", ")
       .replace(/, (?=[^,]*$)/, " or ");
     const key = kind === undefined ? keys : `a ${kind} key in ${keys}`;
-    return [code(outcome), isLimit(row) ? `${key}, only with \`--probe-limits\`` : key];
+    return [code(outcome), isLimit(outcome) ? `${key}, only with \`--probe-limits\`` : key];
   });
   return table(["outcome", "variable"], [code(keyless.map(({ outcome }) => outcome)), "none"], ...rows);
 }

@@ -5,6 +5,7 @@ import type { KeyRecord } from "../../src/rules/api-key.js";
 import { recordChanges } from "../../src/sandbox/operations/changes.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
+import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
 import { camelCase, snakeCase } from "../../src/schema/json.js";
@@ -45,7 +46,7 @@ const shownIn = ({ organizations, keys }: Sandbox) => [organizations.list(), key
 function continuationsOf(sandbox: Sandbox): Sandbox[] {
   const { platform } = stateOf(sandbox);
   const saved = JSON.parse(JSON.stringify(saveSandbox(stateOf(sandbox))));
-  const restored = sandboxApi(restoreSandbox(saved, platform, { startOptions: {} }));
+  const restored = sandboxApi(restoreSandbox(saved, checkedStart(saved, {}, { platform })));
   return [createSandbox({ scenario: sandbox.snapshot() }), restored];
 }
 

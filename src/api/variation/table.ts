@@ -60,7 +60,7 @@ type AssumptionVariants<Value> = Readonly<
 >;
 
 /** Creates a row. Its variant `ofMinimal` is what `minimal` does: the first one, which changes nothing unless `variants` has it. */
-export function row(
+function row(
   id: string,
   statuses: readonly number[],
   ofMinimal: string,

@@ -17,27 +17,25 @@ export interface ResponseKind {
 }
 
 /** The variant of a row that a response has. */
-interface ChosenVariant {
+export interface ChosenVariant {
   readonly row: VariationRow;
   readonly variant: RowVariant;
   /** For what the variant leaves to chance, such as an order. */
   readonly random: RandomStream;
 }
 
-/** A call; if its response varies, with its variants, and with the id and the assumptions that these choose. */
-export type VariedCall = ApiCall & { readonly variants?: readonly ChosenVariant[] };
-
 /**
- * Makes the response to a call. In the profile `varied`, `respond` gets the call with the variants of its kind, and the result
- * has what varies in it, which a run shows. `respond` itself calls `vary` if the body is one of the API.
+ * Makes the response to a call. In the profile `varied`, `respond` gets the call with the id and the assumptions that the
+ * variants of its kind choose, and these variants, with which it varies a body of the API. The result has what varies in it,
+ * which a run shows.
  */
 export function withVariants<Result extends { readonly response: ApiResponse }>(
   sandbox: SandboxState,
   call: ApiCall,
   kind: ResponseKind,
-  respond: (call: VariedCall) => Result,
+  respond: (call: ApiCall, variants: readonly ChosenVariant[]) => Result,
 ): Result & Pick<CallResult, "requestId" | "points"> {
-  if (profileInEffect(sandbox) !== "varied") return respond(call);
+  if (profileInEffect(sandbox) !== "varied") return respond(call, []);
   const variants = chooseVariants(sandbox, call, kind);
 
   // What the variants choose before there is a response.
@@ -48,7 +46,7 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
     if (variant.requestId !== undefined) id = variant.requestId(call.id.slice("req_".length));
   }
 
-  const result = respond({ ...call, id, assumptions, variants });
+  const result = respond({ ...call, id, assumptions }, variants);
   if (sandbox.run === undefined) return { ...result, requestId: id };
 
   // What varies in it, for the run.

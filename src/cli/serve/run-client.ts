@@ -1,7 +1,7 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { startNamed } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { commandLine } from "../../report/plain-text.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
@@ -66,7 +66,7 @@ export async function runClient(
 
   // The start is a condition here, as it is there: an option would also replace the time of each scenario that the client loads.
   const run = conditions && { ...conditionedRun(conditions, folder.claim), start };
-  const sandbox = startNamed(loaded, options, run);
+  const sandbox = startInNode(loaded, options, run);
   sandbox.counters.passOnTo(client.requestCounter);
   client.onStart?.(sandbox);
 

@@ -71,18 +71,16 @@ export function createKey(
   return { key, secret };
 }
 
-export interface RotateInput {
-  readonly key: string;
-  /** How long the old key continues to work: 0 to 7 days. Default: 60 minutes. */
-  readonly overlap?: Overlap | undefined;
-  /** The ref of the replacement. Default: the old ref with the next free number. */
-  readonly as?: string | undefined;
-}
-
 /** Replaces an active key (R37); the old one works until the overlap ends (R38–R40). An expiry is not inherited. */
 export function rotateKey(
   sandbox: SandboxState,
-  input: RotateInput,
+  input: {
+    readonly key: string;
+    /** How long the old key continues to work: 0 to 7 days. Default: 60 minutes. */
+    readonly overlap?: Overlap | undefined;
+    /** The ref of the replacement. Default: the old ref with the next free number. */
+    readonly as?: string | undefined;
+  },
   now: number,
   by: Initiator,
 ): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
@@ -184,7 +182,7 @@ function issueKey(
   const lifetime = parseDuration(sandbox.assumptions.default_expiry);
   if (key.expiresAt === undefined && lifetime !== undefined) key.expiresAt = now + lifetime;
 
-  const entry = registry.addKey({ key, usage });
+  const entry = registry.addKey(key, usage);
   return { key: viewKey(entry, sandbox, now), secret };
 }
 
