@@ -9,7 +9,7 @@ import {
 } from "../../rules/api-key.js";
 import { canonicalJson } from "../../schema/json.js";
 import { listed, quote } from "../../schema/words.js";
-import { isLegacy, fieldOfKey, type ScenarioKey, sharedValues } from "../described-keys.js";
+import { fieldOfKey, isLegacy, type ScenarioKey, sharedValues } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
 import { keyStateAtStart } from "../format/key-settings.js";
 import { populationOf } from "../population.js";
