@@ -1,11 +1,11 @@
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { isSuccess, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
-import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import type { Invocation } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenEndpoints } from "../scenario/written-endpoints.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
 import { me } from "./endpoints/me.js";
 import { jsonBody, textBody } from "./http-messages.js";
 
@@ -28,7 +28,17 @@ const withAnnounced = /* @__PURE__ */ cachedByObject(
       const { method = "GET", path, scope = null, status = 200, body } = written;
       const success = body === undefined ? textBody("") : jsonBody(body);
       const respond = () => success;
-      endpoints.push({ method, path, operationId, scope, status, summary: operationId, respond });
+      endpoints.push({
+        method,
+        path,
+        operationId,
+        scope,
+        status,
+        summary: operationId,
+        hasBody: body !== undefined,
+        respond,
+        example: respond,
+      });
     }
     return endpoints;
   },

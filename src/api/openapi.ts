@@ -1,8 +1,8 @@
 import { type Outcome, outcomeRow, outcomes } from "../rules/outcomes.js";
-import { inJson } from "../rules/schema/json.js";
-import { type JsonSchema, jsonSchemaOf } from "../rules/schema/json-schema.js";
-import * as s from "../rules/schema/shape.js";
 import { type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
+import { inJson } from "../schema/json.js";
+import { type JsonSchema, jsonSchemaOf } from "../schema/json-schema.js";
+import * as s from "../schema/shape.js";
 import { builtIn } from "./endpoints.js";
 
 /** The version of the specification's machine-readable description (section 9). */

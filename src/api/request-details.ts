@@ -3,8 +3,6 @@ import { authorizationChecks, type RequestCheck } from "../rules/authorize.js";
 import { SandboxError } from "../rules/errors.js";
 import { faultKindRow, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
 import { isFault, isSuccess, mePath, type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
-import * as s from "../rules/schema/shape.js";
-import { quote } from "../rules/schema/words.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { type Exchange, sentKeyRef } from "../sandbox/journal/exchange.js";
@@ -12,6 +10,8 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
+import * as s from "../schema/shape.js";
+import { quote } from "../schema/words.js";
 import { requiredScope } from "./decide.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
@@ -70,7 +70,7 @@ export const requestDetailsShape = s.mapping({
   ),
 });
 
-/** Everything about one request. */
+/** Everything about one request: its view, and what is worked out when somebody opens it. */
 export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
 type CheckResult = RequestDetails["checks"][number];

@@ -1,5 +1,5 @@
-import { listed } from "../rules/schema/words.js";
 import type { VariedPoint } from "../sandbox/run-trace.js";
+import { listed } from "../schema/words.js";
 import type { RowCause } from "./cause-search.js";
 import type { ClientRun } from "./client-run.js";
 import type { Finding } from "./judgment.js";

@@ -1,7 +1,7 @@
 import { commandLine, pluralize } from "../report/plain-text.js";
 import { isFault, type OutcomeId } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
+import { listed } from "../schema/words.js";
 import { againLine, type Program } from "./again-line.js";
 import { type CertifyResult, conclusionLine, failedWithoutProblem } from "./certificate.js";
 import { type Check, nameOf, statusOfRejection } from "./check.js";

@@ -1,7 +1,7 @@
 import { exampleOfFault } from "../api/fault-responses.js";
 import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import { isNoticed, runFirstWrongAnswer } from "./answers.js";
 import { type ClientRun, hasFailed, type NotMade, type RunEnd } from "./client-run.js";
 import {

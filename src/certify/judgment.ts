@@ -1,5 +1,5 @@
-import type { ValueOf } from "../rules/schema/shape.js";
-import * as s from "../rules/schema/shape.js";
+import type { ValueOf } from "../schema/shape.js";
+import * as s from "../schema/shape.js";
 import type { Check } from "./check.js";
 
 /** Why something shows nothing about the client. Judgments compare reasons themselves, not their texts. */

@@ -1,5 +1,5 @@
 import { isFault } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import type { RunEnd, SentKey } from "./client-run.js";
 import { counts, type Evidence, notJudged, type Reason } from "./judgment.js";
 

@@ -1,5 +1,5 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import { isAnswerWanted, runFirstWrongAnswer } from "./answers.js";
 import type { ClientRun, SentKey } from "./client-run.js";
 import type { Note } from "./judgment.js";

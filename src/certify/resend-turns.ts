@@ -1,7 +1,8 @@
 import { keyVariable } from "../rules/api-key.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import { counts, type Evidence, type NotJudged, notJudged, type Reason } from "./judgment.js";
 import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
+import { requestOfEachTurn } from "./request-of-each-turn.js";
 import { type ResendKind, waitAfterRejection } from "./resend-kinds.js";
 import type { Suspect } from "./resend-suspects.js";
 import { type Doubt, letPollsWait, sentByOtherProcess, turnOffSomePolls } from "./resend-words.js";
@@ -57,17 +58,6 @@ export async function takeTurns(turns: Turns): Promise<Evidence> {
     }
   }
   return takeMoreTurns(turns, open, turnCount);
-}
-
-/** The request of each turn, from 1: from the first to the last, at even distances. Fewer than there are turns come again. */
-export function requestOfEachTurn(requestCount: number, turnCount: number): number[] {
-  const requests: number[] = [];
-  const distance = (requestCount - 1) / (turnCount - 1);
-  for (let turn = 0; turn < turnCount; turn++) {
-    if (requestCount <= turnCount) requests.push(1 + (turn % requestCount));
-    else requests.push(1 + Math.round(turn * distance));
-  }
-  return requests;
 }
 
 /** The suspects take turns. When all requests have had one, each gets in the next round what the next suspect has. */

@@ -10,8 +10,9 @@ import {
 } from "../../test/certify/hand-made.js";
 import type { Replacement } from "../runs/conditions.js";
 import type { KeyRequest, RunEnd } from "./client-run.js";
-import { requestOfEachTurn } from "./resend-turns.js";
-import { judgeResends, type LastRejection, shownTogether } from "./resends.js";
+import { type LastRejection, shownTogether } from "./last-rejections.js";
+import { requestOfEachTurn } from "./request-of-each-turn.js";
+import { judgeResends } from "./resends.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
 const rejections: Readonly<Record<string, LastRejection>> = {

@@ -1,6 +1,6 @@
 import { keyVariable } from "../rules/api-key.js";
 import { isSuccess, outcomeRow } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import { isAnswerWanted, isNoticed, runFirstWrongAnswer } from "./answers.js";
 import { nameOf } from "./check.js";
 import type { ClientRun, KeyRequest } from "./client-run.js";
@@ -18,6 +18,7 @@ import {
   notJudged,
   singleCheck,
 } from "./judgment.js";
+import { type LastRejection, shownTogether } from "./last-rejections.js";
 import { passEvidence } from "./pass-evidence.js";
 import { againCommand, type CertifyPlan, isWanted } from "./plan.js";
 import { firstExtraRequest, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
@@ -35,12 +36,6 @@ import { runVaried } from "./varied.js";
 // 2. Reject its last request with each kind of rejection, in run after run until they agree: the kind holds, or is a suspect.
 // 3. Exclude other reasons for the requests of suspects (resend-suspects.ts). What is left is a problem.
 
-/** In how many runs one more request must have come that must not. */
-const minResent = 2;
-
-/** How many runs are made at most: a client with jitter may come too soon only in some of them. */
-const maxRuns = 5;
-
 /** Whether the client sends this key again after this kind of rejection. */
 interface Question {
   readonly runs: Runs;
@@ -49,11 +44,6 @@ interface Question {
   /** In how many runs the next request must come in time: three if no other timed kind would show jitter. */
   readonly minWaits: 2 | 3;
 }
-
-/** What one run shows that rejects the last request: the client gave up, and the command failed; it asked again in time; or it must not have. */
-export type LastRejection =
-  | { readonly kind: "gave_up" }
-  | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
 /** Judges each kind of resend. */
 export async function judgeResends(runs: Runs): Promise<Judgment> {
@@ -149,22 +139,6 @@ async function rejectLastRequest({ runs, key, resendKind }: Question): Promise<L
   if (next.isElsewhere) return notJudged(sentByOtherProcess);
   if (early !== undefined) return { kind: "resent", request: early };
   return { kind: "in_time", request: next };
-}
-
-/**
- * What the runs that rejected the last request show together. A run that sent more forbids that another one holds. `minWaits`: see
- * {@link Question}. `minFailures`: two if one may be chance.
- */
-export function shownTogether(rejections: readonly LastRejection[], minWaits: 2 | 3, minFailures: 1 | 2) {
-  const numbers = { gave_up: 0, in_time: 0, resent: 0 };
-  for (const { kind } of rejections) numbers[kind] += 1;
-
-  if (numbers.resent === minResent) return "resent";
-  if (numbers.gave_up > 0 && numbers.gave_up < rejections.length) return "sometimes";
-  if (numbers.gave_up === minFailures) return "held";
-  if (numbers.in_time === minWaits && numbers.resent === 0) return "held";
-  if (rejections.length === maxRuns) return "sometimes";
-  return "one_more_run";
 }
 
 /** A kind holds only if the failures of its runs count, and no other run shows a resend. */

@@ -29,7 +29,7 @@ export interface ContradictingRuns {
 }
 
 /** What runs that had failed did when they were made again: all failed, one passed, or one was not made. */
-export type RepeatResult = { readonly kind: "failed_again" | "contradicted" } | NotMade;
+type RepeatResult = { readonly kind: "failed_again" | "contradicted" } | NotMade;
 
 /** How often failures are repeated, in all. With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
 const minRepetitions = 5;

@@ -1,6 +1,6 @@
 import { keyVariable } from "../rules/api-key.js";
 import { isSuccess } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import { isNoticed } from "./answers.js";
 import { counts, type Evidence, type NotJudged, notJudged, type Reason, runNotMade } from "./judgment.js";
 import { passEvidence } from "./pass-evidence.js";

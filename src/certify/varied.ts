@@ -1,5 +1,5 @@
 import { outcomeRow } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
+import { listed } from "../schema/words.js";
 import type { Cause } from "./cause-words.js";
 import { findCauses } from "./causes.js";
 import { type Check, nameOf } from "./check.js";

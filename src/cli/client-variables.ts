@@ -2,9 +2,9 @@ import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { writeFileAtomically } from "../node/files/write-file.js";
 import { hasSandboxMark, keyVariable } from "../rules/api-key.js";
-import { quote } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, secretsForClients } from "../sandbox/secrets.js";
+import { quote } from "../schema/words.js";
 import type { RunningServer } from "../server/serve.js";
 import { unwritable } from "./exit-codes.js";
 

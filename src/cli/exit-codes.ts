@@ -1,8 +1,8 @@
 import { fileFailure, isMachineLimit } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
-import { quoteFile } from "../rules/schema/words.js";
 import { printable } from "../rules/terminal-text.js";
+import { quoteFile } from "../schema/words.js";
 
 export const exitCode = {
   fine: 0,

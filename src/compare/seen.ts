@@ -1,9 +1,9 @@
 import { challengeHeaders } from "../api/respond.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { isMapping } from "../rules/schema/shape.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { writtenKeys } from "../scenario/described-keys.js";
 import { readSettings } from "../scenario/format/key-settings.js";
+import { isMapping } from "../schema/shape.js";
 import { type CompletedAttempt, listOutcomes } from "./attempt.js";
 import { stableChallenges } from "./challenges.js";
 import {

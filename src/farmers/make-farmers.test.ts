@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
 import { type FarmerLocale, farmerLocaleChoices, farmerLocales } from "../rules/farmer-locales.js";
-import { jsonSchemaDocument, jsonSchemaOf } from "../rules/schema/json-schema.js";
 import { day } from "../rules/time.js";
 import {
   type Farmer,
@@ -13,13 +12,20 @@ import {
   type Parcel,
   type Position,
 } from "../sandbox/farmer-records/farmer-shape.js";
+import { jsonSchemaDocument, jsonSchemaOf } from "../schema/json-schema.js";
 import { farmerId, indexOfFarmer } from "./farmer-id.js";
-import { type FarmerSource, farmerAt, farmerFeatures, farmerRow, makeFarmers } from "./make-farmers.js";
+import { farmerAt, farmerFeatures, farmerRow, makeFarmers } from "./make-farmers.js";
 import { countryOf, crops, resolveLocale } from "./tables.js";
 
 const start = Date.UTC(2026, 2, 2, 9);
 
-test.each<[string, readonly (readonly [FarmerSource, count: number])[], ...digests: string[]]>([
+test.each<
+  [
+    string,
+    readonly (readonly [source: Parameters<typeof farmerAt>[0], count: number])[],
+    ...digests: string[],
+  ]
+>([
   ["of all locales", [[{ seed: 1, start }, 100]], "cef4a5294c0f64ff", "fb05d7e28f31de5a"],
   [
     "of another start",

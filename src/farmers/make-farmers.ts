@@ -22,7 +22,7 @@ const capacity: Readonly<Record<LivestockType, readonly [withoutLand: number, pe
   sheep: [3, 12],
 };
 
-export interface FarmerSource {
+interface FarmerSource {
   readonly seed: number;
   /** The start of the scenario's clock, in milliseconds since 1970; every date depends on it. */
   readonly start: number;

@@ -101,7 +101,7 @@ export function namesOf(region: Region, language: string): Names {
 }
 
 /** Common names of a country, a region or a language's speakers. */
-export interface Names {
+interface Names {
   readonly female: readonly string[];
   readonly male: readonly string[];
   /** Most common first. */

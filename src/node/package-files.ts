@@ -1,8 +1,8 @@
 import { promises } from "node:fs";
 import project from "../../package.json" with { type: "json" };
-import { requireFields } from "../rules/schema/check.js";
-import { quote } from "../rules/schema/words.js";
+import { requireFields } from "../rules/validation.js";
 import type { ScenarioName } from "../scenario/bundled.js";
+import { quote } from "../schema/words.js";
 
 export const { version } = project;
 export const repository = project.homepage.replace(/#.*/, "");

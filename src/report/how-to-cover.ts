@@ -5,11 +5,11 @@ import { cachedByName } from "../rules/cached-by.js";
 import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
 import { isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
-import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
+import { type Endpoint, ownSuccessOf, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
-import { startSandbox } from "../sandbox/start-sandbox.js";
+import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
 import { shellWord } from "./plain-text.js";
 import type { HowToCover } from "./report-shape.js";
@@ -106,7 +106,9 @@ function findReproductions(sandbox: SandboxState): Reproductions {
 /** Those of a sandbox of a bundled scenario. They never change, and to start one takes longer than the rest of a report. */
 const bundledReproductions = /* @__PURE__ */ cachedByName(
   (name: ScenarioName, platform: SandboxState["platform"]): Reproductions =>
-    findReproductions(startSandbox(bundledScenarios[name], { platform, name })),
+    findReproductions(
+      startSandbox(checkedStart({ scenario: bundledScenarios[name], name }, {}, { platform })),
+    ),
 );
 
 /** A request to each endpoint with each key that is in the environment of clients. */
@@ -179,7 +181,7 @@ interface ScopedRequest {
 
 /** The first key of the scenario for which only the scope of an endpoint is missing, if the outcome is its success. */
 function keyToGiveScope(sandbox: SandboxState, outcome: OutcomeId): ScopedRequest | undefined {
-  const endpoint = sandbox.endpoints.find((served) => successOutcomeOf(served, undefined) === outcome);
+  const endpoint = sandbox.endpoints.find((served) => !served.isMe && ownSuccessOf(served) === outcome);
   if (endpoint === undefined) return undefined;
   const scope = requiredScope(endpoint, sandbox);
   if (!scope) return undefined;

@@ -2,9 +2,9 @@ import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { keyVariable } from "../rules/api-key.js";
 import { faultKindRow } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
-import { snakeCase } from "../rules/schema/json.js";
-import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
+import { snakeCase } from "../schema/json.js";
+import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
 import type { ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
 import { render, type TextStyle } from "./render/render.js";
@@ -272,7 +272,7 @@ function annotationText(plain: string): string {
 }
 
 /** How often something led to an advice: `2 requests`, or `1 line` of output. */
-export function adviceCount({ id, count }: { readonly id: string; readonly count: number }): string {
+function adviceCount({ id, count }: { readonly id: string; readonly count: number }): string {
   return pluralize(count, id === "key-in-output" ? "line" : "request");
 }
 

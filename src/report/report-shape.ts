@@ -2,10 +2,10 @@ import { adviceIds, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { mapTexts } from "../rules/redact.js";
-import { findMistakes } from "../rules/schema/check.js";
-import { camelCase, inJsonOfAnyVersion } from "../rules/schema/json.js";
-import * as s from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
+import { findMistakes } from "../schema/check.js";
+import { camelCase, inJsonOfAnyVersion } from "../schema/json.js";
+import * as s from "../schema/shape.js";
 
 // The shape of a report as JSON, and its type. Apart from `report.ts`, which pages need without the shape.
 

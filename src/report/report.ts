@@ -3,13 +3,13 @@ import { routeAt } from "../api/routes.js";
 import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import { adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import { listed, nearest } from "../rules/schema/words.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { listed, nearest } from "../schema/words.js";
 import { howToCover } from "./how-to-cover.js";
 import type {
   HowToCover,
@@ -175,11 +175,7 @@ function shareOf(rows: readonly { readonly covered: boolean }[]): Report["faults
  * @example
  * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
  */
-export function suggestEndpoint(
-  method: string,
-  path: string,
-  endpoints: readonly Endpoint[],
-): string | undefined {
+function suggestEndpoint(method: string, path: string, endpoints: readonly Endpoint[]): string | undefined {
   const route = routeAt(endpoints, path) ?? routeAt(endpoints, nearestPath(path, endpoints) ?? "");
   if (route === undefined) return undefined;
 

@@ -58,7 +58,7 @@ export type SandboxErrorCode = keyof typeof errorCauses;
 // Registered globally, so that the ES module build and the CommonJS build recognize each other's errors.
 const brand = Symbol.for("svc-sandbox.error");
 
-export function isSandboxError(value: unknown): value is SandboxError {
+function isSandboxError(value: unknown): value is SandboxError {
   return typeof value === "object" && value !== null && brand in value;
 }
 

@@ -1,4 +1,4 @@
-import * as s from "./schema/shape.js";
+import * as s from "../schema/shape.js";
 
 /** The fields of `Access`. */
 const accessFields = {

@@ -1,5 +1,5 @@
+import * as s from "../schema/shape.js";
 import { type FaultKind, type FaultOutcomeId, faultKinds, faultKindTable } from "./fault-effects.js";
-import * as s from "./schema/shape.js";
 
 /** One way a request can end. */
 export interface Outcome {

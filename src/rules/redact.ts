@@ -113,7 +113,7 @@ export function mapTexts<Value>(
 }
 
 /** Decodes printable ASCII repeatedly: a key that three proxies encoded is still a key. A line break would forge a line of a log. */
-export function decodePrintable(text: string): string {
+function decodePrintable(text: string): string {
   let decoded = text;
   for (let round = 0; round < maxDecodings; round++) {
     const mayBeEncoded = decoded.includes("%") || decoded.includes("\\u00");

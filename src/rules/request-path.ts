@@ -1,5 +1,5 @@
+import { unicodePattern } from "../schema/unicode-pattern.js";
 import { redactKeys } from "./redact.js";
-import { unicodePattern } from "./terminal-text.js";
 
 /** The path of the sandbox's own tools, under any base URL; API clients do not call them. */
 export const controlPath = "/__sandbox";

@@ -1,13 +1,5 @@
 import { eastAsianWidth } from "get-east-asian-width";
-
-/**
- * A pattern with properties of Unicode, made when first used: for a literal, V8 loads their tables at each start. Its source
- * is an argument, since the minifier turns `new RegExp` with a constant into a literal.
- */
-export function unicodePattern(source: string, flags: string): () => RegExp {
-  let pattern: RegExp | undefined;
-  return () => (pattern ??= new RegExp(source, flags));
-}
+import { unicodePattern } from "../schema/unicode-pattern.js";
 
 /** Controls, lone surrogates, line separators, marks of direction, and what XML forbids. Without `\p{…}`, as it is a literal. */
 const unprintable =

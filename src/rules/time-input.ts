@@ -1,5 +1,5 @@
+import { quote } from "../schema/words.js";
 import { SandboxError } from "./errors.js";
-import { quote } from "./schema/words.js";
 import { type Instant, isInstant, parseDuration, parseTime, timeHint } from "./time.js";
 
 // Times and durations from a caller. A wrong one is an error.

@@ -3,7 +3,7 @@ import { environments, keyStates, mapKeyEnds } from "../rules/api-key.js";
 import { organizationViewFields } from "../rules/organization.js";
 import { faultOutcomes, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
-import * as s from "../rules/schema/shape.js";
+import * as s from "../schema/shape.js";
 
 // These shapes are not with the views, since pages leave them out.
 
@@ -24,6 +24,8 @@ const keyShape = s.mapping({
   fingerprint: s.text({ pattern: /^[0-9a-f]{12}$/ }),
   state: s.choice(keyStates),
   usage: s.mapping({ thisMinute: s.count(), today: s.count() }),
+  /** When it was created; `null` for a key that the scenario starts with. */
+  createdAt: s.nullable(s.instant()),
   ...mapKeyEnds(() => s.nullable(s.instant())),
   replacedBy: s.nullable(listedRef()),
   replaces: s.nullable(listedRef()),

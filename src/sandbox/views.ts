@@ -3,12 +3,12 @@ import { type Assumptions, type Profile, resolveAssumptions } from "../rules/ass
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
 import { outcomes } from "../rules/outcomes.js";
-import { requireFields } from "../rules/schema/check.js";
-import type { ValueOf } from "../rules/schema/shape.js";
-import { didYouMean, quote } from "../rules/schema/words.js";
 import { isoTime } from "../rules/time.js";
+import { requireFields } from "../rules/validation.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
+import type { ValueOf } from "../schema/shape.js";
+import { didYouMean, quote } from "../schema/words.js";
 import type { VirtualClock } from "./clock.js";
 import { successOutcomesOf } from "./endpoint.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
@@ -32,6 +32,7 @@ export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.cl
     fingerprint: fingerprintOf(key.sha256),
     state: keyStateAt(key, now),
     usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
+    createdAt: viewTime(key.createdAt),
     ...mapKeyEnds((end) => viewTime(key[end])),
     replacedBy: (key.replacedBy ?? null) as ListedKeyRef | null,
     replaces: (key.replaces ?? null) as ListedKeyRef | null,

@@ -1,5 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import { didYouMean, quote } from "../rules/schema/words.js";
+import { didYouMean, quote } from "../schema/words.js";
 import { type BundledKeyRefs, bundledTexts } from "./bundled.generated.js";
 import type { Scenario } from "./scenario.generated.js";
 

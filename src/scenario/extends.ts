@@ -1,7 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
-import type { Members } from "../rules/schema/problem.js";
-import { isMapping } from "../rules/schema/shape.js";
-import { nearest, quote } from "../rules/schema/words.js";
+import type { Members } from "../schema/problem.js";
+import { isMapping } from "../schema/shape.js";
+import { nearest, quote } from "../schema/words.js";
 import { type AddProblem, type FieldProblem, ScenarioError } from "./problems.js";
 import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 

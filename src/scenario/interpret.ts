@@ -1,7 +1,7 @@
-import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
-import type { Members, Spelling } from "../rules/schema/problem.js";
-import { type FieldPath, isMapping } from "../rules/schema/shape.js";
-import { nearest } from "../rules/schema/words.js";
+import { maximumProblems, shapeProblems } from "../schema/check.js";
+import type { Members, Spelling } from "../schema/problem.js";
+import { type FieldPath, isMapping } from "../schema/shape.js";
+import { nearest } from "../schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
 import { type Facts, factsOf } from "./checks/facts.js";
 import { faultsFit } from "./checks/fault-rules.js";

@@ -1,6 +1,6 @@
-import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
-import { isMapping, typeTag } from "../rules/schema/shape.js";
-import { quote } from "../rules/schema/words.js";
+import { requireFields, requireKnownOptions } from "../rules/validation.js";
+import { isMapping, typeTag } from "../schema/shape.js";
+import { quote } from "../schema/words.js";
 import {
   bundledScenarios,
   isScenarioName,

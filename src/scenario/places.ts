@@ -1,5 +1,5 @@
-import { nearest } from "../rules/schema/words.js";
 import { charactersOf, printable, textWidth } from "../rules/terminal-text.js";
+import { nearest } from "../schema/words.js";
 import { type Place, redactSecrets, type SourcePlace, type SourceText } from "./problems.js";
 
 export function createSource(text: string, file?: string): SourceText {
@@ -101,7 +101,7 @@ export function isSecretName(name: string): boolean {
 const excerptColumns = 72;
 
 /** The part of a line around a column, and a caret that is right also after tabs and wide characters. */
-export function excerptOf(line: string, column: number) {
+function excerptOf(line: string, column: number) {
   const at = Math.min(Math.max(column - 1, 0), line.length);
   // Scenarios may have lines of a megabyte.
   const charactersBefore = charactersOf(line.slice(Math.max(0, at - 1_000), at));

@@ -1,6 +1,6 @@
-import type { Members } from "../rules/schema/problem.js";
-import { type FieldPath, typeTag } from "../rules/schema/shape.js";
-import { quote } from "../rules/schema/words.js";
+import type { Members } from "../schema/problem.js";
+import { type FieldPath, typeTag } from "../schema/shape.js";
+import { quote } from "../schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
 import { type AddProblem, addingTo, type FieldProblem } from "./problems.js";
 import type { ReadScenario, WrittenScenario } from "./written-scenario.js";

@@ -1,5 +1,5 @@
 import { type Document, visit, type YAMLError } from "yaml";
-import { quote } from "../rules/schema/words.js";
+import { quote } from "../schema/words.js";
 
 interface SyntaxProblem {
   /** Default: the place of the error. */

@@ -1,5 +1,5 @@
-import type { Members } from "../rules/schema/problem.js";
-import type { FieldPath } from "../rules/schema/shape.js";
+import type { Members } from "../schema/problem.js";
+import type { FieldPath } from "../schema/shape.js";
 import type { FieldProblem, Place, SourcePlace } from "./problems.js";
 
 /** A scenario as it is written, in a text or as a value, before any check. */

@@ -18,8 +18,8 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { FieldPath } from "../rules/schema/shape.js";
-import { quote } from "../rules/schema/words.js";
+import type { FieldPath } from "../schema/shape.js";
+import { quote } from "../schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { createSource, isSecretName, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";

@@ -2,9 +2,6 @@ import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { tryParseJson } from "../rules/schema/json.js";
-import { isMapping } from "../rules/schema/shape.js";
-import { quote, quoteFile } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { type SavedSandbox, saveSandbox } from "../sandbox/snapshot.js";
 import { interpretScenario } from "../scenario/interpret.js";
@@ -12,9 +9,12 @@ import { bundledOnly, type NamedScenario } from "../scenario/parse-scenario.js";
 import { readValue } from "../scenario/plain-data.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { tryParseJson } from "../schema/json.js";
+import { isMapping } from "../schema/shape.js";
+import { quote, quoteFile } from "../schema/words.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 11;
+export const stateFormat = 12;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {

@@ -4,7 +4,7 @@ import { certificateLayout } from "../../src/certify/certificate.js";
 import { certificateText } from "../../src/certify/certificate-text.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
 import { render } from "../../src/report/render/render.js";
-import { snakeCase } from "../../src/rules/schema/json.js";
+import { snakeCase } from "../../src/schema/json.js";
 import { failed } from "../certify/certified.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";

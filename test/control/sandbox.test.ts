@@ -10,6 +10,7 @@ import {
 import type { ActionName } from "../../src/rules/actions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
+import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { oneKey } from "../support/api-client.js";
 import { type ServedControl, serveControl } from "./client.js";
 
@@ -299,7 +300,7 @@ test("a value that a user and a step change is as it would be without the user, 
   );
   const saved = JSON.parse(JSON.stringify(saveSandbox(control.sandbox)));
   const { sandbox } = control;
-  const restored = restoreSandbox(saved, sandbox.platform, { startOptions: {} });
+  const restored = restoreSandbox(saved, checkedStart(saved, {}, sandbox));
   expect(restored.changes).toEqual(sandbox.changes);
   operations.organization(restored, { ref: "bank", status: "active" });
   expect(restored.changes.size).toBe(0);

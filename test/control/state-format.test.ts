@@ -11,6 +11,7 @@ import { isoTime } from "../../src/rules/time.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, type SavedSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
+import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { parseState, stateFormat, stateText } from "../../src/server/state-text.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
@@ -46,7 +47,9 @@ type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : ne
 
 /** A sandbox that continues a state of a minute ago. */
 const restored = (saved: SavedSandbox) =>
-  sandboxApi(restoreSandbox({ ...saved, at: saved.at - 60_000 }, nodePlatform, { startOptions: {} }));
+  sandboxApi(
+    restoreSandbox({ ...saved, at: saved.at - 60_000 }, checkedStart(saved, {}, { platform: nodePlatform })),
+  );
 
 test("the state of any sandbox can be read again and continues exactly like the sandbox", async () => {
   await fc.assert(

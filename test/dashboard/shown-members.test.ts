@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
-import { inJson } from "../../src/rules/schema/json.js";
-import { type Shape, shapeOfField } from "../../src/rules/schema/shape.js";
+import { inJson } from "../../src/schema/json.js";
+import { type Shape, shapeOfField } from "../../src/schema/shape.js";
 import { root } from "../support/pages.js";
 
 const viewOf = (name: string) => readFileSync(join(root, "src/dashboard/views", name), "utf8");

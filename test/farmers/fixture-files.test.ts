@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { jsonSchemaOf } from "../../src/rules/schema/json-schema.js";
 import { farmerShape } from "../../src/sandbox/farmer-records/farmer-shape.js";
+import { jsonSchemaOf } from "../../src/schema/json-schema.js";
 import { membersIn, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 

@@ -7,7 +7,7 @@ import type { Fault } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { version } from "../../src/node/package-files.js";
 import { startInNode } from "../../src/node/platform.js";
-import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
@@ -149,7 +149,7 @@ test.each([
 
 test("a defect of the control plane gets 500, and the server continues", async () => {
   const defects: unknown[] = [];
-  const sandbox = startInNode(bundledScenarios["key-states"]);
+  const sandbox = startInNode(resolveSource("key-states"));
   const state = createServerState(sandbox, { onDefect: (error) => defects.push(error) });
   state.control = () => {
     throw new Error("a defect");

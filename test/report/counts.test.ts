@@ -25,7 +25,7 @@ const faults: Fault[] = [
   { when: { probability: 0.1 }, then: { truncate: true } },
 ];
 const open = (name: ScenarioName) => () =>
-  startInNode({ ...bundledScenarios[name], faults }, { name, frozen: true });
+  startInNode({ scenario: { ...bundledScenarios[name], faults }, name }, { frozen: true });
 
 /** One event in the life of a sandbox. */
 const happening = fc.record({

@@ -10,8 +10,8 @@ import {
 } from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import { faultKinds } from "../../src/rules/fault-effects.js";
-import { snakeCase } from "../../src/rules/schema/json.js";
 import { escapeControls } from "../../src/rules/terminal-text.js";
+import { snakeCase } from "../../src/schema/json.js";
 import { coverageText, promisedCount } from "../support/coverage.js";
 import { memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../support/pages.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";

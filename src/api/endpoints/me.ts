@@ -1,9 +1,9 @@
 import { environments } from "../../rules/api-key.js";
 import { organizationViewFields } from "../../rules/organization.js";
 import { mePath } from "../../rules/outcomes.js";
-import * as s from "../../rules/schema/shape.js";
 import type { ReleasedEndpoint, TextBody } from "../../sandbox/endpoint.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
+import * as s from "../../schema/shape.js";
 import { jsonBody, utf8Length } from "../http-messages.js";
 
 const contextShape = s.mapping({
@@ -52,7 +52,9 @@ export const me: ReleasedEndpoint = {
   },
   status: 200,
   isMe: true,
-  respond: (caller) => (caller === undefined ? jsonBody(me.responseExample) : contextOf(caller)),
+  hasBody: true,
+  respond: contextOf,
+  example: () => jsonBody(me.responseExample),
 };
 
 /** The context of a key. Only `usage.today`, its last member, changes between responses. */

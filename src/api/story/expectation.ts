@@ -1,5 +1,3 @@
-import { tryParseJson } from "../../rules/schema/json.js";
-import { type FieldPath, isMapping } from "../../rules/schema/shape.js";
 import {
   type PlayedStep,
   type StepDifference,
@@ -7,6 +5,8 @@ import {
   type StoryStep,
   shownValue,
 } from "../../sandbox/step-results.js";
+import { tryParseJson } from "../../schema/json.js";
+import { type FieldPath, isMapping } from "../../schema/shape.js";
 
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 

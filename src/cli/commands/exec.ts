@@ -15,12 +15,12 @@ import type { Report } from "../../report/report-shape.js";
 import type { Profile } from "../../rules/assumptions.js";
 import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { Fault } from "../../sandbox/active-faults.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { whyNeverMatches } from "../../scenario/checks/fault-rules.js";
+import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -70,6 +70,15 @@ export const execCommand = declareCommand({
   args: flag.scenarioArgument,
   clientCommandUsage: "<command...>",
   flags,
+  modes: [
+    {
+      name: "exec --no-control",
+      when: ({ flags }) => flags.control === false,
+      words: ["[scenario]"],
+      flags: flag.namesOf(flags, ["controlToken"]),
+    },
+    { name: "exec", words: ["[scenario]"], flags: flag.namesOf(flags, ["control"]) },
+  ],
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",

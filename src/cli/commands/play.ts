@@ -4,14 +4,12 @@ import { actionSentences, clockSentence, timeInWords } from "../../api/story/ste
 import { stepView } from "../../api/story/step-view.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import type { OpenedScenario } from "../../node/files/load-scenario.js";
-import { startNamed } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
 import { faultKindRow } from "../../rules/fault-effects.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { snakeCase, tryParseJson } from "../../rules/schema/json.js";
-import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -24,6 +22,8 @@ import {
   type StepAction,
   type StoryResponse,
 } from "../../sandbox/step-results.js";
+import { snakeCase, tryParseJson } from "../../schema/json.js";
+import { quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -51,12 +51,29 @@ const flags = {
 };
 type PlayCall = CallOf<typeof flags>;
 
+const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
+
 export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
   args: flag.scenarioArgument,
   flags,
+  modes: [
+    {
+      name: "play --json",
+      when: ({ flags }) => flags.json,
+      words: ["[scenario]"],
+      flags: ["json", ...sandboxFlagNames],
+    },
+    {
+      name: "play --step",
+      when: ({ flags }) => flags.step,
+      words: ["[scenario]"],
+      flags: ["step", ...sandboxFlagNames],
+    },
+    { name: "play", words: ["[scenario]"], flags: ["speed", ...sandboxFlagNames] },
+  ],
   examples: {
     "svc-sandbox play rotation": "with time to read",
     "svc-sandbox play rotation --step": "Enter for the next step, q to end",
@@ -75,7 +92,7 @@ export const playCommand = declareCommand({
 
     // Only the story moves the clock.
     const stop = io.stopSignal();
-    const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
+    const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
     const pauses = await createPauses(call, stop);
     try {
       const keys = flags.step ? stepKeys : "";

@@ -1,9 +1,9 @@
 import { openApiDocument } from "../../api/openapi.js";
 import { keyPrefixes, randomLength, sandboxMark } from "../../rules/api-key.js";
-import type { JsonSchema } from "../../rules/schema/json-schema.js";
-import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
+import type { JsonSchema } from "../../schema/json-schema.js";
+import { listed, quote } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 

@@ -1,14 +1,15 @@
 import { finished } from "node:stream";
 import { type LoadedScenario, type OpenedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
+import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { listed, quoteFile } from "../../rules/schema/words.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { startOptionsOf } from "../../sandbox/start-sandbox.js";
+import { checkedStart, startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
@@ -49,7 +50,7 @@ const flags = {
   detach: flag.toggle(
     "--detach",
     "serve in the background: print the line of --json once requests are accepted, and return; the command stop ends it",
-    { variables: [], conflicts: ["control", "untilStdinEnds"] },
+    { variables: [], conflicts: ["untilStdinEnds"] },
   ),
   untilStdinEnds: flag.cliOnlyToggle(
     "--until-stdin-ends",
@@ -58,7 +59,6 @@ const flags = {
   open: flag.toggle(
     "--open",
     "open the dashboard in the browser (BROWSER, or the default browser) once the server is ready",
-    { conflicts: ["control"] },
   ),
   log: flag.log("pretty"),
   showKeys: flag.toggle(
@@ -80,6 +80,16 @@ export const startCommand = declareCommand({
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   args: flag.scenarioArgument,
   flags,
+  modes: [
+    {
+      // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
+      name: "start --no-control",
+      when: ({ flags }) => flags.control === false,
+      words: ["[scenario]"],
+      flags: flag.namesOf(flags, ["controlToken", "detach", "open"]),
+    },
+    { name: "start", words: ["[scenario]"], flags: flag.namesOf(flags, ["control"]) },
+  ],
   usualFlags: [
     "port",
     "host",
@@ -263,13 +273,13 @@ async function startServing(serving: Serving): Promise<void> {
 async function openServedSandbox(serving: Serving, onProblem: (error: unknown) => void = () => {}) {
   const { call, run, logger } = serving;
   const { flags, io } = call;
-  const options = {
+  const start = checkedStart(serving.loaded, flags, { platform: nodePlatform, run: run?.conditionedRun });
+  const opened = await openSandbox(start, {
+    name: flags.state,
+    cwd: io.cwd,
     startedScenario: () => serving.loaded,
-    startOptions: startOptionsOf(flags),
-    run: run?.conditionedRun,
     onProblem,
-  };
-  const opened = await openSandbox(flags.state, options, io.cwd);
+  });
   run?.follow(opened.sandbox, "command");
 
   const { stateFile } = opened;

@@ -3,18 +3,18 @@ import { runStory } from "../../api/story/run-story.js";
 import { stepView } from "../../api/story/step-view.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import { type OpenedScenario, openScenario } from "../../node/files/load-scenario.js";
-import { nodePlatform, startNamed } from "../../node/platform.js";
+import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
-import { snakeCase } from "../../rules/schema/json.js";
-import { pathText } from "../../rules/schema/shape.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/step-results.js";
 import { viewClock } from "../../sandbox/views.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { formatProblem, ScenarioError } from "../../scenario/problems.js";
+import { snakeCase } from "../../schema/json.js";
+import { pathText } from "../../schema/shape.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -33,12 +33,30 @@ const flags = {
 };
 type VerifyCall = CallOf<typeof flags>;
 
+const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
+
 export const verifyCommand = declareCommand({
   summary: "run the stories of scenarios as tests",
   description:
     "Runs the story of each scenario without waiting, in its own sandbox with a frozen clock that only the story moves, and prints the result of each step. A story ends with its first unexpected result, and its place in the file is shown. Exits with 1 if a story fails or is missing, with 2 if a scenario cannot be read.",
   args: { "[scenario...]": "bundled names or files (default: svc-sandbox.yaml)" },
   flags,
+  modes: [
+    {
+      // Besides the results there are notes, which --quiet leaves out.
+      name: "verify --watch",
+      when: ({ flags }) => flags.watch,
+      words: ["[scenario...]"],
+      flags: flag.namesOf(flags),
+    },
+    {
+      name: "verify --json",
+      when: ({ flags }) => flags.json,
+      words: ["[scenario...]"],
+      flags: ["all", "json", ...sandboxFlagNames],
+    },
+    { name: "verify", words: ["[scenario...]"], flags: ["all", "quiet", ...sandboxFlagNames] },
+  ],
   examples: {
     "svc-sandbox verify": "the story of svc-sandbox.yaml",
     "svc-sandbox verify my.yaml --watch": "again whenever the file changes",
@@ -260,7 +278,7 @@ interface VerifiedStory {
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
 async function verifyStory(opened: OpenedScenario, flags: flag.SandboxFlags): Promise<VerifiedStory> {
   const { name, scenario } = opened.loaded;
-  const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
+  const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
   const stepCount = story.steps.length;
   const started = platform.stopwatch();

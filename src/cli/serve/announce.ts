@@ -6,10 +6,10 @@ import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js
 import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
-import { listed } from "../../rules/schema/words.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsFor } from "../../sandbox/secrets.js";
+import { listed } from "../../schema/words.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type { Io } from "../io.js";

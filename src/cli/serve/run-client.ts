@@ -1,20 +1,20 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { startNamed } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { commandLine } from "../../report/plain-text.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { findBase64Keys, findKeys } from "../../rules/redact.js";
-import { quote, quoteFile } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { Counters, RequestCounter } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
+import { quote, quoteFile } from "../../schema/words.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { clientEnvironment } from "../client-variables.js";
 import type { CommandCall } from "../command.js";
@@ -66,7 +66,7 @@ export async function runClient(
 
   // The start is a condition here, as it is there: an option would also replace the time of each scenario that the client loads.
   const run = conditions && { ...conditionedRun(conditions, folder.claim), start };
-  const sandbox = startNamed(loaded, options, run);
+  const sandbox = startInNode(loaded, options, run);
   sandbox.counters.passOnTo(client.requestCounter);
   client.onStart?.(sandbox);
 

@@ -16,11 +16,6 @@ import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { findMistakes } from "../../rules/schema/check.js";
-import { tryParseJson } from "../../rules/schema/json.js";
-import * as s from "../../rules/schema/shape.js";
-import { pathText } from "../../rules/schema/shape.js";
-import { listed, quote, quoteFile } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
 import {
   claimOnce,
@@ -31,6 +26,11 @@ import {
 } from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
+import { findMistakes } from "../../schema/check.js";
+import { tryParseJson } from "../../schema/json.js";
+import * as s from "../../schema/shape.js";
+import { pathText } from "../../schema/shape.js";
+import { listed, quote, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
 const folderPrefix = "svc-sandbox-run-";

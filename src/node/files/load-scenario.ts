@@ -4,15 +4,15 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { SandboxError } from "../../rules/errors.js";
-import { requireFields, requireKnownOptions } from "../../rules/schema/check.js";
-import { typeTag } from "../../rules/schema/shape.js";
-import { nearest, quote, quoteFile } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
+import { requireFields, requireKnownOptions } from "../../rules/validation.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
 import { withStory } from "../../scenario/stories.js";
+import { typeTag } from "../../schema/shape.js";
+import { nearest, quote, quoteFile } from "../../schema/words.js";
 import { readBundledScenario } from "../package-files.js";
 import { fileFailure, requireFile } from "./write-file.js";
 

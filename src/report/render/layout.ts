@@ -1,4 +1,4 @@
-import { listed } from "../../rules/schema/words.js";
+import { listed } from "../../schema/words.js";
 
 interface FormatRow {
   /** Its name for people. */

@@ -1,4 +1,4 @@
-import * as s from "../../rules/schema/shape.js";
+import * as s from "../../schema/shape.js";
 import { surveyMethods } from "./survey-methods.js";
 
 // Each part of a farmer has a description: these are the only documentation of the fields.

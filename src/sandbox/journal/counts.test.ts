@@ -3,10 +3,10 @@ import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
 import { receivedRequest } from "../../rules/request.js";
-import { bundledScenarios } from "../../scenario/bundled.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
 import { secretFor } from "../secrets.js";
 
-const open = () => startInNode(bundledScenarios["key-states"]);
+const open = () => startInNode(resolveSource("key-states"));
 const path = "/v1/relying-party/me";
 
 test.each([

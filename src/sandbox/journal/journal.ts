@@ -1,5 +1,5 @@
-import type { ValueOf } from "../../rules/schema/shape.js";
 import type { requestQuery } from "../../scenario/format/inputs.js";
+import type { ValueOf } from "../../schema/shape.js";
 import type { ChangeEvent, SandboxEvent } from "./events.js";
 import { type Exchange, sentKeyRef, sourceOf } from "./exchange.js";
 

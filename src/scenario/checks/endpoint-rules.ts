@@ -1,5 +1,5 @@
 import { formOfPath } from "../../rules/request-path.js";
-import { quote } from "../../rules/schema/words.js";
+import { quote } from "../../schema/words.js";
 import { numbersOfBodies, writtenEndpoints } from "../written-endpoints.js";
 import type { ScenarioRule } from "./facts.js";
 

@@ -6,8 +6,8 @@ import {
   stepKind,
   stepKinds,
 } from "../../rules/actions.js";
-import type { FieldPath } from "../../rules/schema/shape.js";
-import { quote } from "../../rules/schema/words.js";
+import type { FieldPath } from "../../schema/shape.js";
+import { quote } from "../../schema/words.js";
 import { isReserved } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
 import type { Facts, ScenarioRule } from "./facts.js";

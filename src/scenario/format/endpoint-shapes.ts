@@ -1,6 +1,6 @@
 import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
 import { controlPath } from "../../rules/request-path.js";
-import * as s from "../../rules/schema/shape.js";
+import * as s from "../../schema/shape.js";
 import { scope } from "./fields.js";
 
 // The endpoints of a scenario. `checks/endpoint-rules.ts` checks their fields against each other.

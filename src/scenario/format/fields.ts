@@ -1,6 +1,4 @@
 import { redactKeys } from "../../rules/redact.js";
-import * as s from "../../rules/schema/shape.js";
-import { unicodePattern } from "../../rules/terminal-text.js";
 import {
   hour,
   type Overlap,
@@ -10,6 +8,8 @@ import {
   timeHint,
   timePattern,
 } from "../../rules/time.js";
+import * as s from "../../schema/shape.js";
+import { unicodePattern } from "../../schema/unicode-pattern.js";
 import { durationHint } from "./duration-hint.js";
 
 // The kinds of text and the limits in the format. Each use of a kind is a new shape, which can have its own description.

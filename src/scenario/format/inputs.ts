@@ -3,8 +3,8 @@ import { organizationChange } from "../../rules/organization.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
-import { checkValue, validationError } from "../../rules/schema/check.js";
-import * as s from "../../rules/schema/shape.js";
+import { checkValue, validationError } from "../../rules/validation.js";
+import * as s from "../../schema/shape.js";
 import { clockMove, overlap, ref, time, timeOrDuration } from "./fields.js";
 import {
   actor,

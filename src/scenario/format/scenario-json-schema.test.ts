@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../test/support/property-seed.js";
-import { shapeProblems } from "../../rules/schema/check.js";
+import { shapeProblems } from "../../schema/check.js";
 import { bundledScenarios, scenarioNames } from "../bundled.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { controlBodies } from "./inputs.js";
@@ -37,7 +37,12 @@ test("an editor is offered the bundled names, and no field that snapshots write"
     return value;
   });
   const written = new Set<string>();
-  JSON.stringify(bundledScenarios, (name, value) => written.add(name) && value);
+  JSON.stringify(bundledScenarios, (name, value) => {
+    // The body of an endpoint is an API's.
+    if (name === "body") return undefined;
+    written.add(name);
+    return value;
+  });
   expect([hidden.has("sha256"), [...hidden].filter((name) => written.has(name))]).toEqual([true, []]);
 });
 

@@ -6,8 +6,8 @@ import {
   type JsonSchema,
   jsonSchemaDocument,
   jsonSchemaOf,
-} from "../../rules/schema/json-schema.js";
-import { isMapping, type Shape, shapeAt } from "../../rules/schema/shape.js";
+} from "../../schema/json-schema.js";
+import { isMapping, type Shape, shapeAt } from "../../schema/shape.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";
 import { scenarioSchema } from "./schema.js";

@@ -1,7 +1,7 @@
 import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
-import * as s from "../../rules/schema/shape.js";
+import * as s from "../../schema/shape.js";
 import { endpointsSchema } from "./endpoint-shapes.js";
 import {
   limits,
@@ -41,6 +41,7 @@ const key = s.mapping({
   limits: s.optional(limits),
   usage: s.optional(usage),
   state: s.optional(s.choice(keyStates, "bad_choice", stateHint)),
+  created_at: s.snapshotOnly(time()),
   revoked_at: s.snapshotOnly(time()),
   expires: s.optional(timeOrDuration()),
   overlap_ends: s.optional(timeOrDuration()),

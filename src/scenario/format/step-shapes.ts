@@ -11,7 +11,7 @@ import {
 } from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
 import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
-import * as s from "../../rules/schema/shape.js";
+import * as s from "../../schema/shape.js";
 import {
   durationOrNone,
   limits,

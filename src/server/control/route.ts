@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
 import { SandboxError } from "../../rules/errors.js";
-import type { ValueOf } from "../../rules/schema/shape.js";
-import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
+import type { ValueOf } from "../../schema/shape.js";
+import * as s from "../../schema/shape.js";
 import type { ServerState } from "../sockets/server-state.js";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

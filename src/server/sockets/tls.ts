@@ -8,8 +8,8 @@ import { isWildcard } from "../../node/addresses.js";
 import { readFailure, requireFile } from "../../node/files/write-file.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { quoteFile } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
+import { quoteFile } from "../../schema/words.js";
 
 /** The algorithm of the key and of the signature. */
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };

@@ -17,7 +17,7 @@ import { conditionedRun } from "../../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../../src/runs/conditions.js";
 import type { VariedPoint } from "../../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
-import { startSandbox } from "../../../src/sandbox/start-sandbox.js";
+import { checkedStart, startSandbox } from "../../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";
 import { runSuite, type Suite } from "./suite.js";
 import { createVirtualTime } from "./virtual-time.js";
@@ -130,13 +130,8 @@ async function runOnce(
   const collected = new SeenRequests(stopwatch);
   const startWith = (ownSeed = seed, worker = 0) => {
     const startOptions = { seed: ownSeed };
-    const sandbox = startSandbox(scenario, {
-      platform,
-      run: processes[worker],
-      name: "key-states",
-      ...startOptions,
-      startOptions,
-    });
+    const surroundings = { platform, run: processes[worker] };
+    const sandbox = startSandbox(checkedStart({ scenario, name: "key-states" }, startOptions, surroundings));
     const pinned = ownSeed === seed ? undefined : startOptions;
     sandbox.counters.passOnTo({
       countUnread: (id) => collected.countUnread(id),

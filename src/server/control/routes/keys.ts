@@ -3,9 +3,6 @@ import { nextRequest } from "../../../api/predict.js";
 import { type Environment, fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { cachedByObject } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
-import type { ValueOf } from "../../../rules/schema/shape.js";
-import * as s from "../../../rules/schema/shape.js";
-import { quote } from "../../../rules/schema/words.js";
 import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import { operations } from "../../../sandbox/operations/operations.js";
@@ -16,6 +13,9 @@ import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../..
 import { describedKeys } from "../../../scenario/described-keys.js";
 import { isReserved } from "../../../scenario/format/fields.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
+import type { ValueOf } from "../../../schema/shape.js";
+import * as s from "../../../schema/shape.js";
+import { quote } from "../../../schema/words.js";
 import { controlRoute, pageFields, type Route, refInBody } from "../route.js";
 
 const directoryQuery = s.mapping({

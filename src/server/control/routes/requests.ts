@@ -6,13 +6,13 @@ import { renderReport } from "../../../report/report-layout.js";
 import { explainRequest } from "../../../report/request-text.js";
 import { type FaultKind, faultKinds, faultKindTable } from "../../../rules/fault-effects.js";
 import { faultOutcomes } from "../../../rules/outcomes.js";
-import * as s from "../../../rules/schema/shape.js";
 import { successOutcomesOf } from "../../../sandbox/endpoint.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
+import * as s from "../../../schema/shape.js";
 import { controlRoute, type Route, refInBody, TextResponse } from "../route.js";
 
 export const requestRoutes: readonly Route[] = [

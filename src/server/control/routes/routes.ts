@@ -1,7 +1,7 @@
 import { openApiDocument } from "../../../api/openapi.js";
-import * as s from "../../../rules/schema/shape.js";
 import { isoTime } from "../../../rules/time.js";
 import { defaultFarmerPage } from "../../../sandbox/farmer-records/farmer-list.js";
+import * as s from "../../../schema/shape.js";
 import { docsRoute, pageRoute } from "../page.js";
 import { controlRoute, jsonResponse, pageFields, type Route } from "../route.js";
 import { keyRoutes } from "./keys.js";

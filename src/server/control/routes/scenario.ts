@@ -1,16 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { readBundledScenario } from "../../../node/package-files.js";
-import { startInNode } from "../../../node/platform.js";
 import { scenarioWarnings } from "../../../node/scenario-warnings.js";
 import { pluralize } from "../../../report/plain-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
-import { isMapping } from "../../../rules/schema/shape.js";
-import { listed } from "../../../rules/schema/words.js";
-import { parseTime } from "../../../rules/time.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsForClients } from "../../../sandbox/secrets.js";
-import { restartSandbox } from "../../../sandbox/start-sandbox.js";
+import { checkedStart, restartSandbox } from "../../../sandbox/start-sandbox.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -28,6 +24,8 @@ import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import { placeOfField, type WrittenScenario } from "../../../scenario/written-scenario.js";
 import { readYaml, yamlText } from "../../../scenario/yaml.js";
+import { isMapping } from "../../../schema/shape.js";
+import { listed } from "../../../schema/words.js";
 import { problemsByField } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route, TextResponse } from "../route.js";
 import { runningSummary } from "./sandbox.js";
@@ -80,9 +78,7 @@ export const scenarioRoutes: readonly Route[] = [
       "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
     body: "sandbox_options",
     run({ sandbox, body }, { server }) {
-      const { scenario, now, ...unchanged } = body;
-      const options = { ...unchanged, ...(now !== undefined && { now: parseTime(now) }) };
-
+      const { scenario, ...options } = body;
       if (scenario === undefined) {
         restartSandbox(sandbox, options);
       } else {
@@ -136,9 +132,14 @@ function showsPinnedSecrets(text: string, scenario: Scenario): boolean {
 }
 
 /** The text of a bundled scenario that runs unchanged: the user's own scenario may have its name. */
-async function bundledText({ name, scenario, startOptions }: SandboxState): Promise<string | undefined> {
+async function bundledText({
+  name,
+  scenario,
+  startOptions,
+  platform,
+}: SandboxState): Promise<string | undefined> {
   if (!isScenarioName(name)) return undefined;
-  const unchanged = startInNode(withStory(name), { name, ...startOptions }).scenario;
+  const unchanged = checkedStart({ scenario: withStory(name), name }, startOptions, { platform }).scenario;
   const isUnchanged = isDeepStrictEqual(withoutStory(scenario), withoutStory(unchanged));
   return isUnchanged ? readBundledScenario(name) : undefined;
 }

@@ -4,9 +4,9 @@ import { stepIntent } from "../../../api/story/step-text.js";
 import { stepView } from "../../../api/story/step-view.js";
 import { stepKind } from "../../../rules/actions.js";
 import { SandboxError } from "../../../rules/errors.js";
-import { quoteFile } from "../../../rules/schema/words.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import type { StoryStep } from "../../../sandbox/step-results.js";
+import { quoteFile } from "../../../schema/words.js";
 import { controlRoute, type Route } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [

@@ -1,5 +1,3 @@
-import { SandboxError } from "../errors.js";
-import { redactEncoded, redactKeys } from "../redact.js";
 import { describeMistake, expectedWords } from "./messages.js";
 import type { Members, Mistake, Problem, Spelling } from "./problem.js";
 import {
@@ -13,9 +11,7 @@ import {
   type Shape,
   type ShapeCode,
   shapeOfField,
-  type ValueOf,
 } from "./shape.js";
-import { didYouMean, listed, quote } from "./words.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
@@ -49,24 +45,16 @@ export function shapeProblems(
   return problems.filter(({ code, field }) => code !== "missing_field" || !misspelled.has(pathText(field)));
 }
 
-/** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
-export function checkValue<Of extends Shape>(shape: Of, value: unknown, failure: string): ValueOf<Of> {
-  const problems = shapeProblems(shape, value);
-  if (problems.length > 0) throw validationError(failure, problems);
-  // A copy, because the caller may change the original, which may be a proxy.
-  return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
-}
-
 /** A part of a response that does not have its shape. */
 interface Mismatch {
-  /** As `limits.per_day`, empty for the whole value, and without a key. */
+  /** As `limits.per_day`, empty for the whole value. */
   readonly path: string;
   readonly expected: string;
   readonly value: unknown;
 }
 
 /** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
-export function findMismatches(shape: Shape, whole: unknown): Mismatch[] {
+export function findMismatches(shape: Shape, whole: unknown, redact: (text: string) => string): Mismatch[] {
   const mismatches: Mismatch[] = [];
   /** The last part that has no right value: what is inside it says nothing more. */
   let mismatched: FieldPath | undefined;
@@ -76,7 +64,9 @@ export function findMismatches(shape: Shape, whole: unknown): Mismatch[] {
     if (kind === "value") mismatched = path;
 
     if (kind === "unknown") {
-      const field = [...path.slice(0, -1), shownName(path)];
+      // The name of a member from outside may contain anything.
+      const name = shortName(redact(String(path.at(-1))));
+      const field = [...path.slice(0, -1), name];
       mismatches.push({ path: pathText(field), expected: "no such member", value });
     } else {
       mismatches.push({ path: pathText(path), expected: expectedWords(mistake.shape), value });
@@ -89,52 +79,8 @@ function isInside(path: FieldPath, outer: FieldPath): boolean {
   return outer.length < path.length && outer.every((step, index) => step === path[index]);
 }
 
-/** The name of a member from outside, which may contain anything: short, and without a key. */
-function shownName(path: FieldPath): string {
-  const redacted = redactEncoded(String(path.at(-1)));
-  return redacted.length > longestShownName ? `${redacted.slice(0, longestShownName)}…` : redacted;
-}
-
-/** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
-export function validationError(
-  failure: string,
-  problems: readonly Pick<Problem, "field" | "message" | "hint">[],
-): SandboxError {
-  const texts: [field: string, text: string][] = [];
-  for (const { field, message, hint } of problems) {
-    const text = hint === undefined ? message : `${message}: ${hint}`;
-    texts.push([redactKeys(field.join(".")) || "body", redactKeys(text)]);
-  }
-
-  // The message has the first problem, `details` have all.
-  let message = `${failure}: ${texts[0]?.[1]}`;
-  if (texts.length > 1) message += ` (and ${texts.length - 1} more)`;
-  if (!message.endsWith("?")) message += ".";
-  return new SandboxError("validation_failed", message, { fields: Object.fromEntries(texts) });
-}
-
-/** Throws `validation_failed` if a field has a problem. `problems` has each field's by its name in JSON; `undefined` is none. */
-export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
-  const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
-  if (wrong.length === 0) return;
-  const texts = wrong.map(([field, problem]) => `${field} ${problem}`);
-  const message = `Failed to ${doing}: ${texts.join("; ")}.`;
-  throw new SandboxError("validation_failed", message, { fields: Object.fromEntries(wrong) });
-}
-
-/** Throws `validation_failed` unless the options of a call are a mapping with known names only. */
-export function requireKnownOptions(doing: string, options: unknown, known: readonly string[]): void {
-  if (!isMapping(options)) {
-    requireFields(doing, { options: `are a mapping, { ${known[0]}: … }, not ${quote(options)}` });
-  }
-
-  const problems: [name: string, problem: string][] = [];
-  for (const name of Object.keys(options as object)) {
-    if (known.includes(name)) continue;
-    const meant = didYouMean(name, known);
-    problems.push([redactKeys(name), `is not an option.${meant} The options are ${listed(known, "and")}`]);
-  }
-  requireFields(doing, Object.fromEntries(problems));
+function shortName(name: string): string {
+  return name.length > longestShownName ? `${name.slice(0, longestShownName)}…` : name;
 }
 
 /** The parts of a value that do not have its shape, in the order of the shape. */

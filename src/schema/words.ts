@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
-import { unicodePattern } from "../terminal-text.js";
 import { isMapping, typeTag } from "./shape.js";
+import { unicodePattern } from "./unicode-pattern.js";
 
 /** A longer text is cut in a message. */
 const longestQuote = 60;

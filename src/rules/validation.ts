@@ -1,0 +1,58 @@
+import { shapeProblems } from "../schema/check.js";
+import type { Problem } from "../schema/problem.js";
+import { isMapping, type Shape, type ValueOf } from "../schema/shape.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
+import { SandboxError } from "./errors.js";
+import { redactKeys } from "./redact.js";
+
+// The errors for values that callers give, of which none contains a key.
+
+/** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
+export function checkValue<Of extends Shape>(shape: Of, value: unknown, failure: string): ValueOf<Of> {
+  const problems = shapeProblems(shape, value);
+  if (problems.length > 0) throw validationError(failure, problems);
+  // A copy, because the caller may change the original, which may be a proxy.
+  return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
+}
+
+/** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
+export function validationError(
+  failure: string,
+  problems: readonly Pick<Problem, "field" | "message" | "hint">[],
+): SandboxError {
+  const texts: [field: string, text: string][] = [];
+  for (const { field, message, hint } of problems) {
+    const text = hint === undefined ? message : `${message}: ${hint}`;
+    texts.push([redactKeys(field.join(".")) || "body", redactKeys(text)]);
+  }
+
+  // The message has the first problem, `details` have all.
+  let message = `${failure}: ${texts[0]?.[1]}`;
+  if (texts.length > 1) message += ` (and ${texts.length - 1} more)`;
+  if (!message.endsWith("?")) message += ".";
+  return new SandboxError("validation_failed", message, { fields: Object.fromEntries(texts) });
+}
+
+/** Throws `validation_failed` if a field has a problem. `problems` has each field's by its name in JSON; `undefined` is none. */
+export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
+  const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
+  if (wrong.length === 0) return;
+  const texts = wrong.map(([field, problem]) => `${field} ${problem}`);
+  const message = `Failed to ${doing}: ${texts.join("; ")}.`;
+  throw new SandboxError("validation_failed", message, { fields: Object.fromEntries(wrong) });
+}
+
+/** Throws `validation_failed` unless the options of a call are a mapping with known names only. */
+export function requireKnownOptions(doing: string, options: unknown, known: readonly string[]): void {
+  if (!isMapping(options)) {
+    requireFields(doing, { options: `are a mapping, { ${known[0]}: … }, not ${quote(options)}` });
+  }
+
+  const problems: [name: string, problem: string][] = [];
+  for (const name of Object.keys(options as object)) {
+    if (known.includes(name)) continue;
+    const meant = didYouMean(name, known);
+    problems.push([redactKeys(name), `is not an option.${meant} The options are ${listed(known, "and")}`]);
+  }
+  requireFields(doing, Object.fromEntries(problems));
+}
