@@ -176,8 +176,13 @@ test.each(Object.entries(keyChanges))(
     const state = stateOf(open());
     const entry = state.registry.key("main");
     const act = (members: object) =>
-      recordChanges(state, "expire", ["main"], false, () => {
-        entry.key = { ...entry.key, ...members };
+      recordChanges(state, {
+        operation: "expire",
+        isScripted: false,
+        refs: ["main"],
+        run() {
+          entry.key = { ...entry.key, ...members };
+        },
       });
     act({});
     expect(state.changes.size).toBe(0);
