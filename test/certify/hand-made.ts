@@ -6,7 +6,7 @@ import {
   type RunEnd,
   type SentKey,
 } from "../../src/certify/client-run.js";
-import type { RunEvidence, JudgedCheck, ResultOfCheck } from "../../src/certify/judgment.js";
+import type { JudgedCheck, ResultOfCheck, RunEvidence } from "../../src/certify/judgment.js";
 import type { CertifyPlan } from "../../src/certify/plan.js";
 import { plainRun, Runs } from "../../src/certify/runs.js";
 import { clientReport } from "../../src/report/report.js";
