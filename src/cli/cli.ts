@@ -13,6 +13,7 @@ import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
 import { type HostIo, type Io, splitAtDashes, wantedErrorForm } from "./io.js";
+import { readCall } from "./read-call.js";
 import { createPrinter } from "./terminal.js";
 
 export { setPackageReader } from "../node/package-files.js";
@@ -196,7 +197,7 @@ function createRoot(io: Io): Commander {
 
 function createSubcommand(name: string, command: CliCommand, showsAllFlags: boolean, io: Io): Commander {
   const { usualFlags = [] } = command;
-  const allFlags = allFlagsOf(command);
+  const allFlags = flag.allOf(command.flags);
   let shownFlags: readonly string[] = usualFlags;
   if (showsAllFlags || usualFlags.length === 0) shownFlags = Object.keys(allFlags);
   const hidden = Object.keys(allFlags).length - shownFlags.length;
@@ -210,8 +211,8 @@ function createSubcommand(name: string, command: CliCommand, showsAllFlags: bool
     .summary(command.summary)
     .description(command.description)
     .usage(usage.join(" "))
-    // `requireClientCommand` has a better message.
-    .allowExcessArguments(takesClientCommand)
+    // `readCall` has a better message.
+    .allowExcessArguments(true)
     .addHelpText("after", () => `${more}\n${exampleText(command.examples, io)}`);
   for (const [spec, text] of argumentTexts) commander.argument(spec, text);
   for (const [flagName, declared] of Object.entries(allFlags)) {
@@ -283,9 +284,9 @@ async function callCommand(line: CommandLine, commander: Commander, io: Io): Pro
   requireClientCommand(line, args, io);
   await warnOfVariables(command, io);
 
-  const flags = flagValues(commander, command, io.env);
+  const { mode, flags } = readCall(name, command, commander, io);
   const fullArgv = line.hasName ? argv : [name, ...argv];
-  const code = await command.run({ args, flags, clientCommand, fullArgv, io });
+  const code = await command.run({ mode, args, flags, clientCommand, fullArgv, io });
   return code ?? exitCode.fine;
 }
 
@@ -337,41 +338,7 @@ async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
 }
 
 function variablesOfFlags(command: CliCommand): string[] {
-  return Object.values(allFlagsOf(command)).flatMap((declared) => declared.variables);
-}
-
-/** The values of flags, from the command line or from variables. Commander also reads variables, but treats an empty value and `0` as set, and allows only one per option. */
-function flagValues(
-  commander: Commander,
-  command: CliCommand,
-  env: Io["env"],
-): flag.FlagValues<flag.FlagSet> {
-  const given = commander.opts<Record<string, unknown>>();
-  const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
-
-  const values: Record<string, unknown> = {};
-  for (const [name, declared] of Object.entries(allFlagsOf(command))) {
-    const { spec, variables, read, conflicts } = declared;
-    const option = commander.options.find(({ long }) => long === flag.longForm(spec)) as Option;
-    const attribute = option.attributeName();
-    if (isGiven(attribute)) {
-      values[name] = given[attribute];
-      continue;
-    }
-
-    const variable = variables.find((one) => (env[one] ?? "") !== "");
-    // A flag on the command line overrides a variable that conflicts with it.
-    if (variable === undefined || conflicts.some(isGiven)) continue;
-    const value = read(env[variable] as string, variable);
-    // With `--no-control`, the value is that of `control`.
-    values[name] = option.negate ? !value : value;
-  }
-  return values;
-}
-
-/** The flags of a command, with the one that every command has. */
-function allFlagsOf({ flags }: CliCommand): flag.FlagSet {
-  return { ...flags, verbose: "log" in flags ? flag.verboseLog : flag.verbose };
+  return Object.values(flag.allOf(command.flags)).flatMap((declared) => declared.variables);
 }
 
 /** The sentence about an unknown flag, if more can be said than Commander does: it also calls one with a needless value unknown. */
@@ -381,7 +348,7 @@ function unknownFlagSentence(error: CommanderError, line: CommandLine): string |
   if (long === undefined) return undefined;
 
   const names = ["help", "version"];
-  for (const { spec } of Object.values(allFlagsOf(command))) names.push(flag.longForm(spec).slice(2));
+  for (const { spec } of Object.values(flag.allOf(command.flags))) names.push(flag.longForm(spec).slice(2));
   if (end === "=" && names.includes(long)) {
     return `--${long} accepts no value. Write --${long}, or leave it out.`;
   }

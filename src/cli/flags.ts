@@ -225,6 +225,7 @@ export const serverFlags = {
   tls: toggle(
     "--tls",
     "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1, --host, --public-url and --allow-host",
+    { conflicts: ["cert", "key"] },
   ),
   cert: option(
     "--cert <file>",
@@ -321,3 +322,18 @@ export function quiet(left: string): Flag<boolean> {
 export const verbose = toggle("--verbose", "print more: stack traces of defects");
 /** The flag `--verbose` of a command with a log. */
 export const verboseLog = toggle("--verbose", "print more: request ids in the log, stack traces of defects");
+
+/** The flags of a command, with the one that every command has. */
+export function allOf(flags: FlagSet): FlagSet {
+  return { ...flags, verbose: "log" in flags ? verboseLog : verbose };
+}
+
+/** The names of flags, except for some: the modes of a command list what they read. */
+export function namesOf<Name extends string, Excepted extends Name = never>(
+  flags: Readonly<Record<Name, Flag<unknown>>>,
+  except: readonly Excepted[] = [],
+): Exclude<Name, Excepted>[] {
+  const excepted: readonly string[] = except;
+  const names = Object.keys(flags).filter((name) => !excepted.includes(name));
+  return names as Exclude<Name, Excepted>[]; // `Object.keys` returns texts
+}

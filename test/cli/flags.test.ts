@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { commands } from "../../src/cli/commands.js";
-import { runCli } from "../support/run-cli.js";
+import { runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test.each([["-V"], ["--version"]])("%s %s prints the version", async (...argv) => {
@@ -42,6 +42,37 @@ describe("the value of a flag", () => {
     expect(await firstSecret([], {}, own("seed: 4\n"))).toBe(seeds[3]);
     expect(await firstSecret([], variable, own("seed: 4\n"))).toBe(seeds[1]);
     expect(await firstSecret(["--seed", "3"], variable, own("seed: 4\n"))).toBe(seeds[2]);
+  });
+});
+
+describe("flags that cannot be used together", () => {
+  it("are a usage error if two variables set them, which names both", async () => {
+    const { code, stderr } = await runCli(["play", "active"], {
+      env: { SVC_SANDBOX_STEP: "1", SVC_SANDBOX_JSON: "1" },
+      keys: ["q"],
+    });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/SVC_SANDBOX_STEP and SVC_SANDBOX_JSON/);
+    expect(
+      (await runCli(["play", "active"], { env: { SVC_SANDBOX_STEP: "0", SVC_SANDBOX_JSON: "1" } })).code,
+    ).toBe(0);
+  });
+
+  it.each([
+    ["play active --json", { SVC_SANDBOX_STEP: "1" }, /^\{/],
+    ["play active --speed max", { SVC_SANDBOX_STEP: "1" }, /The end: /],
+    ["verify active", { SVC_SANDBOX_QUIET: "1", SVC_SANDBOX_JSON: "1" }, /^\[/],
+    ["verify active --verbose", { SVC_SANDBOX_QUIET: "1" }, /all passed/],
+  ])("of %s come before the variables %j", async (line, env, output) => {
+    const { code, stdout } = await runCli(line.split(" "), { env });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(output)]);
+  });
+
+  it("start --open comes before SVC_SANDBOX_NO_CONTROL: it opens a page that is there", async () => {
+    const env = { SVC_SANDBOX_NO_CONTROL: "1", BROWSER: "none" };
+    const { stdout } = serve(["--open", "--json"], { env });
+    const [line] = await stdout.shows(/.*\n/);
+    expect(JSON.parse(line).control_url).toMatch(/^http/);
   });
 });
 

@@ -17,7 +17,7 @@ export interface ResponseKind {
 }
 
 /** The variant of a row that a response has. */
-export interface ChosenVariant {
+interface ChosenVariant {
   readonly row: VariationRow;
   readonly variant: RowVariant;
   /** For what the variant leaves to chance, such as an order. */

@@ -70,6 +70,15 @@ export const execCommand = declareCommand({
   args: flag.scenarioArgument,
   clientCommandUsage: "<command...>",
   flags,
+  modes: [
+    {
+      name: "exec --no-control",
+      when: ({ flags }) => flags.control === false,
+      words: ["[scenario]"],
+      flags: flag.namesOf(flags, ["controlToken"]),
+    },
+    { name: "exec", words: ["[scenario]"], flags: flag.namesOf(flags, ["control"]) },
+  ],
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",

@@ -13,6 +13,8 @@ import * as flag from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed } from "../open-scenario.js";
 
+const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
+
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
@@ -28,6 +30,16 @@ export const keysCommand = declareCommand({
     json: flag.json,
     ...flag.frozenSandboxFlags,
   },
+  modes: [
+    {
+      // For a shell, the lines set variables.
+      name: "keys --format env",
+      when: ({ flags }) => flags.format === "env" || flags.format === "powershell",
+      words: ["[scenario]"],
+      flags: ["format", ...sandboxFlagNames],
+    },
+    { name: "keys", words: ["[scenario]"], flags: ["format", "json", "endpoint", ...sandboxFlagNames] },
+  ],
   examples: {
     "svc-sandbox keys": "a table",
     'eval "$(svc-sandbox keys key-states --format env)"': "SVC_API_KEY and SVC_KEY_… in your shell",
@@ -38,7 +50,6 @@ export const keysCommand = declareCommand({
     const loaded = await loadNamed(args[0], io);
     const sandbox = startInNode(loaded, flags);
     const format = flags.json ? "json" : (flags.format ?? "table");
-    // For a shell, the lines set variables.
     if (format === "env" || format === "powershell") {
       io.stdout.write(variableLines(sandbox, format));
       return;

@@ -51,12 +51,29 @@ const flags = {
 };
 type PlayCall = CallOf<typeof flags>;
 
+const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
+
 export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
   args: flag.scenarioArgument,
   flags,
+  modes: [
+    {
+      name: "play --json",
+      when: ({ flags }) => flags.json,
+      words: ["[scenario]"],
+      flags: ["json", ...sandboxFlagNames],
+    },
+    {
+      name: "play --step",
+      when: ({ flags }) => flags.step,
+      words: ["[scenario]"],
+      flags: ["step", ...sandboxFlagNames],
+    },
+    { name: "play", words: ["[scenario]"], flags: ["speed", ...sandboxFlagNames] },
+  ],
   examples: {
     "svc-sandbox play rotation": "with time to read",
     "svc-sandbox play rotation --step": "Enter for the next step, q to end",

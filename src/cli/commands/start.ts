@@ -50,7 +50,7 @@ const flags = {
   detach: flag.toggle(
     "--detach",
     "serve in the background: print the line of --json once requests are accepted, and return; the command stop ends it",
-    { variables: [], conflicts: ["control", "untilStdinEnds"] },
+    { variables: [], conflicts: ["untilStdinEnds"] },
   ),
   untilStdinEnds: flag.cliOnlyToggle(
     "--until-stdin-ends",
@@ -59,7 +59,6 @@ const flags = {
   open: flag.toggle(
     "--open",
     "open the dashboard in the browser (BROWSER, or the default browser) once the server is ready",
-    { conflicts: ["control"] },
   ),
   log: flag.log("pretty"),
   showKeys: flag.toggle(
@@ -81,6 +80,16 @@ export const startCommand = declareCommand({
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   args: flag.scenarioArgument,
   flags,
+  modes: [
+    {
+      // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
+      name: "start --no-control",
+      when: ({ flags }) => flags.control === false,
+      words: ["[scenario]"],
+      flags: flag.namesOf(flags, ["controlToken", "detach", "open"]),
+    },
+    { name: "start", words: ["[scenario]"], flags: flag.namesOf(flags, ["control"]) },
+  ],
   usualFlags: [
     "port",
     "host",

@@ -33,12 +33,30 @@ const flags = {
 };
 type VerifyCall = CallOf<typeof flags>;
 
+const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
+
 export const verifyCommand = declareCommand({
   summary: "run the stories of scenarios as tests",
   description:
     "Runs the story of each scenario without waiting, in its own sandbox with a frozen clock that only the story moves, and prints the result of each step. A story ends with its first unexpected result, and its place in the file is shown. Exits with 1 if a story fails or is missing, with 2 if a scenario cannot be read.",
   args: { "[scenario...]": "bundled names or files (default: svc-sandbox.yaml)" },
   flags,
+  modes: [
+    {
+      // Besides the results there are notes, which --quiet leaves out.
+      name: "verify --watch",
+      when: ({ flags }) => flags.watch,
+      words: ["[scenario...]"],
+      flags: flag.namesOf(flags),
+    },
+    {
+      name: "verify --json",
+      when: ({ flags }) => flags.json,
+      words: ["[scenario...]"],
+      flags: ["all", "json", ...sandboxFlagNames],
+    },
+    { name: "verify", words: ["[scenario...]"], flags: ["all", "quiet", ...sandboxFlagNames] },
+  ],
   examples: {
     "svc-sandbox verify": "the story of svc-sandbox.yaml",
     "svc-sandbox verify my.yaml --watch": "again whenever the file changes",

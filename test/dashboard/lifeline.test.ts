@@ -1,15 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Event, ListedKey, Request } from "../../src/dashboard/control/responses.js";
+import { createAxis } from "../../src/dashboard/elements/axis.js";
 import {
-  axisThroughInstants,
   chooseKeys,
-  createAxis,
+  createSight,
   groupIntoDots,
-  keyStart,
   lifePhases,
-  nextStep,
-  relevantEvents,
-} from "../../src/dashboard/elements/life.js";
+  lifeSentence,
+} from "../../src/dashboard/elements/lifeline.js";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -21,12 +19,12 @@ const iso = (at: number) => new Date(at).toISOString();
 /** A key that works, with these differences. */
 function keyWith(more: object): ListedKey {
   const next = { status: 200, outcome: "200.test", sentence: "200", until: null };
-  const ends = { revoked_at: null, expires_at: null, overlap_ends_at: null, replaces: null };
+  const times = { created_at: null, revoked_at: null, expires_at: null, overlap_ends_at: null };
   return {
     ref: "one",
     organization: "bank",
     state: "active",
-    ...ends,
+    ...times,
     next_request: next,
     ...more,
   } as ListedKey;
@@ -46,9 +44,14 @@ const request = (at: number, outcome: string, key = "one") => ({ at: iso(at), ou
 const event = (at: number, more: Partial<Event>) =>
   ({ at: iso(at), key: null, organization: null, kind: "day_reset", text: "", ...more }) as Event;
 
-describe("the axis of the lives", () => {
+/** What is known of one key. */
+function sightOf(key: ListedKey, readings: Partial<Parameters<typeof createSight>[1]> = {}) {
+  return createSight([key], { requests: [], upcoming: [], faults: [], ...readings }, now);
+}
+
+describe("the axis of the lifelines", () => {
   test("names each instant once, in order, from one side to the other, with room for each name", () => {
-    const { stations, placeOf } = axisThroughInstants(
+    const { stations, placeOf } = createAxis(
       [now + 365 * day, now, now + minute, now, now - day, now + hour],
       now,
     );
@@ -61,10 +64,10 @@ describe("the axis of the lives", () => {
 
   test("is in order, and the names stand still while the clock moves from one to the next, without a jump", () => {
     const named = [now - 30 * day, now, now + 30 * minute, now + 15 * hour];
-    const still = named.map(axisThroughInstants(named, now).placeOf);
-    let last = axisThroughInstants(named, now).placeOf(now);
+    const still = named.map(createAxis(named, now).placeOf);
+    let last = createAxis(named, now).placeOf(now);
     for (let at = now + 1000; at <= now + 35 * minute; at += 1000) {
-      const { placeOf } = axisThroughInstants(named, at);
+      const { placeOf } = createAxis(named, at);
       for (const [index, instant] of named.entries())
         expect(placeOf(instant)).toBeCloseTo(still[index] as number, 9);
       expect(placeOf(at)).toBeGreaterThan(last);
@@ -74,16 +77,13 @@ describe("the axis of the lives", () => {
   });
 
   test("what is outside is at the next side", () => {
-    const { placeOf } = axisThroughInstants([now, now + hour], now);
+    const { placeOf } = createAxis([now, now + hour], now);
     expect([placeOf(now - day), placeOf(now + day)]).toEqual([0, 1]);
   });
 
   test("of too many instants, it names six: the last one, and what is near now", () => {
     const many = Array.from({ length: 40 }, (_, index) => now + (index + 1) * 9 * day);
-    const { stations } = axisThroughInstants(
-      [now - 900 * day, now + minute, now + 30 * minute, ...many],
-      now,
-    );
+    const { stations } = createAxis([now - 900 * day, now + minute, now + 30 * minute, ...many], now);
     expect(stations.length).toBeGreaterThan(3);
     expect(stations.length).toBeLessThanOrEqual(6);
     expect(stations).toContain(now + minute);
@@ -93,21 +93,24 @@ describe("the axis of the lives", () => {
 
   test("begins with what is known first, or with this hour, and has an hour or more", () => {
     const half = now + 30 * minute;
-    expect(createAxis([keyWith({})], [], [], half).stations).toEqual([now, now + hour]);
+    const nothing = { requests: [], upcoming: [], faults: [] };
+    const stations = (keys: readonly ListedKey[], readings: object = {}) =>
+      createSight(keys, { ...nothing, ...readings }, half).axis.stations;
+    expect(stations([keyWith({})])).toEqual([now, now + hour]);
     const keys = [keyWith({ expires_at: iso(now + day) }), keyWith({ revoked_at: iso(now - day) })];
-    expect(createAxis(keys, [], [], half).stations).toEqual([now - day, now + day]);
-    const sent = [request(now - 2 * day, "200.test")];
-    const events = [event(now + 2 * day, {})];
-    expect(createAxis(keys, events, sent, half).stations).toEqual(
-      [-2, -1, 1, 2].map((days) => now + days * day),
-    );
+    expect(stations(keys)).toEqual([now - day, now + day]);
+    expect(stations([keyWith({ created_at: iso(now - 3 * day) })])).toEqual([now - 3 * day, now + hour]);
+    const requests = [request(now - 2 * day, "200.test")];
+    const upcoming = [event(now + 2 * day, {})];
+    expect(stations(keys, { requests, upcoming })).toEqual([-2, -1, 1, 2].map((days) => now + days * day));
   });
 });
 
 describe("the life of a key", () => {
-  const bounds = { now, start: now - hour, step: undefined, last: now + day };
-  const phases = (key: ListedKey, more: object = {}) =>
-    lifePhases(key, { ...bounds, ...more }).map(({ from, to, course, words }) => [
+  const upcoming = [event(now - hour, {}), event(now + day, {})];
+  const requests = [request(now - hour, "200.test")];
+  const phases = (key: ListedKey, readings: object = {}) =>
+    lifePhases(key, sightOf(key, { requests, upcoming, ...readings })).map(({ from, to, course, words }) => [
       course,
       (from - now) / minute,
       (to - now) / minute,
@@ -117,9 +120,9 @@ describe("the life of a key", () => {
   const overlap = { state: "retiring", overlap_ends_at: iso(now + 30 * minute) };
 
   test.each([
-    ["works", {}, [past, ["works", 0, 1440, ""]]],
-    ["expires", { expires_at: iso(now + hour) }, [past, ["works", 0, 60, ""], ["ended", 60, 1440, ""]]],
-    ["is retiring", overlap, [past, ["retiring", 0, 30, "retiring"], ["ended", 30, 1440, ""]]],
+    ["works", {}, [past, ["works", 0, 1440, "works"]]],
+    ["expires", { expires_at: iso(now + hour) }, [past, ["works", 0, 60, "works"], ["ended", 60, 1440, ""]]],
+    ["is retiring", overlap, [past, ["retiring", 0, 30, "works (retiring)"], ["ended", 30, 1440, ""]]],
     [
       "is revoked",
       { state: "revoked", revoked_at: iso(now - minute) },
@@ -141,44 +144,95 @@ describe("the life of a key", () => {
       { next_request: { status: 403, sentence: "403 access_denied: organization is inactive", until: null } },
       [past, ["barred", 0, 1440, "403 access_denied"]],
     ],
-    [
-      "may get a fault",
-      { next_request: { status: 200, sentence: "200, or a fault", until: null } },
-      [past, ["works", 0, 1440, "200, or a fault"]],
-    ],
   ])("that %s", (_, more, expected) => {
     expect(phases(keyWith(more))).toEqual(expected);
   });
 
-  test("is open after a step of the timeline for it, or for its organization", () => {
-    const step = now + 10 * minute;
-    expect(phases(keyWith(overlap), { step })).toEqual([
+  test("begins when the key was created", () => {
+    const created = { created_at: iso(now - 20 * minute) };
+    expect(phases(keyWith(created))).toEqual([
+      ["past", -20, 0, ""],
+      ["works", 0, 1440, "works"],
+    ]);
+    const ended = { ...created, state: "revoked", revoked_at: iso(now - minute) };
+    expect(phases(keyWith(ended))[0]).toEqual(["past", -20, -1, ""]);
+  });
+
+  test.each([
+    ["a step of the timeline for it", { kind: "timeline_step", key: "one", organization: "bank" }],
+    ["a step for its organization", { kind: "timeline_step", organization: "bank" }],
+    ["the start of a fault for it", { kind: "fault_begins", key: "one" }],
+    ["the start of a fault for each key", { kind: "fault_begins" }],
+    ["the end of a fault", { kind: "fault_ends", organization: "bank" }],
+  ] as const)("is open after %s", (_, more) => {
+    const steps = [event(now + 10 * minute, more), ...upcoming.slice(1)];
+    expect(phases(keyWith(overlap), { upcoming: steps })).toEqual([
       past,
-      ["retiring", 0, 10, "retiring"],
+      ["retiring", 0, 10, "works (retiring)"],
       ["open", 10, 30, ""],
       ["ended", 30, 1440, ""],
     ]);
-    const kind = "timeline_step";
-    const steps = [
-      event(now, { kind, key: "two", organization: "bank" }),
-      event(step, { kind, organization: "bank" }),
-    ];
-    expect(nextStep(keyWith({}), steps)).toBe(step);
-    expect(nextStep(keyWith({ organization: "other" }), steps)).toBeUndefined();
   });
 
-  test("of a replacement begins with its first request, or with the end of the other key", () => {
-    const first = keyWith({ ref: "first", state: "rotated", overlap_ends_at: iso(now - hour) });
-    const second = keyWith({ ref: "second", replaces: "first" });
-    const sent = [request(now - day, "200.test", "first"), request(now - 2 * hour, "200.test", "second")];
-    expect(keyStart(first, [first, second], sent, now)).toBeUndefined();
-    expect(keyStart(second, [first, second], [], now)).toBe(now - hour);
-    expect(keyStart(second, [first, second], sent, now)).toBe(now - 2 * hour);
-    expect(keyStart(second, [second], [], now)).toBe(now);
+  test.each([
+    ["a step for another key", { kind: "timeline_step", key: "two", organization: "bank" }],
+    ["a step for no key", { kind: "timeline_step" }],
+    ["a fault of another organization", { kind: "fault_begins", organization: "other" }],
+  ] as const)("is the same after %s", (_, more) => {
+    const steps = [event(now + 10 * minute, more), ...upcoming.slice(1)];
+    expect(phases(keyWith({}), { upcoming: steps })).toEqual([past, ["works", 0, 1440, "works"]]);
+  });
+
+  test.each([
+    ["30% get a fault", [{ when: { probability: 0.3 } }]],
+    ["25% get a fault", [{ when: { key: "one", probability: 0.5, every: 2 } }]],
+    ["75% get a fault", [{ when: { every: 2 } }, { when: { organization: "bank", every: 2 } }]],
+    ["all get a fault", [{}]],
+    ["some get a fault", [{ when: { requests: [3, 9] }, requests_matched: 8 }]],
+    ["10% get a fault", [{ when: { probability: 0.1, outcome: "200.test", until: iso(now + 1) } }]],
+  ])("is open where chance or a number decides: %s", (words, faults) => {
+    expect(phases(keyWith({}), { faults })).toEqual([
+      past,
+      ["open", 0, 1440, `200 (${words})`.replaceAll(/ (?!\()/g, "\u00A0")],
+    ]);
+  });
+
+  test("is not open for a fault that hits others, or at another time", () => {
+    const conditions = [
+      { key: "two" },
+      { organization: "other" },
+      { outcome: "403.access_denied" },
+      { after: iso(now + 1) },
+      { until: iso(now) },
+      { requests: [1, 2] },
+    ];
+    const faults = conditions.map((when) => ({ when, then: {}, requests_matched: 2 }));
+    expect(phases(keyWith({}), { faults })).toEqual([past, ["works", 0, 1440, "works"]]);
+  });
+
+  test("reads as a sentence", () => {
+    const sentences = [
+      keyWith({}),
+      keyWith({ ...overlap }),
+      keyWith({
+        state: "revoked",
+        revoked_at: iso(now - day),
+        next_request: { sentence: "401 was revoked" },
+      }),
+      keyWith({ ...limited(now + minute), expires_at: "2027-12-31T23:59:59.000Z" }),
+    ].map((key) => lifeSentence(key, requests));
+    expect(sentences).toMatchInlineSnapshot(`
+      [
+        "active, gets 200, 1 request",
+        "retiring, gets 200, ends 2 March 2026, 09:30, 1 request",
+        "revoked, gets 401 was revoked, ended 1 March 2026, 09:00, 1 request",
+        "active, gets 429 until 09:01:00, ends 31 December 2027, 23:59, 1 request",
+      ]
+    `);
   });
 
   test("has one dot for requests that are alike and close together; others are next to each other, the newest last", () => {
-    const axis = axisThroughInstants([now - day, now, now + day], now);
+    const axis = createAxis([now - day, now, now + day], now);
     const sent = [
       request(now - day, "200.test"),
       request(now - 2, "200.test"),
@@ -201,7 +255,7 @@ test("an event is shown until it is over; the end of a minute, if a key waits fo
     event(now + hour, { kind: "key_expires", key: "other" }),
     event(now + day, {}),
   ];
-  const kinds = (key: ListedKey) => relevantEvents([key], upcoming, now).map(({ kind }) => kind);
+  const kinds = (key: ListedKey) => sightOf(key, { upcoming }).events.map(({ kind }) => kind);
   expect(kinds(keyWith({}))).toEqual(["key_expires", "day_reset"]);
   expect(kinds(keyWith(limited(now + minute)))).toEqual(["minute_reset", "key_expires", "day_reset"]);
 });
