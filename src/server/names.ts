@@ -1,4 +1,5 @@
-import { readBaseUrl, readHostName } from "../node/addresses.js";
+import { readHostName } from "../node/addresses.js";
+import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 
 /** The names of a server that only its user knows. */

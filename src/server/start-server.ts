@@ -132,8 +132,11 @@ export async function startServer(
 
   // The state file has the requests until the last one, so that it is closed after the server.
   async function close(grace?: number): Promise<void> {
-    await running.close(grace);
-    stateFile?.close();
+    try {
+      await running.close(grace);
+    } finally {
+      stateFile?.close();
+    }
   }
   return { ...running, close, sandbox: sandboxApi(sandbox), [Symbol.asyncDispose]: () => close() };
 }

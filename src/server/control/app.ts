@@ -180,11 +180,12 @@ function mountRoutes(app: Express, server: ControlServer): void {
       if (route.path !== path) continue;
       const run: RequestHandler = (request, response) => runRoute(route, server, request, response);
       if (route.method === "GET") {
-        mounted.get(run);
+        mounted.get(admitActor, run);
         allowed.push("GET", "HEAD");
       } else {
         const method = route.method.toLowerCase() as "post" | "put" | "patch" | "delete";
-        mounted[method](requireType(route), readBody, run);
+        // A member learns nothing of what is wrong with a change.
+        mounted[method](admitActor, requireType(route), readBody, run);
         allowed.push(route.method);
       }
     }
@@ -255,7 +256,6 @@ async function runRoute(route: Route, server: ControlServer, request: Request, r
   const isYaml = runYaml !== undefined && isYamlIn(request);
   const run: Route["run"] = isYaml ? runYaml : route.run;
   const body = isYaml ? readSentScenario(bodyText(request)) : checkedBody(route, request);
-  admitActor(request);
   const query = checkedQuery(route, request);
 
   // The sandbox must be as of now.
@@ -304,7 +304,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Only an administrator changes a sandbox over HTTP (R33): the routes need not ask again. */
-function admitActor(request: Request): void {
+function admitActor(request: Request, _response: Response, next: NextFunction): void {
   const actor = request.get("x-sandbox-actor") ?? "administrator";
   if (actor !== "administrator" && actor !== "member") {
     const problem = "is administrator or member";
@@ -313,6 +313,7 @@ function admitActor(request: Request): void {
     });
   }
   if (!isRead(request)) requireAdministrator({ actor });
+  next();
 }
 
 /** The parameters of a query as values, checked by the route's shape. */

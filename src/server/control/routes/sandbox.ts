@@ -147,11 +147,7 @@ function profileRow([name, definition]: [string, AssumptionDefinition<unknown>])
   return { assumption: name, meaning, gap, schema, minimal, typical, varied };
 }
 
-function scenarioSummary({ name, seed, clock }: SandboxState) {
+/** The running scenario in three members. */
+export function scenarioSummary({ name, seed, clock }: SandboxState) {
   return { scenario: name, seed, now: viewClock(clock).now };
-}
-
-/** Shows the running scenario. Only a sent one has warnings, which its route adds. */
-export function runningSummary(sandbox: SandboxState) {
-  return { ...scenarioSummary(sandbox), warnings: [] };
 }
