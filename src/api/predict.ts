@@ -104,7 +104,7 @@ export function faultFacts(
   method = endpoint?.method,
 ): FaultFacts {
   // A success of an endpoint may have no body. Each rejection has one.
-  const isEmpty = () => endpoint?.respond(undefined).text === "" && isSuccess(expectedOutcome());
+  const isEmpty = () => endpoint?.hasBody === false && isSuccess(expectedOutcome());
   return {
     key: entry?.key.ref,
     organization: entry?.key.organization,

@@ -330,7 +330,7 @@ export function allOf(flags: FlagSet): FlagSet {
 }
 
 /** The names of flags, except for some: the modes of a command list what they read. */
-export function namesOf<Name extends string, Excepted extends Name = never>(
+export function flagNamesOf<Name extends string, Excepted extends Name = never>(
   flags: Readonly<Record<Name, Flag<unknown>>>,
   except: readonly Excepted[] = [],
 ): Exclude<Name, Excepted>[] {
@@ -338,3 +338,5 @@ export function namesOf<Name extends string, Excepted extends Name = never>(
   const names = Object.keys(flags).filter((name) => !excepted.includes(name));
   return names as Exclude<Name, Excepted>[]; // `Object.keys` returns texts
 }
+
+export const frozenSandboxFlagNames = flagNamesOf(frozenSandboxFlags);

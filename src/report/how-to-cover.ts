@@ -5,7 +5,7 @@ import { cachedByName } from "../rules/cached-by.js";
 import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
 import { isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
-import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
+import { type Endpoint, ownSuccessOf, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
@@ -181,7 +181,7 @@ interface ScopedRequest {
 
 /** The first key of the scenario for which only the scope of an endpoint is missing, if the outcome is its success. */
 function keyToGiveScope(sandbox: SandboxState, outcome: OutcomeId): ScopedRequest | undefined {
-  const endpoint = sandbox.endpoints.find((served) => successOutcomeOf(served, undefined) === outcome);
+  const endpoint = sandbox.endpoints.find((served) => !served.isMe && ownSuccessOf(served) === outcome);
   if (endpoint === undefined) return undefined;
   const scope = requiredScope(endpoint, sandbox);
   if (!scope) return undefined;

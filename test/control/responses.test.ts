@@ -106,12 +106,13 @@ test("every other member that a response can leave out is in some response", asy
   const left = documented.filter((call) => membersOf(call).some((name) => name.endsWith("?")));
   const ofShapes = ["GET /requests", "GET /requests/{id}", "GET /faults", "PUT /faults"];
   expect(left.sort()).toEqual([...Object.keys(fullest), ...ofShapes].sort());
-  for (const [call, response] of Object.entries(fullest))
+  for (const [call, response] of Object.entries(fullest)) {
     expect(Object.keys(response).sort()).toEqual(
       membersOf(call)
         .map((name) => name.replace("?", ""))
         .sort(),
     );
+  }
 });
 
 const callSections = [...sectionOf("docs/control-plane.md", "All calls").matchAll(/^### (.+)\n/gm)]

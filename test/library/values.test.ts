@@ -210,13 +210,14 @@ test("a file may be a URL, and what loadScenario returns is a scenario", async (
 });
 
 test("createSandbox reads no file, and names what does", () => {
-  for (const scenario of [pathToFileURL("/my.yaml"), "/my.yaml", "./my.yaml"])
+  for (const scenario of [pathToFileURL("/my.yaml"), "/my.yaml", "./my.yaml"]) {
     expect(() => createSandbox({ scenario: scenario as Any })).toThrow(
       expect.objectContaining({
         code: "scenario_not_found",
         message: expect.stringContaining("await loadScenario"),
       }),
     );
+  }
 });
 
 test("what is loaded and then changed is checked again", async () => {

@@ -163,8 +163,9 @@ test("a defect of the control plane gets 500, and the server continues", async (
   const port = await listening(server as Server);
   const get = (path: string) =>
     responsesTo(port, `GET ${path} HTTP/1.1\r\nHost: any.example\r\nConnection: close\r\n\r\n`);
-  for (const [path, status] of Object.entries({ "/__sandbox/": 500, [mePath]: 401 }))
+  for (const [path, status] of Object.entries({ "/__sandbox/": 500, [mePath]: 401 })) {
     expect((await get(path))[0]?.status).toBe(status);
+  }
   expect(defects).toEqual([new Error("a defect")]);
 });
 

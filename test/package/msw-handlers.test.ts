@@ -108,8 +108,9 @@ test("a base URL may be a URL, also of another realm", async () => {
 test("handlers have what a server of msw 3 calls: in a workspace, they are made with the msw of its root", () => {
   const [handler] = createHandlers(sandbox) as unknown as Record<string, unknown>[];
   expect(handler).toMatchObject({ kind: "request", info: {} });
-  for (const name of ["run", "log", "reset", "restore", "dispose"])
+  for (const name of ["run", "log", "reset", "restore", "dispose"]) {
     expect(handler?.[name]).toBeTypeOf("function");
+  }
 });
 
 test("the ready handlers respond from the ready sandbox", async () => {

@@ -87,7 +87,6 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/report/report.ts": "HTTP",
   "src/rules/outcomes.ts": "HTTP",
   "src/rules/request-path.ts": "HTTP",
-  "src/scenario/described-keys.ts": "field",
   "src/scenario/format/endpoint-shapes.ts": "HTTP",
   "src/scenario/format/step-shapes.ts": "HTTP",
   "src/scenario/yaml.ts": "field",
