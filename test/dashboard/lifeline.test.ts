@@ -58,8 +58,9 @@ describe("the axis of the lifelines", () => {
     expect(stations).toEqual([now - day, now, now + minute, now + hour, now + 365 * day]);
     const places = stations.map(placeOf);
     expect([places[0], places.at(-1)]).toEqual([0, 1]);
-    for (const [index, place] of places.slice(1).entries())
+    for (const [index, place] of places.slice(1).entries()) {
       expect(place - (places[index] as number)).toBeGreaterThan(0.15);
+    }
   });
 
   test("is in order, and the names stand still while the clock moves from one to the next, without a jump", () => {
@@ -68,8 +69,9 @@ describe("the axis of the lifelines", () => {
     let last = createAxis(named, now).placeOf(now);
     for (let at = now + 1000; at <= now + 35 * minute; at += 1000) {
       const { placeOf } = createAxis(named, at);
-      for (const [index, instant] of named.entries())
+      for (const [index, instant] of named.entries()) {
         expect(placeOf(instant)).toBeCloseTo(still[index] as number, 9);
+      }
       expect(placeOf(at)).toBeGreaterThan(last);
       expect(placeOf(at) - last).toBeLessThan(0.01);
       last = placeOf(at);

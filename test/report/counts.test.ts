@@ -59,8 +59,9 @@ function ask(sandbox: SandboxState, { times, key, odd: form }: Happening): void 
 function countOf(heard: readonly Exchange[]): Record<string, number> {
   const counts: Record<string, number> = { requests: heard.length };
   for (const { outcome, fault, advice } of heard) {
-    for (const id of new Set([outcome, ...(fault === null ? [] : [fault]), ...advice]))
+    for (const id of new Set([outcome, ...(fault === null ? [] : [fault]), ...advice])) {
       counts[id] = (counts[id] ?? 0) + 1;
+    }
   }
   return counts;
 }
@@ -86,9 +87,9 @@ function play(happenings: readonly Happening[]): number {
     if (one.what === "ask") ask(sandbox, one);
     else if (one.what === "reset") restartSandbox(sandbox);
     else if (one.what === "advance") advanceClock(sandbox, one.times * 60_000);
-    else if (one.what === "exchange")
+    else if (one.what === "exchange") {
       restartSandbox(sandbox, {}, resolveSource(one.odd < 5 ? "rotation" : "bad-day"));
-    else {
+    } else {
       clearRequests(sandbox);
       heard = [];
     }
@@ -125,9 +126,11 @@ test("merged reports sum how often each key was sent again, by ref or by fingerp
   const unknown = `SVC_test_sbx${"0".repeat(29)}`;
   const reportOf = async (seed: number, times: number) => {
     const sandbox = createSandbox({ seed });
-    for (const key of [sandbox.secret("revoked"), unknown])
-      for (let n = 0; n < times; n += 1)
+    for (const key of [sandbox.secret("revoked"), unknown]) {
+      for (let n = 0; n < times; n += 1) {
         await sandbox.fetch(`https://any.example${mePath}`, { headers: { "x-api-key": key } });
+      }
+    }
     return sandbox.report();
   };
   const merged = mergeReports([await reportOf(1, 3), await reportOf(2, 4)]);
@@ -177,8 +180,9 @@ test("merged reports have only members that they merge, and none that a newer ve
     resends: report.resends.map(newer),
   });
   const merged = mergeReports([later, later]);
-  for (const list of [merged.outcomes, merged.endpoints, merged.advice, merged.resends])
+  for (const list of [merged.outcomes, merged.endpoints, merged.advice, merged.resends]) {
     expect(list.length).toBeGreaterThan(0);
+  }
   expect(merged).toEqual(mergeReports([report, report]));
 });
 
