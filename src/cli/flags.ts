@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
-import { readBaseUrl, readHostName } from "../node/addresses.js";
+import { readHostName } from "../node/addresses.js";
 import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { adviceLevels } from "../rules/advice.js";
 import { lastClockInstant } from "../rules/api-key.js";
 import { profiles } from "../rules/assumptions.js";
+import { readBaseUrl } from "../rules/base-url.js";
 import { parseDuration, parseTime, timeHint } from "../rules/time.js";
 import { listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
