@@ -1,3 +1,4 @@
+import { headerPairs } from "../api/http-messages.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import { Counters, type KeysOfAdvice, type RequestCounter } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
@@ -81,7 +82,7 @@ export class SeenRequests implements RequestCounter {
       earlyMs,
       isElsewhere,
     });
-    this.#lastRequest = { id, outcome };
+    this.#lastRequest = { id, outcome, retryAfter: secondsToWait(exchange) };
     if (replaced !== undefined) this.#replacedCount += 1;
   }
 
@@ -94,4 +95,14 @@ export class SeenRequests implements RequestCounter {
     this.#scenarios.add(scenario);
     for (const name of ownAssumptions) this.#ownAssumptions.add(name);
   }
+}
+
+/** The seconds of `Retry-After`, which may be a date of the sandbox's clock; `undefined` without it. */
+function secondsToWait({ response, at }: Exchange): number | undefined {
+  const header = headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after");
+  if (header === undefined) return undefined;
+
+  const [, value] = header;
+  if (/^\d+$/.test(value)) return Number(value);
+  return Math.max(0, Math.round((Date.parse(value) - at) / 1000));
 }

@@ -78,6 +78,14 @@ test("a fault that never fires changes no variant of a mixed run", () => {
   expect(new Set(without.given.map(({ headers }) => headers.length)).size).toBeGreaterThan(1);
 });
 
+test("R22 the success in place of a rejection counts its own request, as any success does", () => {
+  const gets = { kind: "wrong_answer" } as const;
+  const run = conditionedRun({ onRequest: { which: { kind: "each", outcome: "401.revoked" }, gets } });
+  const sandbox = startFrozen("key-states", { run });
+  const { response } = handle(sandbox, asked({ apiKey: secretFor(sandbox, "revoked") }));
+  expect(JSON.parse(response.body).data.usage.today).toBe(1);
+});
+
 test("a response that nobody got has no varied point", () => {
   const conditions: readonly RunConditions[] = [
     { profile: "varied", faults: [{ when: { outcome: "200.test" }, then: { reset: true } }] },
