@@ -156,7 +156,7 @@ test("each import is read: of a package, of another layer, of JSON, and of every
 
 test("CONTRIBUTING is short, and its tree, its rule, its nouns and its examples name what exists", () => {
   const page = pageOf("CONTRIBUTING.md");
-  expect(page.split("\n").length).toBeLessThanOrEqual(110);
+  expect(page.split("\n").length).toBeLessThanOrEqual(130);
   const layers = new Set([...sources.keys()].map((file) => file.split("/")[1]));
   layers.delete("index.ts");
   const listed = [...page.matchAll(/^src\/(\w+) {2,}/gm)].map(([, name]) => name);
