@@ -3,6 +3,7 @@ import { type Instant, isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
+import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -58,7 +59,7 @@ export function checkedOptions(written: WrittenOptions): StartOptions {
   const { seed, frozen, profile } = written;
   const now = written.now === undefined ? undefined : requireInstant(written.now);
   if (seed !== undefined || frozen !== undefined || profile !== undefined) {
-    checkInput(inputShapes.sandbox_options, { seed, frozen, profile }, "Invalid options");
+    checkInput(inputShapes.sandbox_options, { seed, frozen, profile }, "Invalid options", libraryNotation);
   }
   return { seed, now, frozen, profile };
 }

@@ -9,6 +9,7 @@ import { keyRules } from "./checks/key-rules.js";
 import { refRules } from "./checks/ref-rules.js";
 import { stepRules } from "./checks/step-rules.js";
 import { type Extendable, resolveExtends } from "./extends.js";
+import { valueNotation, yamlNotation } from "./format/notations.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
   addingTo,
@@ -20,6 +21,7 @@ import {
   type SourcePlace,
   type SourceText,
 } from "./problems.js";
+import { addRefOfName } from "./refs-by-name.js";
 import type { Scenario } from "./scenario.generated.js";
 import { placeOfField, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
 
@@ -54,9 +56,16 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
     return true;
   };
   const spelling = spellingIn(merged);
-  const misshapen = shapeProblems(scenarioSchema, merged.fields, allowAnchorMember, spelling);
+  const notation = written.text === undefined ? valueNotation : yamlNotation;
+  const misshapen = shapeProblems(scenarioSchema, merged.fields, notation, {
+    isAllowedExtra: allowAnchorMember,
+    spelling,
+  });
   for (const { mapping, name } of anchorMembers) delete mapping[name];
-  for (const problem of misshapen) addProblem(addInheritedName(problem, own.fields, merged.fields));
+  for (const problem of misshapen) {
+    const withName = addInheritedName(problem, own.fields, merged.fields);
+    addProblem(addRefOfName(withName, merged.fields));
+  }
 
   // The rules compare fields, so that they need a scenario of the right shape.
   const scenario = merged.fields as unknown as Scenario;

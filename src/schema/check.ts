@@ -1,4 +1,5 @@
-import { describeMistake, expectedWords } from "./messages.js";
+import { describeMistake } from "./messages.js";
+import { type Notation, plainJson } from "./notation.js";
 import type { Members, Mistake, Problem, Spelling } from "./problem.js";
 import {
   type FieldPath,
@@ -12,6 +13,7 @@ import {
   type ShapeCode,
   shapeOfField,
 } from "./shape.js";
+import { expectedWords } from "./shape-words.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
@@ -26,18 +28,25 @@ const noExtra: IsAllowedExtra = () => false;
 
 const notSpelled: Spelling = () => undefined;
 
-/** The problems of a value that does not have this shape, in words. */
+/** How the text of a value is read, and what it may have beside the fields of its shape. */
+interface ReadText {
+  readonly isAllowedExtra?: IsAllowedExtra;
+  readonly spelling?: Spelling;
+}
+
+/** The problems of a value that does not have this shape, in the words of its caller. */
 export function shapeProblems(
   shape: Shape,
   value: unknown,
-  isAllowedExtra: IsAllowedExtra = noExtra,
-  spelling: Spelling = notSpelled,
+  notation: Notation = plainJson,
+  { isAllowedExtra = noExtra, spelling = notSpelled }: ReadText = {},
 ): Problem<ShapeCode>[] {
   const problems: Problem<ShapeCode>[] = [];
   /** The fields that misspelled ones mean. */
   const misspelled = new Set<string>();
+  const checked = { root: shape, whole: value, notation, spelling };
   for (const mistake of findMistakes(shape, value, isAllowedExtra, spelling)) {
-    const problem = describeMistake(mistake, shape, spelling);
+    const problem = describeMistake(mistake, checked);
     problems.push(problem);
     if (problem.meant !== undefined) misspelled.add(pathText(problem.meant));
   }
