@@ -33,7 +33,7 @@ import {
   inputShapes,
   requestQuery,
 } from "../scenario/format/inputs.js";
-import { valueNotation, libraryNotation } from "../scenario/format/notations.js";
+import { libraryNotation, valueNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { snakeCase } from "../schema/json.js";
 import { quote } from "../schema/words.js";
@@ -176,7 +176,12 @@ export function sandboxApi(running: SandboxState | (() => SandboxState)): Sandbo
     requests: requestsApi(upToDate),
     expect(expectation = {}) {
       requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
-      const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests", libraryNotation);
+      const input = checkValue(
+        expectationQuery,
+        snakeCase(expectation),
+        "Failed to expect requests",
+        libraryNotation,
+      );
       return expectRequests(upToDate(), input);
     },
     report: takingNothing(() => clientReport(current())),
@@ -207,14 +212,24 @@ function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
       return operations.create_key(sandbox(), input, checkedActor(by));
     },
     rotate(key, rotation = {}, by) {
-      const input = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key", libraryNotation);
+      const input = checkInput(
+        inputShapes.key_rotation,
+        rotation,
+        "Failed to rotate the key",
+        libraryNotation,
+      );
       const { replacement, secret } = operations.rotate(sandbox(), { ...input, key }, checkedActor(by));
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(sandbox(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
       const body = withEndAsText(end);
-      const input = checkInput(inputShapes.key_expiry, body, "Failed to set the end of the key", libraryNotation);
+      const input = checkInput(
+        inputShapes.key_expiry,
+        body,
+        "Failed to set the end of the key",
+        libraryNotation,
+      );
       return operations.expire(sandbox(), { key, ...input }, checkedActor(by)).key;
     },
   };
@@ -254,7 +269,12 @@ function faultsApi(sandbox: () => SandboxState): Sandbox["faults"] {
     list,
     set(faults) {
       const change = { faults: faults ?? null };
-      const input = checkInput(inputShapes.faults_change, change, "Failed to change the faults", valueNotation);
+      const input = checkInput(
+        inputShapes.faults_change,
+        change,
+        "Failed to change the faults",
+        valueNotation,
+      );
       operations.faults(sandbox(), input.faults as Fault[]);
       return list();
     },
@@ -265,7 +285,12 @@ function requestsApi(sandbox: () => SandboxState): Sandbox["requests"] {
   return {
     list(query = {}) {
       requireKnownOptions("list the requests", query, ["limit", "outcome", "key", "probes", "faults"]);
-      const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests", libraryNotation);
+      const input = checkValue(
+        requestQuery,
+        snakeCase(query),
+        "Failed to list the requests",
+        libraryNotation,
+      );
       return listRequests(sandbox(), input);
     },
     total: takingNothing(() => sandbox().journal.total()),

@@ -1,6 +1,6 @@
-import { maximumProblems, shapeProblems } from "../schema/check.js";
+import { checkShape, maximumProblems } from "../schema/check.js";
 import type { Members, Spelling } from "../schema/problem.js";
-import { type FieldPath, isMapping } from "../schema/shape.js";
+import { type FieldPath, isMapping, valueAt } from "../schema/shape.js";
 import { nearest } from "../schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
 import { type Facts, factsOf } from "./checks/facts.js";
@@ -31,10 +31,9 @@ export interface CheckedScenario extends ScenarioPlaces {
 
 const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];
 
-/** A member that exists only for its anchors, such as `x-limits`. */
-interface AnchorMember {
-  readonly mapping: Record<string, unknown>;
-  readonly name: string;
+/** Whether a member that its mapping does not have exists only for its anchors, such as `x-limits`. */
+function isForAnchors(name: string): boolean {
+  return name.startsWith("x-");
 }
 
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
@@ -48,20 +47,13 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
     throw new ScenarioError(problemsInOrder(problems, own, file));
   }
 
-  // The check asks for each unknown member whether it is allowed. Those for anchors are, and removed after it.
-  const anchorMembers: AnchorMember[] = [];
-  const allowAnchorMember = (name: string, mapping: Record<string, unknown>) => {
-    if (!name.startsWith("x-")) return false;
-    anchorMembers.push({ mapping, name });
-    return true;
-  };
-  const spelling = spellingIn(merged);
   const notation = written.text === undefined ? valueNotation : yamlNotation;
-  const misshapen = shapeProblems(scenarioSchema, merged.fields, notation, {
-    isAllowedExtra: allowAnchorMember,
+  const spelling = spellingIn(merged);
+  const { problems: misshapen, extras } = checkShape(scenarioSchema, merged.fields, notation, {
+    isExtra: isForAnchors,
     spelling,
   });
-  for (const { mapping, name } of anchorMembers) delete mapping[name];
+  removeMembers(merged.fields, extras);
   for (const problem of misshapen) {
     const withName = addInheritedName(problem, own.fields, merged.fields);
     addProblem(addRefOfName(withName, merged.fields));
@@ -76,6 +68,14 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
 
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
   return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
+}
+
+/** Removes the members at these paths. */
+function removeMembers(fields: Members, paths: readonly FieldPath[]): void {
+  for (const path of paths) {
+    const mapping = valueAt(fields, path.slice(0, -1)) as Record<string, unknown>; // the check found the member in it
+    delete mapping[String(path.at(-1))];
+  }
 }
 
 /** More names would take long to compare. */
@@ -102,11 +102,7 @@ function addInheritedName(problem: FieldProblem, own: Members, merged: Members):
 
 /** The names in the mapping at a path; none if no mapping is there. */
 function namesAt(fields: Members, path: FieldPath): string[] {
-  let part: unknown = fields;
-  for (const step of path) {
-    if (!isMapping(part)) return [];
-    part = part[step];
-  }
+  const part = valueAt(fields, path);
   return isMapping(part) ? Object.keys(part) : [];
 }
 

@@ -1,5 +1,5 @@
 import type { Members } from "../schema/problem.js";
-import { type FieldPath, isMapping } from "../schema/shape.js";
+import { isMapping, valueAt } from "../schema/shape.js";
 import type { FieldProblem } from "./problems.js";
 
 /** The problem of a field that should have a ref, with the ref of the organization or key that has this name. */
@@ -28,13 +28,4 @@ function addName(refs: Map<string, string>, ref: string, fields: unknown): void 
 
 function membersOf(value: unknown): [name: string, member: unknown][] {
   return isMapping(value) ? Object.entries(value) : [];
-}
-
-function valueAt(value: unknown, path: FieldPath): unknown {
-  let part = value;
-  for (const step of path) {
-    if (typeof part !== "object" || part === null) return undefined;
-    part = (part as Members)[step];
-  }
-  return part;
 }

@@ -1,4 +1,5 @@
 import { quote } from "../schema/words.js";
+import { blockAt, endOfLine, indented, indentOf, startOfField } from "./text-lines.js";
 
 // A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. Each repair below
 // is a guess at the mistake: a small change of the text. One is named only if the change makes the error go or, in a text
@@ -42,7 +43,7 @@ interface Broken {
 const longestRepaired = 20_000;
 const maxRepairs = 40;
 
-/** By the code of the error, for errors that no repair explains and whose own words do not say how to fix them. */
+/** How to mend an error that no repair explains, by its code, or by the start of its message. */
 const hintsByCode: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "indent with spaces; YAML does not allow tabs",
   BLOCK_AS_IMPLICIT_KEY: "put quotes around a text that contains a colon and a space",
@@ -50,7 +51,6 @@ const hintsByCode: Readonly<Record<string, string>> = {
   BAD_INDENT: "indent the members of one mapping by the same number of spaces",
   TAG_RESOLVE_FAILED: "remove the tag",
   BLOCK_IN_FLOW: "write a colon after a name, and separate the fields with commas",
-  NON_STRING_KEY: "a name is a text: write a plain one",
 };
 
 /** What is wrong with a text that is not YAML, and how to fix it. `firstErrorOf` parses a repaired text. */
@@ -153,11 +153,6 @@ function closingOf(text: string, open: readonly number[]): string {
   return closing;
 }
 
-function endOfLine(text: string, offset: number): number {
-  const end = text.indexOf("\n", offset);
-  return end === -1 ? text.length : end;
-}
-
 /** Web pages and documents have other spaces in indents, and no editor shows them. */
 function* ordinarySpaces({ text, lineStart, line }: Broken): Generator<Repair> {
   // YAML may have read the line below as a part of the value with the error.
@@ -231,7 +226,7 @@ function* otherIndents({ text, error }: Broken): Generator<Repair> {
       for (const other of [above.search(/[^ -]|$/), indentOf(above)]) {
         if (tried.has(other) || tried.size > maxIndents) continue;
         tried.add(other);
-        const reason = `${quote(name)} is not below a line of its mapping`;
+        const reason = `${quote(name)} is not indented like its neighbors`;
         const hint = `indent it to column ${other + 1}, like ${quote(above.trim())}`;
         const replacement = indented(block, other - indent);
         yield { start, end: start + block.length, text: replacement, reason, hint, offset: start + indent };
@@ -240,39 +235,15 @@ function* otherIndents({ text, error }: Broken): Generator<Repair> {
   }
 }
 
-/** The start of the line at an offset, or of the next one that is no comment. */
-function startOfField(text: string, offset: number): number {
-  const lineStart = text.lastIndexOf("\n", offset - 1) + 1;
-  const [skipped = ""] = /^(?:[^\S\n]*(?:#.*)?\n)*/.exec(text.slice(lineStart)) ?? [];
-  return lineStart + skipped.length;
-}
-
-/** A line with the lines after it that are indented more. */
-function blockAt(text: string, start: number): string {
-  const [first = "", ...others] = text.slice(start).split("\n");
-  const next = others.findIndex((line) => line.trim() !== "" && indentOf(line) <= indentOf(first));
-  return [first, ...(next === -1 ? others : others.slice(0, next))].join("\n");
-}
-
-function indentOf(line: string): number {
-  return line.search(/[^ ]|$/);
-}
-
-/** A block with its lines moved to the right, or to the left. */
-function indented(block: string, by: number): string {
-  if (by > 0) return block.replace(/^(?=.)/gm, " ".repeat(by));
-  return block.replace(new RegExp(`^ {${-by}}`, "gm"), "");
-}
-
 /** What the parser says, and a hint by the code of its error. */
-function problemInParsersWords(error: ParseError, text: string): SyntaxProblem {
-  const { code, message } = error;
+function problemInParsersWords({ code, message, offset }: ParseError, text: string): SyntaxProblem {
+  // Its own words name an option of ours.
+  if (code === "NON_STRING_KEY")
+    return { offset, reason: "a name must be a text", hint: "write a plain name" };
+
   const reason = message.slice(0, 1).toLowerCase() + message.slice(1);
-
+  const hint = hintsByCode[message.startsWith("Missing , or :") ? "BLOCK_IN_FLOW" : code];
   // The error of a wrong indent is before the comments and empty lines above the line.
-  const [skipped = ""] = /^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(text.slice(error.offset)) ?? [];
-  const offset = error.offset + skipped.length;
-  if (message.startsWith("Missing , or :")) return { offset, reason, hint: hintsByCode.BLOCK_IN_FLOW };
-
-  return { offset, reason, hint: hintsByCode[code] };
+  const [skipped = ""] = /^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(text.slice(offset)) ?? [];
+  return { offset: offset + skipped.length, reason, hint };
 }

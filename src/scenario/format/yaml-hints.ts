@@ -1,5 +1,5 @@
 import type { Mistake } from "../../schema/problem.js";
-import { type FieldPath, fieldsOf, isMapping, type Shape, shapeAt } from "../../schema/shape.js";
+import { fieldsOf, isMapping, type Shape, shapeAt, valueAt } from "../../schema/shape.js";
 
 // Mistakes that only YAML has: what is valid there means something else than it looks like.
 
@@ -92,13 +92,4 @@ function neighbors(names: readonly string[], name: string): [before: string, aft
     if (before !== undefined && after !== undefined) pairs.push([before, after]);
   }
   return pairs;
-}
-
-function valueAt(whole: unknown, path: FieldPath): unknown {
-  let value = whole;
-  for (const step of path) {
-    if (typeof value !== "object" || value === null) return undefined;
-    value = (value as Record<string | number, unknown>)[step];
-  }
-  return value;
 }
