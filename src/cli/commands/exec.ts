@@ -24,7 +24,7 @@ import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { runsOnGithub } from "../io.js";
+import { type Io, runsOnGithub } from "../io.js";
 import { loadNamed, warnOfDates } from "../open-scenario.js";
 import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { runClient, sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
@@ -214,14 +214,13 @@ async function deliverReport(
     if (isPrinted) {
       const text = renderReport(report, format, { ...how, ...io.stderr.style() });
       io.stderr.write(redactKeys(`\n${text}`));
+    } else if (!quiet) {
+      const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
+      io.stderr.say(redactKeys(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`));
     }
-    const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
-    sayResult(report, unmet, isPrinted ? undefined : files, call);
-
-    // Why requests may be missing, and what is left of the run.
-    if ((report.requests === 0 || uncounted) && !quiet) io.stderr.say(redactKeys(`${whyNone}\n`));
-    const left = folder.leftSentence();
-    if (left !== undefined && !quiet) io.stderr.say(redactKeys(`${left}\n`));
+    // The text for people already ends with these sentences.
+    if (!isPrinted || format !== "text") sayUnmet(unmet, io);
+    if (!quiet) sayDoubts(report, folder, whyNone, io);
     if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
   }
 
@@ -229,19 +228,16 @@ async function deliverReport(
   return failures.length === 0;
 }
 
-/** Prints in short what the report shows, and the thresholds that were not reached. `files` have the report; if missing, it was just printed. */
-function sayResult(
-  report: Report,
-  unmet: readonly UnmetThreshold[],
-  files: readonly string[] | undefined,
-  { flags, io }: ExecCall,
-): void {
-  const { quiet = false, format = "text" } = flags;
-  const { palette } = io.stderr.style();
-  if (files !== undefined && !quiet) {
-    io.stderr.say(redactKeys(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`));
-  }
-  // The text for people already ends with these sentences.
-  if (files === undefined && format === "text") return;
-  for (const { sentence } of unmet) io.stderr.say(redactKeys(`${palette.red(sentence)}\n`));
+/** Prints why requests may be missing, and what is left of the run. */
+function sayDoubts(report: Report, folder: RunFolder, whyNone: string, { stderr }: Pick<Io, "stderr">): void {
+  const hasUncounted = folder.uncountedSentences().length > 0;
+  if (report.requests === 0 || hasUncounted) stderr.say(redactKeys(`${whyNone}\n`));
+  const left = folder.leftSentence();
+  if (left !== undefined) stderr.say(redactKeys(`${left}\n`));
+}
+
+/** Prints the thresholds that were not reached. */
+function sayUnmet(unmet: readonly UnmetThreshold[], { stderr }: Pick<Io, "stderr">): void {
+  const { palette } = stderr.style();
+  for (const { sentence } of unmet) stderr.say(redactKeys(`${palette.red(sentence)}\n`));
 }
