@@ -4,7 +4,7 @@ import { writeFileAtomically } from "../node/files/write-file.js";
 import { keyVariable } from "../rules/api-key.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, secretsForClients } from "../sandbox/secrets.js";
-import { quote } from "../schema/words.js";
+import { quoteFile } from "../schema/words.js";
 import type { RunningServer } from "../server/serve.js";
 import { type ClientVariables, findForeignLine, withVariables } from "./env-text.js";
 import { unwritable } from "./exit-codes.js";
@@ -55,7 +55,7 @@ export class EnvFile {
       this.#previous = variables;
       return isNarrowed;
     } catch (cause) {
-      throw unwritable(cause, quote(this.#name), "Name another file with --write-env.");
+      throw unwritable(cause, quoteFile(this.#name), "Name another file with --write-env.");
     }
   }
 }

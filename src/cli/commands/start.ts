@@ -14,6 +14,7 @@ import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
+import { backgroundVariable } from "../command-line.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
@@ -72,9 +73,6 @@ const flags = {
 };
 
 type StartCall = CallOf<typeof flags>;
-
-/** Set for the process in the background that `--detach` starts with the same command line. */
-const backgroundVariable = "SVC_IN_BACKGROUND";
 
 export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
