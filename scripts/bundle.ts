@@ -108,8 +108,9 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
   await bundled.close();
   // Of a module for bundlers, which cannot wait when they make CommonJS.
   const waiting = join(into, "msw.js");
-  if (kind === "esm")
+  if (kind === "esm") {
     await writeFile(join(into, "msw-bundled.js"), withoutWaiting(await readFile(waiting, "utf8"), true));
+  }
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 

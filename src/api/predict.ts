@@ -91,7 +91,7 @@ function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null 
 }
 
 /** What a fault can match of a call, besides its outcome. */
-interface FaultTarget {
+interface MatchedCall {
   readonly entry: KeyEntry | undefined;
   readonly endpoint: Endpoint | undefined;
   readonly now: number;
@@ -99,12 +99,12 @@ interface FaultTarget {
 
 /** What faults see of a call that would have this outcome. */
 export function faultFacts(
-  { entry, endpoint, now }: FaultTarget,
+  { entry, endpoint, now }: MatchedCall,
   expectedOutcome: () => ApiOutcomeId,
   method = endpoint?.method,
 ): FaultFacts {
   // A success of an endpoint may have no body. Each rejection has one.
-  const isEmpty = () => endpoint?.respond(undefined).text === "" && isSuccess(expectedOutcome());
+  const isEmpty = () => endpoint?.hasBody === false && isSuccess(expectedOutcome());
   return {
     key: entry?.key.ref,
     organization: entry?.key.organization,

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
-import { readBaseUrl, readHostName } from "../node/addresses.js";
+import { readHostName } from "../node/addresses.js";
 import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { adviceLevels } from "../rules/advice.js";
 import { lastClockInstant } from "../rules/api-key.js";
 import { profiles } from "../rules/assumptions.js";
+import { readBaseUrl } from "../rules/base-url.js";
 import { parseDuration, parseTime, timeHint } from "../rules/time.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
@@ -347,7 +348,7 @@ export function allOf(flags: FlagSet): FlagSet {
 }
 
 /** The names of flags, except for some: the modes of a command list what they read. */
-export function namesOf<Name extends string, Excepted extends Name = never>(
+export function flagNamesOf<Name extends string, Excepted extends Name = never>(
   flags: Readonly<Record<Name, Flag<unknown>>>,
   except: readonly Excepted[] = [],
 ): Exclude<Name, Excepted>[] {
@@ -355,3 +356,5 @@ export function namesOf<Name extends string, Excepted extends Name = never>(
   const names = Object.keys(flags).filter((name) => !excepted.includes(name));
   return names as Exclude<Name, Excepted>[]; // `Object.keys` returns texts
 }
+
+export const frozenSandboxFlagNames = flagNamesOf(frozenSandboxFlags);

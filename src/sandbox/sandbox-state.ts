@@ -37,7 +37,7 @@ export interface Platform {
   readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
 }
 
-/** The state of a running sandbox. Sandboxes share nothing: a process can run many. A restart keeps these members. */
+/** The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members. */
 export interface SandboxState extends StartState {
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */

@@ -79,8 +79,9 @@ const packageRows = [
 
 /** The packages of each layer, as scripts/README.md lists them; `@scope` is each package of the scope. */
 const packagesOf = new Map<string, string[]>();
-for (const { names, layer } of packageRows)
+for (const { names, layer } of packageRows) {
   packagesOf.set(layer, [...(packagesOf.get(layer) ?? []), ...names]);
+}
 
 const isOf = (name: string) => (imported: string) => imported === name || imported.startsWith(`${name}/`);
 

@@ -75,9 +75,9 @@ export const execCommand = declareCommand({
       name: "exec --no-control",
       when: ({ flags }) => flags.control === false,
       words: ["[scenario]"],
-      flags: flag.namesOf(flags, ["controlToken"]),
+      flags: flag.flagNamesOf(flags, ["controlToken"]),
     },
-    { name: "exec", words: ["[scenario]"], flags: flag.namesOf(flags, ["control"]) },
+    { name: "exec", words: ["[scenario]"], flags: flag.flagNamesOf(flags, ["control"]) },
   ],
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {

@@ -51,8 +51,6 @@ const flags = {
 };
 type PlayCall = CallOf<typeof flags>;
 
-const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
-
 export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
@@ -64,15 +62,15 @@ export const playCommand = declareCommand({
       name: "play --json",
       when: ({ flags }) => flags.json,
       words: ["[scenario]"],
-      flags: ["json", ...sandboxFlagNames],
+      flags: ["json", ...flag.frozenSandboxFlagNames],
     },
     {
       name: "play --step",
       when: ({ flags }) => flags.step,
       words: ["[scenario]"],
-      flags: ["step", ...sandboxFlagNames],
+      flags: ["step", ...flag.frozenSandboxFlagNames],
     },
-    { name: "play", words: ["[scenario]"], flags: ["speed", ...sandboxFlagNames] },
+    { name: "play", words: ["[scenario]"], flags: ["speed", ...flag.frozenSandboxFlagNames] },
   ],
   examples: {
     "svc-sandbox play rotation": "with time to read",

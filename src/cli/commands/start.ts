@@ -86,9 +86,9 @@ export const startCommand = declareCommand({
       name: "start --no-control",
       when: ({ flags }) => flags.control === false,
       words: ["[scenario]"],
-      flags: flag.namesOf(flags, ["controlToken", "detach", "open"]),
+      flags: flag.flagNamesOf(flags, ["controlToken", "detach", "open"]),
     },
-    { name: "start", words: ["[scenario]"], flags: flag.namesOf(flags, ["control"]) },
+    { name: "start", words: ["[scenario]"], flags: flag.flagNamesOf(flags, ["control"]) },
   ],
   usualFlags: [
     "port",

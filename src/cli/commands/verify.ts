@@ -33,8 +33,6 @@ const flags = {
 };
 type VerifyCall = CallOf<typeof flags>;
 
-const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
-
 export const verifyCommand = declareCommand({
   summary: "run the stories of scenarios as tests",
   description:
@@ -47,15 +45,15 @@ export const verifyCommand = declareCommand({
       name: "verify --watch",
       when: ({ flags }) => flags.watch,
       words: ["[scenario...]"],
-      flags: flag.namesOf(flags),
+      flags: flag.flagNamesOf(flags),
     },
     {
       name: "verify --json",
       when: ({ flags }) => flags.json,
       words: ["[scenario...]"],
-      flags: ["all", "json", ...sandboxFlagNames],
+      flags: ["all", "json", ...flag.frozenSandboxFlagNames],
     },
-    { name: "verify", words: ["[scenario...]"], flags: ["all", "quiet", ...sandboxFlagNames] },
+    { name: "verify", words: ["[scenario...]"], flags: ["all", "quiet", ...flag.frozenSandboxFlagNames] },
   ],
   examples: {
     "svc-sandbox verify": "the story of svc-sandbox.yaml",
