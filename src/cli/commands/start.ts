@@ -180,8 +180,10 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
     logger.note(whyStopping(call));
   } finally {
     failures = await parts.stop();
-    for (const failure of failures)
-      logger.problem(describeFailure(failure, { ...flags, json: false }).trimEnd());
+    for (const failure of failures) {
+      const text = describeFailure(failure, { ...flags, json: false });
+      logger.problem(text.trimEnd());
+    }
   }
   if (failures.length === 0) return exitCode.fine;
   const isDefect = failures.some((failure) => exitCodeOf(failure) === exitCode.defect);
