@@ -4,7 +4,7 @@ import { openApiDocument } from "../src/api/openapi.js";
 import { certificateJsonSchema } from "../src/certify/certificate.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/scenario-json-schema.js";
-import { bundle, emitTypes, entries, shared } from "./bundle.js";
+import { bundle, emitTypes, entries, pageEntries } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { buildDocs } from "./docs-pages.js";
 import { root } from "./run-program.js";
@@ -13,7 +13,7 @@ import { thirdParty } from "./third-party-notices.js";
 const dist = join(root, "dist");
 await rm(dist, { recursive: true, force: true });
 const [page, commonJs, dashboard] = await Promise.all([
-  bundle("page", { root, entries: shared, into: join(dist, "browser") }),
+  bundle("page", { root, entries: pageEntries, into: join(dist, "browser") }),
   bundle("cjs", { root, entries: { ...entries, cli: "src/cli/cli.ts" }, into: join(dist, "cjs") }),
   buildDashboard(),
   bundle("esm", { root, entries, into: join(dist, "esm") }),
@@ -31,5 +31,6 @@ const documents = {
   "certificate.schema.json": certificateJsonSchema(),
   "openapi.json": openApiDocument(),
 };
-for (const [name, document] of Object.entries(documents))
+for (const [name, document] of Object.entries(documents)) {
   await writeFile(join(dist, name), `${JSON.stringify(document, null, 2)}\n`);
+}

@@ -10,14 +10,17 @@ import { mustRun, typescript } from "./run-program.js";
 
 export type Build = Readonly<{ root: string; entries: Readonly<Record<string, string>>; into: string }>;
 
-/** Entry points that also work in pages. */
-export const shared = {
+/** The entry points in pages. */
+export const pageEntries = {
+  index: "src/browser.ts",
+  msw: "src/integrations/msw-in-pages.ts",
+  farmers: "src/library/entries/farmers.ts",
+};
+/** The entry points in Node. */
+export const entries = {
   index: "src/index.ts",
   msw: "src/integrations/msw.ts",
   farmers: "src/library/entries/farmers.ts",
-};
-export const entries = {
-  ...shared,
   node: "src/server/index.ts",
   vitest: "src/integrations/vitest.ts",
 };
@@ -32,7 +35,8 @@ const inOrder = (groups: CodeSplittingGroup[]) =>
 
 // An import reads one file: dozens of small ones take longer to find and to link than to run.
 const moduleChunks = inOrder([
-  { name: "library", test: /\/src\/index\.ts$/ },
+  // Handlers for msw and servers read base URLs, and handlers need no server.
+  { name: "library", test: /\/src\/(?:index|rules\/base-url)\.ts$/ },
   { name: "server", test: /\/src\/server\/index\.ts$/ },
 ]);
 
@@ -58,16 +62,12 @@ const pageChunks = [{ name: "yaml", test: /\/node_modules\/yaml\// }];
 
 const chunks = { esm: moduleChunks, cjs: commonJsChunks, page: pageChunks };
 
-const resolutionOf = (root: string, isPage: boolean) => ({
-  ...{ mainFields: ["module", "main"], conditionNames: ["node"], extensionAlias },
-  alias: {
-    // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
-    yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
-    ...(isPage && {
-      "../farmers/make-farmers.js": join(root, "src/library/farmers-of-page.ts"),
-      "../runs/run-writer.js": join(root, "src/runs/no-run-writer.ts"),
-    }),
-  },
+const resolutionIn = (root: string) => ({
+  mainFields: ["module", "main"],
+  conditionNames: ["node"],
+  extensionAlias,
+  // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
+  alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
 });
 
 /** Bundles our code and the packages that it uses; returns the files that went in. */
@@ -81,7 +81,7 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
     onLog: failOnWarning,
     experimental: { attachDebugInfo: "none" },
     external: usersPackages,
-    resolve: resolutionOf(root, isPage),
+    resolve: resolutionIn(root),
     plugins: [
       dataAsText,
       ...(kind === "esm"
@@ -109,8 +109,9 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
   await bundled.close();
   // Of a module for bundlers, which cannot wait when they make CommonJS.
   const waiting = join(into, "msw.js");
-  if (kind === "esm")
+  if (kind === "esm") {
     await writeFile(join(into, "msw-bundled.js"), withoutWaiting(await readFile(waiting, "utf8"), true));
+  }
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 

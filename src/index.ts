@@ -1,6 +1,12 @@
+import { makeFarmers } from "./farmers/make-farmers.js";
+import { sandboxCreator } from "./library/create-sandbox.js";
+import { currentRun } from "./runs/run-writer.js";
+
+// The entry point `svc-sandbox` in Node; `browser.ts` is that in pages.
+
 export type { KeyContext } from "./api/endpoints/me.js";
 export { type ApiErrorBody, openApiDocument } from "./api/openapi.js";
-export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
+export type { CreateSandbox, SandboxOptions } from "./library/create-sandbox.js";
 export type {
   ActingAs,
   CreatedKey,
@@ -39,3 +45,9 @@ export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
 export { ScenarioError, type ScenarioProblem, type ScenarioProblemCode } from "./scenario/problems.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
+
+export const createSandbox = /* @__PURE__ */ sandboxCreator({
+  // Wrapped, so that CommonJS loads the module with the first call.
+  farmers: (settings) => makeFarmers(settings),
+  currentRun,
+});

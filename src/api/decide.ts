@@ -1,6 +1,6 @@
 import { type AuthorizationFacts, authorize } from "../rules/authorize.js";
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
-import type { ApiCall } from "../sandbox/api-call.js";
+import type { AimedCall, Caller } from "../sandbox/api-call.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -25,14 +25,8 @@ export type Decision =
       readonly entry: KeyEntry;
     };
 
-/** The part of a call by which its key is authorized. */
-type Caller = Pick<ApiCall, "presented" | "entry" | "now">;
-
-/** The part of a call that is decided: without a route, it is one that has an endpoint. */
-type DecidedCall = Caller & Pick<ApiCall, "endpoint"> & Partial<Pick<ApiCall, "route">>;
-
 /** Decides a call, and counts it (R24). */
-export function decide(sandbox: SandboxState, call: DecidedCall): Decision {
+export function decide(sandbox: SandboxState, call: AimedCall): Decision {
   const { route, endpoint, entry } = call;
   if (endpoint === undefined) {
     if (route === undefined) return { kind: "rejected", outcome: "404.unknown_path" };

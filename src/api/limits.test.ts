@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { assumedRetryAfter, type LimitReading, rateLimitHeaders } from "./limits.js";
+import { assumedRetryAfter, rateLimitHeaders, type reachedReading } from "./limits.js";
+
+type LimitReading = NonNullable<ReturnType<typeof reachedReading>>;
 
 const minute: LimitReading = {
   name: "minute",

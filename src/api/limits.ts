@@ -7,7 +7,7 @@ import { minuteResetsAt, usageAt } from "../sandbox/usage.js";
 import type { FlatHeaders } from "./http-messages.js";
 
 /** A limit as headers and bodies show it. */
-export interface LimitReading extends LimitUse {
+interface LimitReading extends LimitUse {
   readonly name: keyof LimitUses;
   /** The length of the window in seconds. */
   readonly window: number;

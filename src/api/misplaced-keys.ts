@@ -4,7 +4,7 @@ import { findFirstKeys } from "../rules/redact.js";
 import { hasKeyElsewhere, isMeantAsKey } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { KeysOfAdvice, ShownKey } from "../sandbox/journal/counts.js";
+import type { KeysOfAdvice, MentionedKey } from "../sandbox/journal/counts.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 
 /** The paths that browsers, watchdogs and load balancers request from any server. */
@@ -37,19 +37,19 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   if (sentKeys.length === 0 && !hasMeantKey) return noMisplacedKeys;
 
   // Each advice is about the first key of its place.
-  const keys: Partial<Record<AdviceId, ShownKey>> = {};
+  const keys: Partial<Record<AdviceId, MentionedKey>> = {};
   const [keyInQuery] = inQuery;
-  if (keyInQuery !== undefined) keys["key-in-query"] = shownKey(sandbox, keyInQuery);
+  if (keyInQuery !== undefined) keys["key-in-query"] = mentionedKey(sandbox, keyInQuery);
 
   const [keyInUrl] = inUrl;
-  if (keyInUrl !== undefined) keys["key-in-url"] = shownKey(sandbox, keyInUrl);
+  if (keyInUrl !== undefined) keys["key-in-url"] = mentionedKey(sandbox, keyInUrl);
 
   let [keyElsewhere] = inHeaders;
   if (hasMeantKey) keyElsewhere ??= inHeader[0];
-  if (keyElsewhere !== undefined) keys["key-in-authorization"] = shownKey(sandbox, keyElsewhere);
+  if (keyElsewhere !== undefined) keys["key-in-authorization"] = mentionedKey(sandbox, keyElsewhere);
 
   const realKey = sentKeys.find((key) => isPossiblyReal(sandbox, key));
-  if (realKey !== undefined) keys["real-key-suspected"] = shownKey(sandbox, realKey);
+  if (realKey !== undefined) keys["real-key-suspected"] = mentionedKey(sandbox, realKey);
 
   return { leaksRealKey: realKey !== undefined, hasMeantKey, keys };
 }
@@ -57,7 +57,7 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
 /** Whether a key is well-formed, not created by a sandbox, and unknown here. */
 function isPossiblyReal(sandbox: SandboxState, key: string): boolean {
   if (parseApiKey(key)?.marked !== false) return false;
-  return shownKey(sandbox, key).key === null;
+  return mentionedKey(sandbox, key).key === null;
 }
 
 /** Whether a call probes any web server, such as for a favicon. */
@@ -69,7 +69,7 @@ export function isProbe(call: ApiCall): boolean {
 }
 
 /** A key without its characters: its ref, if the sandbox has it, and its fingerprint. */
-function shownKey({ platform, registry }: SandboxState, key: string): ShownKey {
+function mentionedKey({ platform, registry }: SandboxState, key: string): MentionedKey {
   const sha256 = platform.sha256(key);
   return { key: registry.find(sha256)?.key.ref ?? null, fingerprint: fingerprintOf(sha256) };
 }

@@ -4,7 +4,7 @@ import { faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type FaultFacts, possibleEffects } from "../sandbox/active-faults.js";
-import type { ApiCall } from "../sandbox/api-call.js";
+import type { AimedCall, ApiCall, Caller } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import { profileInEffect } from "../sandbox/profile.js";
@@ -16,9 +16,6 @@ import { me } from "./endpoints/me.js";
 import { codeOf } from "./http-messages.js";
 import { limitUses } from "./limits.js";
 import { respondToCall } from "./respond.js";
-
-/** The part of a call that the next request with a key has. */
-type NextCall = Pick<ApiCall, "presented" | "entry" | "now"> & { readonly endpoint: Endpoint };
 
 /** How long a key gets a 429: until its limit resets, or as long as it works, whose reason is then in words. */
 type LimitedTime =
@@ -36,7 +33,7 @@ export function predictOutcome(sandbox: SandboxState, call: ApiCall): ApiOutcome
 }
 
 /** A call that is counted in a copy of its key's usage. It is counted, so that a success shows the usage after it. */
-function withUsageCopy<Call extends Pick<ApiCall, "entry">>(call: Call): Call {
+function withUsageCopy<Call extends AimedCall>(call: Call): Call {
   const { entry } = call;
   if (entry === undefined) return call;
   return { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
@@ -49,7 +46,7 @@ function withUsageCopy<Call extends Pick<ApiCall, "entry">>(call: Call): Call {
 export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoint = me) {
   const entry = isReserved(ref) ? undefined : sandbox.registry.key(ref);
   const now = sandbox.clock.now();
-  const call: NextCall = { presented: presentedByRef(ref), entry, endpoint, now };
+  const call: AimedCall = { presented: presentedByRef(ref), entry, now, route: undefined, endpoint };
   const { outcome } = decide(sandbox, withUsageCopy(call));
   const { status } = outcomeRow(outcome);
   const code = expectedCode(sandbox, outcome);
@@ -63,7 +60,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   if (entry !== undefined) {
     const limited = limitedTime(sandbox, outcome, entry, now);
     if (limited === undefined) {
-      why = rejectionCause(sandbox, outcome, { ...call, entry });
+      why = rejectionCause(sandbox, outcome, call, entry, endpoint);
     } else if (limited.kind === "always") {
       why = limited.why;
     } else {
@@ -93,14 +90,21 @@ function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null 
   return codeOf(outcome, sandbox.assumptions);
 }
 
+/** What a fault can match of a call, besides its outcome. */
+interface MatchedCall {
+  readonly entry: KeyEntry | undefined;
+  readonly endpoint: Endpoint | undefined;
+  readonly now: number;
+}
+
 /** What faults see of a call that would have this outcome. */
 export function faultFacts(
-  { entry, endpoint, now }: Pick<ApiCall, "entry" | "now"> & { readonly endpoint?: Endpoint | undefined },
+  { entry, endpoint, now }: MatchedCall,
   expectedOutcome: () => ApiOutcomeId,
   method = endpoint?.method,
 ): FaultFacts {
   // A success of an endpoint may have no body. Each rejection has one.
-  const isEmpty = () => endpoint?.respond(undefined).text === "" && isSuccess(expectedOutcome());
+  const isEmpty = () => endpoint?.hasBody === false && isSuccess(expectedOutcome());
   return {
     key: entry?.key.ref,
     organization: entry?.key.organization,
@@ -133,14 +137,16 @@ function limitedTime(
 function rejectionCause(
   sandbox: SandboxState,
   outcome: ApiOutcomeId,
-  call: NextCall & { readonly entry: KeyEntry },
+  caller: Caller,
+  entry: KeyEntry,
+  endpoint: Endpoint,
 ): string | null {
-  const { entry, endpoint, now } = call;
+  const { now } = caller;
   const state = keyStateAt(entry.key, now);
   const { rejection, since } = keyStateTable[state];
   if (since !== null && rejection === outcome) return `${state} since ${shortIso(entry.key[since] ?? now)}`;
 
-  const facts = authorizationFacts(sandbox, call, requiredScope(endpoint, sandbox));
+  const facts = authorizationFacts(sandbox, caller, requiredScope(endpoint, sandbox));
   return publicCause(outcome, facts)?.why ?? null;
 }
 

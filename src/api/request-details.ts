@@ -70,7 +70,7 @@ export const requestDetailsShape = s.mapping({
   ),
 });
 
-/** Everything about one request. */
+/** Everything about one request: its view, and what is worked out when somebody opens it. */
 export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
 type CheckResult = RequestDetails["checks"][number];

@@ -10,7 +10,7 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, rateLimitHeaders, reachedReading, readLimits } from "./limits.js";
-import { type ResponseKind, type VariedCall, vary, withVariants } from "./variation/vary.js";
+import { type ResponseKind, vary, withVariants } from "./variation/vary.js";
 
 /** The member `details` of an error. */
 type Details = Readonly<Record<string, unknown>>;
@@ -23,26 +23,23 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   const decision = decide(sandbox, call);
   // Most sandboxes: nothing is allocated for a variation.
   if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
-  const respond = (varied: VariedCall) => renderDecision(sandbox, varied, decision);
-  return withVariants(sandbox, call, responseKindOf(decision), respond);
+  return withVariants(sandbox, call, responseKindOf(decision), (variedCall, variants) => {
+    const { outcome, response, code } = renderDecision(sandbox, variedCall, decision);
+    if (response.body === "") return { outcome, response, code };
+    return { outcome, response: vary(response, variants), code };
+  });
 }
 
 /** By what the response is varied. */
 function responseKindOf(decision: Decision): ResponseKind {
   if (decision.kind === "rejected") return { status: outcomeRow(decision.outcome).status, content: "other" };
 
-  const { endpoint, entry } = decision;
-  const { status } = endpoint;
-  if (endpoint.isMe) return { status, content: "me" };
-  if (endpoint.respond(entry).text === "") return { status, content: "empty" };
-  return { status, content: "other" };
+  const { status, isMe, hasBody } = decision.endpoint;
+  if (isMe) return { status, content: "me" };
+  return { status, content: hasBody ? "other" : "empty" };
 }
 
-function renderDecision(
-  sandbox: SandboxState,
-  call: VariedCall,
-  decision: Decision,
-): CallResult<ApiOutcomeId> {
+function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult<ApiOutcomeId> {
   if (decision.kind === "rejected") return renderRejection(sandbox, call, decision);
   const { outcome, endpoint, entry } = decision;
   const response = renderSuccess(sandbox, call, endpoint, endpoint.respond(entry));
@@ -51,36 +48,35 @@ function renderDecision(
 
 export function renderSuccess(
   sandbox: SandboxState,
-  call: VariedCall,
+  call: ApiCall,
   endpoint: Endpoint,
   success: TextBody,
 ): ApiResponse {
-  const { entry, variants } = call;
+  const { entry } = call;
   const headers = ["X-Request-Id", call.id];
   const form = call.assumptions.rate_limit_headers;
   if (form !== "none" && entry !== undefined) {
     headers.push(...rateLimitHeaders(form, readLimits(entry, sandbox, call.now)));
   }
 
-  const response = responseOf(endpoint.status, success, headers);
-  if (variants === undefined || success.text === "") return response;
-  return vary(response, variants);
+  return responseOf(endpoint.status, success, headers);
 }
 
 /** Renders a rejection. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
 export function renderRejection(
   sandbox: SandboxState,
-  call: VariedCall,
+  call: ApiCall,
   rejection: Rejection,
 ): CallResult<ApiOutcomeId> {
   const { outcome, allow } = rejection;
-  const { assumptions, variants } = call;
+  const { assumptions } = call;
   const code = codeOf(outcome, assumptions);
 
   // The body.
   let response: ApiResponse;
   const details = errorDetails(sandbox, call, rejection);
-  if (variants === undefined && details === undefined) {
+  // The assumptions of a varied call are new ones: a list made for them would serve once.
+  if (assumptions === sandbox.assumptions && details === undefined) {
     response = plainRejections(assumptions).get(outcome) as ApiResponse;
   } else {
     response = rejectionWith(outcome, assumptions, details);
@@ -90,8 +86,6 @@ export function renderRejection(
   const headers = rejectionHeaders(sandbox, call, outcome);
   if (allow !== undefined) headers.unshift("Allow", allow);
   if (headers.length > 0) response = { ...response, headers: [...response.headers, ...headers] };
-
-  if (variants !== undefined) response = vary(response, variants);
   return { outcome, response, code };
 }
 

@@ -2,9 +2,12 @@ import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
 
 /** A call of a command: what the user has typed, as the command gets it. */
-export interface CommandCall<Flags = object> {
+export interface CommandCall<Flags = object, ModeName extends string = string> {
+  /** The name of the command's mode that it is in. */
+  readonly mode: ModeName;
   /** The arguments that are not flags. */
   readonly args: readonly string[];
+  /** The flags that the mode reads. */
   readonly flags: Flags & { readonly verbose?: boolean };
   /** The words after `--`: the command line of a client. */
   readonly clientCommand: readonly string[];
@@ -13,8 +16,23 @@ export interface CommandCall<Flags = object> {
   readonly io: Io;
 }
 
+/**
+ * One way to use a command, such as `init --agent`, with the words and flags that it reads. Any other word or flag of the
+ * command is a usage error on a command line of this mode; the variable of such a flag has no effect.
+ */
+export interface Mode<Flags extends flag.FlagSet = flag.FlagSet, Name extends string = string> {
+  /** Its name, which messages show. */
+  readonly name: Name;
+  /** Whether a call is in it. Default: each call that is in no mode before it. */
+  when?(call: Pick<CallOf<Flags>, "args" | "flags" | "io">): boolean | undefined;
+  /** The arguments that it reads, as the command declares them: `[file]`. */
+  readonly words: readonly string[];
+  /** The flags that it reads, besides `--verbose`. */
+  readonly flags: readonly string[];
+}
+
 /** A command, such as `exec`: its help, its arguments and flags, and what it does. */
-export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
+export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet, ModeName extends string = string> {
   /** Its line in the help of the program. */
   readonly summary: string;
   /** Its output and the output's destination, for its own help. */
@@ -27,18 +45,32 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   readonly flags: Flags;
   /** The flags that `--help` shows; `--help --all` shows the others too. Default: all. */
   readonly usualFlags?: readonly string[];
+  /** Its modes: a call is in the first one that fits. Default: one mode, which reads everything. */
+  readonly modes?: readonly Mode<Flags, ModeName>[];
   /** Command lines, each with what it is good for. */
   readonly examples: Readonly<Record<string, string>>;
   /** Runs a call; resolves to the exit code (nothing: 0), or throws the error for the user. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing.
-  run(call: CallOf<Flags>): Promise<number | void>;
+  run(call: CallOf<Flags, ModeName>): Promise<number | void>;
 }
 
-export type CallOf<Flags extends flag.FlagSet> = CommandCall<flag.FlagValues<Flags>>;
+export type CallOf<Flags extends flag.FlagSet, ModeName extends string = string> = CommandCall<
+  flag.FlagValues<Flags>,
+  ModeName
+>;
 
-/** Infers the types of the flags for `run`. */
-export function declareCommand<Flags extends flag.FlagSet>(
-  command: CliCommand<Flags> & { readonly usualFlags?: readonly (keyof Flags)[] },
-): CliCommand<Flags> {
+/** Infers the types of the flags and modes for `run`. */
+export function declareCommand<Flags extends flag.FlagSet, ModeName extends string>(
+  command: CliCommand<Flags, ModeName> & {
+    readonly usualFlags?: readonly (keyof Flags)[];
+    readonly modes?: readonly (Mode<Flags, ModeName> & { readonly flags: readonly (keyof Flags)[] })[];
+  },
+): CliCommand<Flags, ModeName> {
   return command;
+}
+
+/** The modes of a command. One that declares none has one mode, which reads everything. */
+export function modesOf(name: string, command: CliCommand): readonly Mode[] {
+  const { args = {}, flags, modes } = command;
+  return modes ?? [{ name, words: Object.keys(args), flags: Object.keys(flags) }];
 }

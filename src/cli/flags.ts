@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
-import { readBaseUrl, readHostName } from "../node/addresses.js";
+import { readHostName } from "../node/addresses.js";
 import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { adviceLevels } from "../rules/advice.js";
 import { lastClockInstant } from "../rules/api-key.js";
 import { profiles } from "../rules/assumptions.js";
+import { readBaseUrl } from "../rules/base-url.js";
 import { parseDuration, parseTime, timeHint } from "../rules/time.js";
-import { listed, quote } from "../schema/words.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
@@ -65,6 +66,11 @@ export function longForm(spec: string): string {
   return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
 }
 
+/** The name of the flag that a variable with this ending would set: `--port` of `PORT`. */
+export function longFormOf(ending: string): string {
+  return `--${ending.toLowerCase().replaceAll("_", "-")}`;
+}
+
 /** Creates a reader from a function that returns `undefined` for an invalid value; `expected` describes valid values. */
 export function reader<Value>(
   read: (text: string) => Value | undefined,
@@ -89,7 +95,12 @@ export function wholeNumber(min: number, max: number, addition = ""): Flag<numbe
 
 /** Creates a reader that accepts these choices. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
-  return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
+  return (text, from) => {
+    const choice = choices.find((one) => one === text);
+    if (choice !== undefined) return choice;
+    const hint = didYouMean(text, choices);
+    throw usageError(`Invalid ${from}: ${quote(text)}.${hint} Use ${listed(choices, "or")}.`);
+  };
 }
 
 export const readFileName = reader((text) => text || undefined, "the name of a file");
@@ -110,6 +121,11 @@ export const scenarioArgument = {
   "[scenario]":
     "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states without such a file)",
 };
+
+/** Whether a word is a port, which people write in place of a scenario or a URL. */
+export function isPort(word: string): boolean {
+  return /^\d{2,5}$/.test(word) && Number(word) <= 65_535;
+}
 
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
@@ -225,6 +241,7 @@ export const serverFlags = {
   tls: toggle(
     "--tls",
     "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1, --host, --public-url and --allow-host",
+    { conflicts: ["cert", "key"] },
   ),
   cert: option(
     "--cert <file>",
@@ -292,6 +309,9 @@ export function controlAddress(
   flags: FlagValues<typeof callFlags>,
   { env, cwd }: Io,
 ) {
+  if (url !== undefined && isPort(url)) {
+    throw usageError(`${quote(url)} is a port, not a URL. Did you mean http://127.0.0.1:${url}?`);
+  }
   // A message about a wrong token names where it is from.
   const isFromVariable = flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN;
   return {
@@ -321,3 +341,20 @@ export function quiet(left: string): Flag<boolean> {
 export const verbose = toggle("--verbose", "print more: stack traces of defects");
 /** The flag `--verbose` of a command with a log. */
 export const verboseLog = toggle("--verbose", "print more: request ids in the log, stack traces of defects");
+
+/** The flags of a command, with the one that every command has. */
+export function allOf(flags: FlagSet): FlagSet {
+  return { ...flags, verbose: "log" in flags ? verboseLog : verbose };
+}
+
+/** The names of flags, except for some: the modes of a command list what they read. */
+export function flagNamesOf<Name extends string, Excepted extends Name = never>(
+  flags: Readonly<Record<Name, Flag<unknown>>>,
+  except: readonly Excepted[] = [],
+): Exclude<Name, Excepted>[] {
+  const excepted: readonly string[] = except;
+  const names = Object.keys(flags).filter((name) => !excepted.includes(name));
+  return names as Exclude<Name, Excepted>[]; // `Object.keys` returns texts
+}
+
+export const frozenSandboxFlagNames = flagNamesOf(frozenSandboxFlags);

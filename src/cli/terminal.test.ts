@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { startInNode } from "../node/platform.js";
-import { bundledScenarios } from "../scenario/bundled.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
 import { keyRows, keyTable } from "./key-rows.js";
-import { createPrinter, paintStatus, wrapLines } from "./terminal.js";
+import { createPrinter, paintStatus } from "./terminal.js";
 
 const wrap = (text: string) => text;
 const palette = { green: () => "green", yellow: () => "yellow", red: () => "red", dim: wrap } as never;
@@ -45,11 +45,12 @@ test.each([
   ["\u001B[31mred\u001B[39m bank", 8, "\u001B[31mred\u001B[39m bank"],
   ["銀行 bank", 8, "銀行\nbank"],
 ])("the line %j in %i columns", (line, columns, wrapped) => {
-  expect(wrapLines(line, columns)).toBe(wrapped);
+  const printer = createPrinter({ write() {}, isTTY: true, columns }, {});
+  expect(printer.wrap(line)).toBe(wrapped);
 });
 
 test("a table of keys has as many columns as fit", () => {
-  const rows = keyRows(startInNode(bundledScenarios["key-states"]));
+  const rows = keyRows(startInNode(resolveSource("key-states")));
   const whole = keyTable(rows, palette, Number.POSITIVE_INFINITY);
   const widthOf = (lines: readonly string[]) => Math.max(...lines.map(({ length }) => length));
   const titles = (width: number) => (keyTable(rows, palette, width)[0] as string).split(/ {2,}/);

@@ -74,7 +74,7 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
 const maxWidth = 100;
 
 /** Breaks the lines of a text that are too long. The last column of a table continues below itself. Commands stay whole, so that they can be pasted. */
-export function wrapLines(text: string, columns: number): string {
+function wrapLines(text: string, columns: number): string {
   const width = Math.min(columns, maxWidth);
   return text.replace(/.+/g, (line) => wrapLine(line, width));
 }

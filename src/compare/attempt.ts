@@ -19,24 +19,27 @@ export interface Attempt extends AttemptRequest {
   readonly response?: RedactedResponse;
   /** Why there is no response. */
   readonly noResponse?: string;
-  readonly uncounted?: Uncounted | undefined;
+  /** A later request can take it back. */
+  evidence: Evidence;
 }
 
 /**
- * Why a response shows nothing of its outcome:
- * - `permitted`: the key got 200, but perhaps it is not what its variable says
- * - `another_limit`: a 429 that is not for the key's own limit
- * - `outage`: an outage or a lock responded
- * - `used_up`: an earlier comparison may have used up the minute of the key; the next one is in `wait` milliseconds
+ * What a response shows of its outcome:
+ * - `counts`: it is judged
+ * - `permitted`: nothing; the key got 200, but perhaps it is not what its variable says
+ * - `another_limit`: nothing; it is a 429 that is not for the key's own limit
+ * - `outage`: nothing; an outage or a lock responded
+ * - `used_up`: nothing; an earlier comparison may have used up the minute of the key; the next one is in `wait` milliseconds
  */
-export type Uncounted =
+export type Evidence =
+  | { readonly kind: "counts" }
   | { readonly kind: "permitted" | "another_limit" | "outage"; readonly why: string }
   | { readonly kind: "used_up"; readonly why: string; readonly wait: number };
 
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
-export function isPermitted(attempt: Attempt | undefined): attempt is CompletedAttempt {
-  return attempt?.response?.status === 200;
+export function isPermitted(attempt: Attempt): attempt is CompletedAttempt {
+  return attempt.response?.status === 200;
 }
 
 export function describeAttempt({ response, noResponse }: Attempt): string {
@@ -56,12 +59,12 @@ interface ReadAttempt {
 
 /** Names the outcomes of the readings with one value: `each 401` for several, if no other reading has this status. */
 export function listOutcomes(ofValue: readonly ReadAttempt[], all: readonly ReadAttempt[]): string[] {
-  const statuses = new Set(ofValue.map(({ attempt }) => attempt.response.status));
   const words: string[] = [];
-  for (const status of statuses) {
-    const hasStatus = ({ attempt }: ReadAttempt) => attempt.response.status === status;
-    const outcomes = new Set(ofValue.filter(hasStatus).map(({ attempt }) => attempt.outcome));
-    const isEach = all.filter(hasStatus).every((reading) => ofValue.includes(reading));
+  for (const status of new Set(ofValue.map(({ attempt }) => attempt.response.status))) {
+    const ofStatus = ofValue.filter(({ attempt }) => attempt.response.status === status);
+    const allOfStatus = all.filter(({ attempt }) => attempt.response.status === status);
+    const outcomes = new Set(ofStatus.map(({ attempt }) => attempt.outcome));
+    const isEach = ofStatus.length === allOfStatus.length;
     if (isEach && outcomes.size > 1) words.push(`each ${status}`);
     else words.push(...outcomes);
   }

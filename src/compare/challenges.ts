@@ -1,6 +1,6 @@
 import type { CompletedAttempt } from "./attempt.js";
 import { headerOf } from "./response.js";
-import { findVaryingWords, joinSharedWords, type Words } from "./varying-words.js";
+import { findVaryingWords, joinSharedWords, type Words } from "./words.js";
 
 /**
  * Returns the challenge of each response, empty without one. Words that two responses to one cause do not share, such as a

@@ -1,21 +1,14 @@
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
-import { listed } from "../schema/words.js";
 import { learnAssumptions } from "./assumptions.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
 import { compareRejections } from "./causes-of-401.js";
-import { judgeAttempt, undocumentedNames } from "./judge.js";
-import {
-  type ContractDifference,
-  contractOutcomes,
-  isLimit,
-  keysInVariables,
-  unusedVariables,
-  type Variables,
-} from "./keys-of-outcomes.js";
+import { judgeAttempt } from "./judge.js";
+import { type ContractDifference, contractOutcomes, isLimit } from "./keys-of-outcomes.js";
 import { tryLimits, waitForMinute } from "./limits.js";
+import { notesOnNames, notesOnVariables } from "./notes.js";
 import { type Comparison, judgeOutcomes } from "./result.js";
 import { valuesUnlikeKeyStates } from "./seen.js";
-import { type CompareOptions, type NotTheApi, type Send, Session } from "./session.js";
+import { type CompareOptions, type NotTheApi, type Send, Session, type SessionProgress } from "./session.js";
 import { compareSuccesses } from "./successes.js";
 
 /** Sends the requests of a comparison, and judges what came of them. */
@@ -25,8 +18,8 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   await tryOutcomes(session);
   const rejections = await compareRejections(session);
   const ofLimits = await tryLimits(session);
-  const { attempts, untried, requests, maxRequests, ended } = session;
-  if (ended?.kind === "not_compared") return describeNotCompared(session, ended);
+  const { attempts, untried, requests, maxRequests, progress } = session;
+  if (progress.kind === "not_compared") return describeNotCompared(session, progress);
 
   // Judge each attempt alone, and some of them together.
   const differences = withoutRepetitions([
@@ -35,7 +28,10 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     ...rejections.differences,
     ...compareSuccesses(attempts),
   ]);
-  const { uncompared, unjudged } = rejections;
+  const { uncompared } = rejections;
+  const unjudged = rejections.unjudged.map(({ place, why, causes }) => {
+    return { at: place.name, why, outcomes: causes };
+  });
   const outcomes = judgeOutcomes({ attempts, differences, untried, uncompared, unjudged });
 
   // Read what the contract leaves open.
@@ -43,7 +39,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   const learned = learnAssumptions(expected);
 
   const notes: string[] = [];
-  if (ended?.kind === "response") notes.push(ended.note);
+  if (progress.kind === "ended_by_response") notes.push(progress.note);
   notes.push(...notesOnNames(attempts), ...rejections.notes, ...learned.notes);
   notes.push(...notesOnVariables(attempts, options.env));
   return {
@@ -51,9 +47,9 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     requests,
     maxRequests,
     whyNotCompared: undefined,
-    endedBy: ended?.kind === "response" ? ended.by : undefined,
+    endedBy: progress.kind === "ended_by_response" ? progress.by : undefined,
     notes,
-    verdict: chooseVerdict(session, outcomes),
+    verdict: chooseVerdict(progress, outcomes),
     outcomes,
     uncompared: [...uncompared.keys()],
     unjudged,
@@ -67,14 +63,16 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
 /** Sends a request for each outcome that needs no limit to be reached, and a second one with a key that works. */
 async function tryOutcomes(session: Session): Promise<void> {
   // Those without a key come first: a host gets a key only if its responses could be the API's.
-  const rows = contractOutcomes.filter((row) => !isLimit(row));
-  for (const { outcome, variables } of rows) if (variables.length === 0) await session.attempt({ outcome });
+  const rows = contractOutcomes.filter(({ outcome }) => !isLimit(outcome));
+  for (const row of rows) {
+    if (row.variables.length === 0) await session.tryOutcome(row);
+  }
   session.requireApi();
 
   for (const row of rows) {
     if (row.variables.length === 0) continue;
-    const attempt = await session.tryOutcome(row);
-    await waitForMinute(session, attempt);
+    const result = await session.tryOutcome(row);
+    if (result.kind === "sent") await waitForMinute(session, result.attempt);
   }
 
   // The second response to the same key shows whether requests are counted.
@@ -83,10 +81,10 @@ async function tryOutcomes(session: Session): Promise<void> {
 }
 
 /** The first responses are not the API's: nothing that they do differs from the contract. */
-function describeNotCompared(session: Session, ended: NotTheApi): Comparison {
+function describeNotCompared(session: Session, { why, message }: NotTheApi): Comparison {
   const { options, requests, maxRequests, untried } = session;
   const reasons = new Map<PromisedOutcomeId, string>();
-  for (const { outcome } of contractOutcomes) reasons.set(outcome, untried.get(outcome) ?? ended.why);
+  for (const { outcome } of contractOutcomes) reasons.set(outcome, untried.get(outcome) ?? why);
 
   const uncompared = new Map<PromisedOutcomeId, string>();
   const findings = { attempts: [], differences: [], untried: reasons, uncompared, unjudged: [] };
@@ -95,7 +93,7 @@ function describeNotCompared(session: Session, ended: NotTheApi): Comparison {
     url: options.url,
     requests,
     maxRequests,
-    whyNotCompared: ended.message,
+    whyNotCompared: message,
     endedBy: undefined,
     notes: [],
     verdict: "not_compared",
@@ -122,59 +120,14 @@ function withoutRepetitions(differences: readonly ContractDifference[]): Contrac
 
 /** Only a response with its outcome's status shows how the service does that. */
 function hasExpectedStatus(attempt: Attempt): attempt is CompletedAttempt {
-  const { outcome, response, uncounted } = attempt;
-  if (response === undefined || uncounted !== undefined) return false;
+  const { outcome, response, evidence } = attempt;
+  if (response === undefined || evidence.kind !== "counts") return false;
   return response.status === outcomeRow(outcome).status;
 }
 
-function chooseVerdict({ ended }: Session, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
+function chooseVerdict(progress: SessionProgress, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
   const results = outcomes.map(({ result }) => result);
   if (results.includes("differs")) return "differs";
-  if (ended !== undefined) return "stopped";
+  if (progress.kind !== "running") return "stopped";
   return results.includes("agrees_in_part") ? "agrees_in_part" : "agrees";
-}
-
-/** Notes on the names in responses that the contract does not have. */
-function notesOnNames(attempts: readonly Attempt[]): string[] {
-  const names = new Set<string>();
-  for (const { response, uncounted } of attempts) {
-    if (response === undefined || uncounted?.kind === "outage") continue;
-    for (const name of undocumentedNames(response)) names.add(name);
-  }
-  return [...names].map((name) => `${name} is not in the contract.`);
-}
-
-/** Notes on variables that are missing, were not tried, or should have had another key. */
-function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[] {
-  const notes: string[] = [];
-  if (keysInVariables(env).length === 0) {
-    notes.push(
-      "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other outcomes: each shows its variable. The unknown keys have the form of a sandbox's keys.",
-    );
-  }
-
-  const legacy = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY");
-  if (legacy !== undefined && env.SVC_KEY_LEGACY_LIVE) {
-    notes.push(`SVC_KEY_LEGACY_LIVE was not tried: ${legacy.outcome} was compared with SVC_KEY_LEGACY.`);
-  }
-
-  notes.push(...notesOnSharedKeys(attempts));
-  for (const name of unusedVariables(env)) notes.push(`${name} is not used: no outcome has this name.`);
-  return notes;
-}
-
-/** Notes on variables with the same key, which cannot end in two ways. */
-function notesOnSharedKeys(attempts: readonly Attempt[]): string[] {
-  const variablesByKey = new Map<string | undefined, Set<string>>();
-  for (const { variable, apiKey } of attempts) {
-    if (variable === undefined) continue;
-    const variables = variablesByKey.get(apiKey) ?? new Set();
-    variablesByKey.set(apiKey, variables.add(variable));
-  }
-
-  const notes: string[] = [];
-  for (const variables of variablesByKey.values()) {
-    if (variables.size > 1) notes.push(`${listed([...variables], "and")} have the same key.`);
-  }
-  return notes;
 }

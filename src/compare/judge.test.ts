@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { describeBody, judgeAttempt } from "./judge.js";
+import { weighResponse } from "./evidence.js";
+import { judgeAttempt } from "./judge.js";
 import { type ContractOutcome, findKey, keysInVariables, unusedVariables } from "./keys-of-outcomes.js";
 import { createRedact, describeValue, type RedactedResponse, readResponse, shownText } from "./response.js";
-import { whyUncounted } from "./uncounted.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
   readResponse(
@@ -33,11 +33,12 @@ test.each<[PromisedOutcomeId, number, unknown, boolean]>([
   ["403.access_denied", 200, {}, false],
   ["200.test", 200, {}, false],
 ])("%s with %i and %j shows nothing about its path: %j", (outcome, status, json, isUntried) => {
-  expect(whyUncounted({ outcome, sentAt: 0 }, responseOf(status, json), []) !== undefined).toBe(isUntried);
+  const { kind } = weighResponse({ outcome, sentAt: 0 }, responseOf(status, json), []);
+  expect(kind !== "counts").toBe(isUntried);
 });
 
 const type = { "Content-Type": "application/json" };
-const sent = { nth: 1, sentAt: 0, receivedAt: 1 };
+const sent = { nth: 1, sentAt: 0, receivedAt: 1, evidence: { kind: "counts" } } as const;
 const rejected = (code: unknown) => ({ error: { code, message: "No." } });
 
 test.each<[PromisedOutcomeId, RedactedResponse, string[]]>([
@@ -96,7 +97,7 @@ test.each([
     variables: ["SVC_KEY_LIVE", "SVC_API_KEY"],
   };
   const found = findKey(path, env as Record<string, string>);
-  expect("apiKey" in found ? found.apiKey : found.reason).toEqual(expected);
+  expect(found.kind === "found" ? found.apiKey : found.why).toEqual(expected);
 });
 
 test("a comparison redacts the keys in variables, and lists the variables that no outcome uses", () => {
@@ -146,7 +147,9 @@ test.each([
   ["y".repeat(40), `text that starts with "${"y".repeat(40)}"`],
   ["y".repeat(41), `text that starts with "${"y".repeat(40)}…"`],
 ])("the body %j is described as %s", (text, described) => {
-  expect(describeBody({ ...responseOf(200), text })).toBe(described);
+  const response = { ...responseOf(401, {}, type), json: undefined, text };
+  const differences = judgeAttempt({ outcome: "401.revoked", ...sent, response });
+  expect(differences).toMatchObject([{ at: "body", found: described }]);
 });
 
 test.each([

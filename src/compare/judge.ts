@@ -45,20 +45,31 @@ const mostNames = 100;
 
 /** Judges one request, whether it is the first or the tenth one for its outcome. */
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { outcome, response, noResponse = "nothing", uncounted } = attempt;
+  const { outcome, response, noResponse = "nothing", evidence } = attempt;
   if (response === undefined) {
-    if (uncounted !== undefined) return [];
+    if (evidence.kind !== "counts") return [];
     const missing = differenceAt("connection", ruleOf(outcome), "a response", noResponse);
     return [withRequest(attempt, missing)];
   }
 
   // Whatever the response shows, it must not repeat the key.
   const found: PlaceDifference[] = [];
-  for (const at of response.repeatsKeyAt)
+  for (const at of response.repeatsKeyAt) {
     found.push(differenceAt(at, "R34", "no key", "the key that was sent"));
+  }
 
-  if (uncounted === undefined) found.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
-  else if (uncounted.kind === "permitted") found.push(...judgeSuccess(response, attempt.apiKey));
+  switch (evidence.kind) {
+    case "counts":
+      found.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
+      break;
+    case "permitted":
+      found.push(...judgeSuccess(response, attempt.apiKey));
+      break;
+    case "another_limit":
+    case "outage":
+    case "used_up":
+      break;
+  }
   return found.map((difference) => withRequest(attempt, difference));
 }
 
@@ -82,8 +93,9 @@ function differenceAt(at: string, rule: ContractRule, expected: string, found: s
 function judgeResponse({ outcome, apiKey }: Attempt, response: RedactedResponse): PlaceDifference[] {
   const { status, code } = outcomeRow(outcome);
   const rule = ruleOf(outcome);
-  if (response.status !== status)
+  if (response.status !== status) {
     return [differenceAt("status", rule, String(status), describeUnexpected(response))];
+  }
   if (status === 200) return judgeSuccess(response, apiKey);
 
   const found = judgeForm(response, "R27");
@@ -96,8 +108,9 @@ function judgeResponse({ outcome, apiKey }: Attempt, response: RedactedResponse)
 export function describeUnexpected(response: RedactedResponse): string {
   const { status, json } = response;
   const location = headerOf(response, "location");
-  if (status >= 300 && status < 400 && location !== undefined)
+  if (status >= 300 && status < 400 && location !== undefined) {
     return `${status}, a redirect to ${shownText(location)}, which was not followed`;
+  }
   if (json === undefined) return `${status}, ${describeBody(response)}`;
   return describeResponse(response);
 }
@@ -116,9 +129,11 @@ function judgeSuccess(response: RedactedResponse, apiKey = ""): PlaceDifference[
 function judgeForm(response: RedactedResponse, rule: ContractRule): PlaceDifference[] {
   const found: PlaceDifference[] = [];
   const type = headerOf(response, "content-type");
-  if (type === undefined) found.push(differenceAt("Content-Type", rule, "application/json", "nothing"));
-  else if (!/^application\/json *(?:;|$)/i.test(type))
+  if (type === undefined) {
+    found.push(differenceAt("Content-Type", rule, "application/json", "nothing"));
+  } else if (!/^application\/json *(?:;|$)/i.test(type)) {
     found.push(differenceAt("Content-Type", rule, "application/json", quoted(type)));
+  }
 
   const encoding = headerOf(response, "content-encoding");
   if (encoding !== undefined && !/^identity$/i.test(encoding)) {
@@ -202,11 +217,11 @@ function judgeCode(
 function judgeRetryAfter(response: RedactedResponse): PlaceDifference[] {
   const value = headerOf(response, "retry-after");
   if (value === undefined || response.status < 400) return [];
-  if (retryAfterForm(value) !== undefined) return [];
+  if (retryAfterForm(value) !== "invalid") return [];
   return [differenceAt("Retry-After", "RFC 9110", "seconds or a date", quoted(value))];
 }
 
-export function describeBody(response: RedactedResponse): string {
+function describeBody(response: RedactedResponse): string {
   const { text } = response;
   if (text === undefined) {
     const encoding = headerOf(response, "content-encoding");

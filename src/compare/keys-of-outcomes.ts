@@ -1,5 +1,5 @@
 import { findPrefix, keyVariable } from "../rules/api-key.js";
-import type { PromisedOutcomeId } from "../rules/outcomes.js";
+import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 
 /** A rule of the specification, or of HTTP itself. */
 export type ContractRule = `R${number}` | "RFC 9110";
@@ -67,8 +67,8 @@ export const contractOutcomes: readonly ContractOutcome[] = outcomesInOrder.map(
 /** Variables of `keys --format env` that are not keys: a comparison has its own unknown and malformed keys. */
 const otherVariables: readonly string[] = [keyVariable("unknown"), keyVariable("malformed")];
 
-export function isLimit({ outcome }: Pick<ContractOutcome, "outcome">): boolean {
-  return outcome.startsWith("429");
+export function isLimit(outcome: PromisedOutcomeId): boolean {
+  return outcomeRow(outcome).status === 429;
 }
 
 export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
@@ -77,9 +77,12 @@ export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
+/** `why` contains no part of a key. */
+type FoundKey =
+  | { readonly kind: "found"; readonly variable: string; readonly apiKey: string }
+  | { readonly kind: "no_key"; readonly why: string };
 
-/** Finds the key of an outcome, or the reason why no variable has it, which contains no part of a key. */
+/** Finds the key of an outcome, or why no variable has it. */
 export function findKey({ variables, kind }: ContractOutcome, env: Variables): FoundKey {
   let misfit: string | undefined;
   for (const variable of variables) {
@@ -90,14 +93,14 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): F
       continue;
     }
 
-    if (isKeyOfKind(apiKey, kind)) return { variable, apiKey };
+    if (isKeyOfKind(apiKey, kind)) return { kind: "found", variable, apiKey };
     // A working key of another kind belongs to another outcome.
     if (!anyWorking.includes(variable)) misfit ??= `${variable} is not a ${kind} key`;
   }
 
-  if (misfit !== undefined) return { reason: misfit };
+  if (misfit !== undefined) return { kind: "no_key", why: misfit };
   const needed = kind === undefined ? "" : `a ${kind} key in `;
-  return { reason: `needs ${needed}${variables.join(" or ")}` };
+  return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
 }
 
 function isKeyOfKind(apiKey: string, kind: NeededKey["kind"]): boolean {

@@ -14,14 +14,17 @@ interface LearnedFile extends Pick<Learned, "assumptions"> {
 /** Returns a scenario with the learned assumptions; of the URL, it contains only the host. */
 export function learnedScenario({ assumptions, seen, url }: LearnedFile, time: number): string {
   const lines: string[] = [];
-  for (const [name, learned] of Object.entries(assumptions))
+  for (const [name, learned] of Object.entries(assumptions)) {
     lines.push(`  ${name}: ${JSON.stringify(learned.value)} # ${whereSeen(learned)}`);
+  }
 
   // What no assumption sets is a comment.
   let comments = "";
-  for (const [name, values] of Object.entries(seen))
-    for (const { value, from } of values)
+  for (const [name, values] of Object.entries(seen)) {
+    for (const { value, from } of values) {
       comments += `#   ${name}: ${escapeControls(value)} (${from.join(", ")})\n`;
+    }
+  }
   if (comments !== "") comments = `# Not in this scenario, which has the keys of key-states:\n${comments}`;
 
   return `${learnedHeading}

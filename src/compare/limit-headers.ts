@@ -32,17 +32,17 @@ export function limitHeaderNames({ headers }: RedactedResponse): string[] {
   return names;
 }
 
-/** Returns the form of these headers, as the sandbox has it; `undefined` for any other. */
+/** Returns the form of these headers, as the sandbox has it, or `other`. */
 export function limitHeaderForm(
   response: RedactedResponse,
   names: readonly string[],
   limits: readonly KeyLimit[],
-): "legacy" | "draft" | undefined {
+): "legacy" | "draft" | "other" {
   const sorted = names.map((name) => name.toLowerCase()).sort();
   const values = sorted.map((name) => headerOf(response, name) ?? "");
   if (sorted.join() === legacyNames.join() && isLegacyForm(values, limits)) return "legacy";
   if (sorted.join() === draftNames.join() && isDraftForm(values, limits)) return "draft";
-  return undefined;
+  return "other";
 }
 
 /** A limit of the key, and seconds until its reset: a number above the window is a time, or in other units. */

@@ -20,21 +20,22 @@ import type { Session } from "./session.js";
 const withoutKey = { outcome: "401.missing" } as const;
 
 /** Waits once for the next minute of a key, if an earlier comparison may have used it up, and sends its request again. */
-export async function waitForMinute(session: Session, limited: Attempt | undefined): Promise<void> {
-  if (limited?.uncounted?.kind !== "used_up") return;
-  const { why, wait } = limited.uncounted;
+export async function waitForMinute(session: Session, limited: Attempt): Promise<void> {
+  if (limited.evidence.kind !== "used_up") return;
+  const { why, wait } = limited.evidence;
 
   // One without a key, and the one of the key.
-  const needed = 2;
-  if (session.requestsLeft() < needed) {
+  const room = session.roomFor(2);
+  if (room.kind === "no_room") {
     session.end(limited, ` ${why}, and --max-requests has no room to wait for the next minute`);
     return;
   }
 
   // A lock of the address also sends a 429 without a key: then waiting does not help.
   const control = await session.attempt(withoutKey);
+  const isKeyLimited = control.kind === "sent" && control.attempt.response?.status === 401;
   const { options } = session;
-  if (options.wait === undefined || control?.response?.status !== 401) {
+  if (options.wait === undefined || !isKeyLimited) {
     session.end(limited, ` ${why}`);
     return;
   }
@@ -50,36 +51,35 @@ export async function waitForMinute(session: Session, limited: Attempt | undefin
 /** Reaches the limits: with keys at their limits, or by using up a working key's minute if enough requests are left. */
 export async function tryLimits(session: Session): Promise<ContractDifference[]> {
   const differences: ContractDifference[] = [];
-  for (const row of contractOutcomes.filter(isLimit)) {
-    if (!session.options.probeLimits) {
-      session.skip(row.outcome, "limits are only reached on purpose with --probe-limits");
-      continue;
-    }
-    const difference = await tryLimit(session, row);
-    if (difference !== undefined) differences.push(difference);
+  for (const row of contractOutcomes.filter(({ outcome }) => isLimit(outcome))) {
+    if (session.options.probeLimits) differences.push(...(await tryLimit(session, row)));
+    else session.skip(row.outcome, "limits are only reached on purpose with --probe-limits");
   }
   return differences;
 }
 
-async function tryLimit(session: Session, row: ContractOutcome): Promise<ContractDifference | undefined> {
+async function tryLimit(session: Session, row: ContractOutcome): Promise<ContractDifference[]> {
   const [working] = completedWith(session.attempts, 200);
 
   // With a key that is at its limit.
   const keyed = await session.tryOutcome(row);
-  if (keyed?.response?.status === 429) await confirmLimit(session, keyed);
-  if (row.outcome !== "429.per_minute") return undefined;
+  if (keyed.kind === "sent" && keyed.attempt.response?.status === 429) {
+    await confirmLimit(session, keyed.attempt);
+  }
+  if (row.outcome !== "429.per_minute") return [];
 
   // With a working key: that one, if a minute has passed since it reached the limit, or any other.
-  const spare = keyed ?? working;
-  return isPermitted(spare) ? tryMinute(session, spare) : undefined;
+  const spare = keyed.kind === "sent" ? keyed.attempt : working;
+  if (spare === undefined || !isPermitted(spare)) return [];
+  return tryMinute(session, spare);
 }
 
-/** Uses up the minute of a key. Resolves to the difference if all requests of one minute get 200. */
-async function tryMinute(session: Session, spare: CompletedAttempt): Promise<ContractDifference | undefined> {
+/** Uses up the minute of a key. Resolves to a difference if all requests of one minute get 200. */
+async function tryMinute(session: Session, spare: CompletedAttempt): Promise<ContractDifference[]> {
   const perMinute = wholeNumberIn(spare.response, perMinutePath);
   if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute)) {
     skipMinute(session, `per_minute is ${describeMember(spare.response, perMinutePath)}`);
-    return undefined;
+    return [];
   }
 
   // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
@@ -91,7 +91,7 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
   if (left < needed) {
     const room = `--max-requests ${session.requests + needed} has room for them`;
     skipMinute(session, `needs ${needed} requests, two more than per_minute, and ${left} are left; ${room}`);
-    return undefined;
+    return [];
   }
 
   // One is left to confirm the 429.
@@ -99,14 +99,15 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
   session.options.announce?.(
     `Sends up to ${pluralize(planned, "request")} with ${spare.variable}, until one gets 429. They use up this key's minute.`,
   );
-  const successes = await sendUntilLimited(session, spare, { planned, perMinute });
-  if (successes === undefined) {
+  const probe = await sendUntilLimited(session, spare, { planned, perMinute });
+  if (probe.kind === "rejected") {
     // The usual end: a request of the outcome itself was sent, and its response tells.
     const isTried = !session.untried.has("429.per_minute");
     if (!isTried) skipMinute(session, `${spare.variable} did not work until its limit`);
-    return undefined;
+    return [];
   }
 
+  const { successes } = probe;
   const requests = pluralize(successes.length, "request");
   const isOneMinute = millisecondsFrom(successes) < minute;
   if (successes.length < most || !isOneMinute) {
@@ -114,15 +115,16 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
       session,
       `none of ${requests} got 429, but a minute may have ended between them; ${most} in one would show it`,
     );
-    return undefined;
+    return [];
   }
   const found = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
-  return { rules: ["R22"], outcome: "429.per_minute", at: "status", expected: "429", found };
+  return [{ rules: ["R22"], outcome: "429.per_minute", at: "status", expected: "429", found }];
 }
 
 /** The end of the comparison, if there is one, is the better reason. */
 function skipMinute(session: Session, why: string): void {
-  session.skip("429.per_minute", session.ended?.why ?? why);
+  const { progress } = session;
+  session.skip("429.per_minute", progress.kind === "running" ? why : progress.why);
 }
 
 interface PlannedRequests {
@@ -130,24 +132,31 @@ interface PlannedRequests {
   readonly perMinute: number;
 }
 
-/** Sends the planned requests with a key. Resolves to their attempts; to `undefined` at the first one without a 200. */
+/** `rejected`: one of the requests got no 200, or could not be sent. */
+type ProbeResult =
+  | { readonly kind: "permitted"; readonly successes: readonly Attempt[] }
+  | { readonly kind: "rejected" };
+
+/** Sends the planned requests with a key, until one does not get 200. */
 async function sendUntilLimited(
   session: Session,
   spare: CompletedAttempt,
   { planned, perMinute }: PlannedRequests,
-): Promise<Attempt[] | undefined> {
+): Promise<ProbeResult> {
   const { apiKey, variable } = spare;
-  const sent: Attempt[] = [];
-  while (sent.length < planned) {
+  const successes: Attempt[] = [];
+  while (successes.length < planned) {
     // Before its limit, the key must work.
-    const successes = session.attempts.filter((one) => one.apiKey === apiKey && isPermitted(one));
-    const outcome = successes.length >= perMinute ? "429.per_minute" : spare.outcome;
-    const attempt = await session.attempt({ outcome, apiKey, variable });
-    if (attempt?.response?.status === 429) await confirmLimit(session, attempt);
-    if (!isPermitted(attempt)) return undefined;
-    sent.push(attempt);
+    const permitted = session.attempts.filter((one) => one.apiKey === apiKey && isPermitted(one));
+    const outcome = permitted.length >= perMinute ? "429.per_minute" : spare.outcome;
+    const result = await session.attempt({ outcome, apiKey, variable });
+    if (result.kind === "not_sent") return { kind: "rejected" };
+    const { attempt } = result;
+    if (attempt.response?.status === 429) await confirmLimit(session, attempt);
+    if (!isPermitted(attempt)) return { kind: "rejected" };
+    successes.push(attempt);
   }
-  return sent;
+  return { kind: "permitted", successes };
 }
 
 /** The milliseconds in which all requests were sent and received. */
@@ -160,9 +169,12 @@ function millisecondsFrom(attempts: readonly Attempt[]): number {
 
 /** Sends a request without a key after a key's 429, which shows nothing if that gets 429, too: a lock, or a limiter of the address. */
 async function confirmLimit(session: Session, limited: Attempt): Promise<void> {
-  if (limited.uncounted !== undefined) return;
+  if (limited.evidence.kind !== "counts") return;
   const control = await session.attempt(withoutKey);
-  if (control === undefined) session.withdraw(limited, "no request without a key could follow it");
-  else if (control.response?.status === 429)
-    session.withdraw(limited, `a request without a key got ${describeAttempt(control)}, too`);
+  if (control.kind === "not_sent") {
+    limited.evidence = { kind: "another_limit", why: "no request without a key could follow it" };
+  } else if (control.attempt.response?.status === 429) {
+    const why = `a request without a key got ${describeAttempt(control.attempt)}, too`;
+    limited.evidence = { kind: "another_limit", why };
+  }
 }

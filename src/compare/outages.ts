@@ -11,39 +11,45 @@ const promisedStatuses = new Set<number>(
   outcomes.filter(({ promised }) => promised).map(({ status }) => status),
 );
 
-/** Returns what to add to the latest response in words if it ends the comparison at once; `undefined` if it does not. */
-export function describeEnd(attempts: readonly Attempt[]): string | undefined {
+/**
+ * What the latest response shows of the service:
+ * - `none`: it works
+ * - `suspicious`: a request without a key must show that it still works
+ * - `certain`: it is out; `detail` is what to add to the latest response in words
+ */
+type OutageSign =
+  | { readonly kind: "none" | "suspicious" }
+  | { readonly kind: "certain"; readonly detail: string };
+
+/** Looks for an outage in the latest of these attempts. */
+export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
   const latest = attempts.at(-1);
   const before = attempts.at(-2);
-  if (latest?.response?.status === 503) return "";
-  if (latest === undefined || before === undefined) return undefined;
-  if (isPage(latest) && isPage(before)) return ", the second HTML page in a row";
-  if (latest.response === undefined && before.response === undefined) return ", the second time in a row";
-  return undefined;
+  if (latest?.response?.status === 503) return { kind: "certain", detail: "" };
+  if (latest === undefined || before === undefined) return { kind: "none" };
+  if (isPage(latest) && isPage(before)) return { kind: "certain", detail: ", the second HTML page in a row" };
+  if (latest.response === undefined && before.response === undefined) {
+    return { kind: "certain", detail: ", the second time in a row" };
+  }
+
+  if (!isWrong(latest)) return { kind: "none" };
+  const hasWorked = attempts.some((one) => one.apiKey === latest.apiKey && one.response?.status === 200);
+  if (outcomeRow(latest.outcome).status === 200 && hasWorked) return { kind: "suspicious" };
+  if (isForeign(latest) && isForeign(before)) return { kind: "suspicious" };
+  // 403s must be alike: otherwise, each can have a reason of its own.
+  const isRepeated = isWrong(before) && describeAttempt(latest) === describeAttempt(before);
+  return { kind: isRepeated ? "suspicious" : "none" };
 }
 
 function isPage({ response }: Attempt): boolean {
   return response !== undefined && isHtml(response);
 }
 
-/** Whether a request without a key must show that the service still works after the latest response. */
-export function isSuspicious(attempts: readonly Attempt[]): boolean {
-  const latest = attempts.at(-1);
-  const before = attempts.at(-2);
-  if (latest === undefined || before === undefined || !isWrong(latest)) return false;
-
-  const hasWorked = attempts.some((one) => one.apiKey === latest.apiKey && one.response?.status === 200);
-  if (outcomeRow(latest.outcome).status === 200 && hasWorked) return true;
-  if (isForeign(latest) && isForeign(before)) return true;
-  // 403s must be alike: otherwise, each can have a reason of its own.
-  return isWrong(before) && describeAttempt(latest) === describeAttempt(before);
-}
-
 /** Nobody can tell a lock by 401 from rejected keys, so a 401 is never wrong. */
 function isWrong(attempt: Attempt): boolean {
-  const { outcome, response, uncounted } = attempt;
+  const { outcome, response, evidence } = attempt;
   if (isForeign(attempt)) return true;
-  if (uncounted !== undefined || response?.status !== 403) return false;
+  if (evidence.kind !== "counts" || response?.status !== 403) return false;
   const { status, code } = outcomeRow(outcome);
   return status !== 403 || memberIn(response, ["error", "code"]) !== code;
 }

@@ -55,8 +55,9 @@ export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse
   // Before the keys are removed. A place has its name once, even if a header is there twice.
   const repeatsKeyAt = new Set<string>();
   if (redact.finds(reason)) repeatsKeyAt.add("reason phrase");
-  for (const [name, value] of headers)
+  for (const [name, value] of headers) {
     if (redact.finds(name) || redact.finds(value)) repeatsKeyAt.add(redact.text(name));
+  }
   // JSON escapes can hide a key.
   const bodies = [text ?? "", JSON.stringify(json) ?? ""];
   if (bodies.some(redact.finds)) repeatsKeyAt.add("body");
@@ -140,12 +141,12 @@ export function readDate(response: RedactedResponse): number {
   return Date.parse(headerOf(response, "date") ?? "");
 }
 
-/** Returns the form of a `Retry-After`; `undefined` if RFC 9110 does not have it. */
-export function retryAfterForm(value: string): "seconds" | "date" | "old_date" | undefined {
+/** Returns the form of a `Retry-After`; `invalid` if RFC 9110 does not have it. */
+export function retryAfterForm(value: string): "seconds" | "date" | "old_date" | "invalid" {
   if (/^\d+$/.test(value)) return "seconds";
-  if (Number.isNaN(Date.parse(value))) return undefined;
+  if (Number.isNaN(Date.parse(value))) return "invalid";
   if (currentDate.test(value)) return "date";
-  return oldDates.some((pattern) => pattern.test(value)) ? "old_date" : undefined;
+  return oldDates.some((pattern) => pattern.test(value)) ? "old_date" : "invalid";
 }
 
 /** Returns a member of the body; `undefined` if it is missing. */

@@ -1,12 +1,7 @@
 import { pluralize } from "../report/plain-text.js";
-import type { Section, TableRow, Tone } from "../report/render/layout.js";
-import { render, type TextStyle } from "../report/render/render.js";
-import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { snakeCase } from "../schema/json.js";
-import { listed } from "../schema/words.js";
-import { type Learned, whereSeen } from "./assumptions.js";
+import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
+import type { Learned } from "./assumptions.js";
 import type { Attempt } from "./attempt.js";
-import type { UnjudgedPlace } from "./contrasts.js";
 import { type ContractDifference, contractOutcomes } from "./keys-of-outcomes.js";
 import { describeResponse, shownText } from "./response.js";
 import type { Seen } from "./seen.js";
@@ -30,12 +25,18 @@ export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   /** The causes of 401 that were tried, and not compared with the others (R14). */
   readonly uncompared: readonly PromisedOutcomeId[];
   /** The places of a 401 that were not compared, or show nothing about R14, with the outcomes that agree only elsewhere. */
-  readonly unjudged: readonly UnjudgedPlace[];
+  readonly unjudged: readonly UnjudgedAt[];
   readonly differences: readonly ContractDifference[];
   readonly seen: Seen;
 }
 
-interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable"> {
+interface UnjudgedAt {
+  readonly at: string;
+  readonly why: string;
+  readonly outcomes: readonly PromisedOutcomeId[];
+}
+
+export interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable"> {
   /** The different responses in words; `undefined` if nothing was sent. */
   readonly got: string | undefined;
   readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
@@ -51,26 +52,11 @@ interface Findings {
   readonly untried: ReadonlyMap<PromisedOutcomeId, string>;
   /** Why causes of 401 were not compared with each other. */
   readonly uncompared: ReadonlyMap<PromisedOutcomeId, string>;
-  readonly unjudged: readonly UnjudgedPlace[];
+  readonly unjudged: readonly UnjudgedAt[];
 }
 
 /** How many places are named at most: a server's response can have thousands. */
-const mostPlaces = 3;
-
-const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
-  agrees: "good",
-  agrees_in_part: "quiet",
-  differs: "bad",
-  not_tried: "quiet",
-};
-
-const verdictTones: Readonly<Record<Comparison["verdict"], Tone>> = {
-  agrees: "good",
-  agrees_in_part: "warning",
-  differs: "bad",
-  stopped: "bad",
-  not_compared: "bad",
-};
+export const mostPlaces = 3;
 
 export function judgeOutcomes(findings: Findings): ComparedOutcome[] {
   return contractOutcomes.map(({ outcome }) => judgeOutcome(outcome, findings));
@@ -80,165 +66,55 @@ export function judgeOutcomes(findings: Findings): ComparedOutcome[] {
 function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedOutcome {
   const attempts = findings.attempts.filter((attempt) => attempt.outcome === outcome);
   const start = { outcome, variable: attempts[0]?.variable, got: describeResponses(attempts) };
-  if (findings.differences.some((difference) => difference.outcome === outcome))
+  if (findings.differences.some((difference) => difference.outcome === outcome)) {
     return { ...start, result: "differs", reason: undefined };
+  }
 
-  const whyUncounted = attempts.at(-1)?.uncounted?.why;
-  if (attempts.every(({ uncounted }) => uncounted !== undefined)) {
-    const reason = findings.untried.get(outcome) ?? whyUncounted;
+  const latest = attempts.at(-1);
+  const isAnyCounted = attempts.some(({ evidence }) => evidence.kind === "counts");
+  if (latest === undefined || !isAnyCounted) {
+    const reason = findings.untried.get(outcome) ?? whyUncounted(latest);
     return { ...start, result: "not_tried", reason };
   }
 
-  const whyInPart =
-    whyNotAllOfR14(outcome, findings) ?? whyUsageUncompared(outcome, findings) ?? whyUncounted;
-  if (whyInPart !== undefined) return { ...start, result: "agrees_in_part", reason: whyInPart };
-  return { ...start, result: "agrees", reason: undefined };
+  const reasons = [...whysNotAllOfR14(outcome, findings), ...whysUsageUncompared(outcome, findings)];
+  const reason = reasons[0] ?? whyUncounted(latest);
+  return { ...start, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
+}
+
+/** Why an attempt shows nothing of its outcome; `undefined` for one that counts. */
+function whyUncounted(attempt: Attempt | undefined): string | undefined {
+  if (attempt === undefined || attempt.evidence.kind === "counts") return undefined;
+  return attempt.evidence.why;
 }
 
 /** The different responses in their order; `undefined` if nothing was sent. */
 function describeResponses(attempts: readonly Attempt[]): string | undefined {
   if (attempts.length === 0) return undefined;
   const got = new Set<string>();
-  for (const { response } of attempts)
+  for (const { response } of attempts) {
     got.add(response === undefined ? "no response" : describeResponse(response));
+  }
   return [...got].join(", then ");
 }
 
-/** Returns why a 401 was not compared with those of other causes, or not at each place. */
-function whyNotAllOfR14(outcome: PromisedOutcomeId, findings: Findings): string | undefined {
+/** Returns why a 401 was not compared with those of other causes, or not at each place; nothing if it was. */
+function whysNotAllOfR14(outcome: PromisedOutcomeId, findings: Findings): string[] {
   const whyUncompared = findings.uncompared.get(outcome);
-  if (whyUncompared !== undefined) return `R14 was not compared: ${whyUncompared}`;
+  if (whyUncompared !== undefined) return [`R14 was not compared: ${whyUncompared}`];
 
   const places = findings.unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
-  if (places.length === 0) return undefined;
+  if (places.length === 0) return [];
   const named = places.slice(0, mostPlaces);
   const words = named.map(({ at, why }) => `at ${shownText(at)}, because ${why}`);
   const more = places.length - named.length;
   if (more > 0) words.push(`and at ${pluralize(more, "place")} more`);
-  return `R14 was not judged ${words.join("; ")}`;
+  return [`R14 was not judged ${words.join("; ")}`];
 }
 
-/** Returns why a working key has no second response, which shows whether requests are counted. */
-function whyUsageUncompared(outcome: PromisedOutcomeId, findings: Findings): string | undefined {
-  if (!outcome.startsWith("200")) return undefined;
+/** Returns why a working key has no second response, which shows whether requests are counted; nothing if it has. */
+function whysUsageUncompared(outcome: PromisedOutcomeId, findings: Findings): string[] {
   const why = findings.untried.get(outcome);
-  return why === undefined ? undefined : `usage.today was not compared: ${why}`;
-}
-
-export function renderComparison(result: Comparison, format: "text" | "json", style?: TextStyle): string {
-  const { url, requests, maxRequests, verdict, notes } = result;
-  const isCompared = verdict !== "not_compared";
-  return render(
-    {
-      kind: "comparison",
-      subject: url,
-      title: `Compared ${url} with the contract: ${requests} of at most ${maxRequests} requests`,
-      sections: isCompared ? comparisonSections(result) : [],
-      notes: isCompared ? notes : [],
-      conclusion: { text: describeConclusion(result), tone: verdictTones[verdict] },
-      failures: [],
-      json: snakeCase(result) as object,
-    },
-    format,
-    style,
-  );
-}
-
-function comparisonSections(result: Comparison): Section[] {
-  return [
-    {
-      title: "Outcomes",
-      columns: ["outcome", "result", "response, key, reason"],
-      rows: result.outcomes.map(comparedOutcomeRow),
-    },
-    {
-      title: "What the specification leaves open, as this service does it",
-      columns: ["assumption", "value", "seen in, or what would show it"],
-      rows: assumptionTableRows(result),
-    },
-    {
-      title: "What else it does in another way than key-states",
-      columns: ["what", "value", "seen in"],
-      rows: seenRows(result.seen),
-    },
-    {
-      title: "Differences",
-      columns: ["outcome", "where", "rules", "request", "expected", "found"],
-      rows: result.differences.map(differenceRow),
-    },
-  ];
-}
-
-function comparedOutcomeRow({ outcome, result, got, variable, reason }: ComparedOutcome): TableRow {
-  const words = [got, variable, reason].filter(Boolean);
-  const shownResult = { text: result.replaceAll("_", " "), tone: outcomeTones[result] };
-  return { cells: [outcome, shownResult, words.join(", ")] };
-}
-
-function assumptionTableRows({ assumptions, unseen }: Comparison): TableRow[] {
-  const rows: TableRow[] = [];
-  for (const [name, learned] of Object.entries(assumptions))
-    rows.push({ cells: [name, shownText(String(learned.value)), whereSeen(learned)] });
-  for (const [name, needs] of Object.entries(unseen))
-    rows.push({ cells: [name, { text: "not seen", tone: "quiet" }, needs] });
-  return rows;
-}
-
-function seenRows(seen: Seen): TableRow[] {
-  const rows: TableRow[] = [];
-  for (const [name, values] of Object.entries(seen))
-    for (const { value, from } of values) rows.push({ cells: [name, value, from.join(", ")] });
-  return rows;
-}
-
-function differenceRow(difference: ContractDifference): TableRow {
-  const { outcome, at, rules, expected, found } = difference;
-  const request = describeRequest(difference);
-  return {
-    cells: [{ text: outcome, tone: "bad" }, at, rules.join(", "), { text: request, tone: "quiet" }],
-    details: [[expected], [found]],
-  };
-}
-
-/** Names the request of a difference: only by its id if it is the first one for its outcome. */
-function describeRequest({ request, requestId }: ContractDifference): string {
-  if (request === undefined) return requestId === undefined ? "" : `request ${requestId}`;
-  const nth = request === 2 ? "second request" : `request no. ${request}`;
-  return requestId === undefined ? nth : `${nth}, ${requestId}`;
-}
-
-function describeConclusion(result: Comparison): string {
-  const { whyNotCompared, verdict, differences, outcomes } = result;
-  if (verdict === "not_compared") return whyNotCompared ?? "";
-
-  const counts = { agrees: 0, agrees_in_part: 0, differs: 0, not_tried: 0 };
-  for (const { result } of outcomes) counts[result] += 1;
-  const words = [`${counts.agrees} of ${outcomes.length} outcomes agree`];
-  if (counts.agrees_in_part > 0) words.push(`${counts.agrees_in_part} in part`);
-  words.push(`${counts.not_tried} ${counts.not_tried === 1 ? "was" : "were"} not tried`);
-
-  const start = {
-    agrees: "Nothing differs",
-    agrees_in_part: "Nothing that was compared differs",
-    differs: pluralize(differences.length, "difference"),
-    stopped: "Stopped early. Nothing that was compared differs",
-  };
-  return `${start[verdict]} from the contract: ${words.join(", ")}.${sentenceOnR14(result)}`;
-}
-
-/** The sentence on what was not judged of R14, after a space; empty if everything was, or no 401 was tried. */
-function sentenceOnR14({ outcomes, uncompared, unjudged }: Comparison): string {
-  const tried = outcomes.filter(({ outcome, got }) => outcome.startsWith("401") && got !== undefined);
-  const isAnyCompared = tried.some(({ outcome }) => !uncompared.includes(outcome));
-  if (!isAnyCompared) return uncompared.length === 0 ? "" : " R14 was not judged.";
-
-  const unjudgedWords: string[] = [];
-  if (uncompared.length > 0) unjudgedWords.push(`for ${listed(uncompared, "and")}`);
-
-  const places = [...new Set(unjudged.map(({ at }) => shownText(at)))];
-  const named = places.slice(0, mostPlaces);
-  const more = places.length - named.length;
-  if (more > 0) named.push(`${pluralize(more, "place")} more`);
-  if (named.length > 0) unjudgedWords.push(`at ${listed(named, "and")}`);
-  return unjudgedWords.length === 0 ? "" : ` R14 was not judged ${unjudgedWords.join(", and ")}.`;
+  if (outcomeRow(outcome).status !== 200 || why === undefined) return [];
+  return [`usage.today was not compared: ${why}`];
 }

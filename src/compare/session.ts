@@ -1,11 +1,11 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { type Attempt, type AttemptRequest, describeAttempt, type Uncounted } from "./attempt.js";
-import { whyFirstIsNotTheApi, whyNoneIsOfTheApi } from "./first-response.js";
+import { type Recognition, recognizeApi, recognizeApiInAll } from "./api-recognition.js";
+import { type Attempt, type AttemptRequest, describeAttempt, type Evidence } from "./attempt.js";
+import { weighResponse } from "./evidence.js";
 import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./keys-of-outcomes.js";
-import { collectOutage, describeEnd, isSuspicious } from "./outages.js";
+import { collectOutage, findOutageSign } from "./outages.js";
 import { createRedact, type Redact, type RedactedResponse, readResponse } from "./response.js";
-import { whyUncounted } from "./uncounted.js";
 
 export interface CompareOptions {
   readonly url: string;
@@ -36,11 +36,24 @@ export interface NotTheApi {
   readonly message: string;
 }
 
-/** Why nothing more is sent, even if requests are left. */
-type Ended =
+/** Whether more may be sent; `why` is why not, even if requests are left. */
+export type SessionProgress =
+  | { readonly kind: "running" }
   | NotTheApi
-  | { readonly kind: "response"; readonly why: string; readonly by: PromisedOutcomeId; readonly note: string }
-  | { readonly kind: "signal"; readonly why: string };
+  | {
+      readonly kind: "ended_by_response";
+      readonly why: string;
+      readonly by: PromisedOutcomeId;
+      readonly note: string;
+    }
+  | { readonly kind: "ended_by_signal"; readonly why: string };
+
+type SendResult =
+  | { readonly kind: "sent"; readonly attempt: Attempt }
+  | { readonly kind: "not_sent"; readonly why: string };
+
+/** Whether requests may still be sent. */
+type Room = { readonly kind: "room" } | { readonly kind: "no_room"; readonly why: string };
 
 /** Enough for all causes of 401, each with a response of its own. */
 const defaultMaxRequests = 60;
@@ -62,7 +75,7 @@ export class Session {
   readonly #send: Send;
   readonly #unknownKeys: readonly string[];
   readonly #redact: Redact;
-  #ended: Ended | undefined;
+  #progress: SessionProgress = { kind: "running" };
   /** Whether a request without a key is under way that shows whether the service still works. */
   #isChecking = false;
   /** Descriptions of suspicious responses after which the service still worked. */
@@ -77,16 +90,24 @@ export class Session {
     this.#redact = createRedact([...keys, ...this.#unknownKeys]);
   }
 
-  get ended(): Ended | undefined {
-    if (this.#ended !== undefined) return this.#ended;
+  get progress(): SessionProgress {
     const { stop } = this.options;
-    if (stop?.aborted !== true) return undefined;
-    return { kind: "signal", why: `it was stopped by ${stop.reason}` };
+    if (this.#progress.kind !== "running" || stop?.aborted !== true) return this.#progress;
+    return { kind: "ended_by_signal", why: `it was stopped by ${stop.reason}` };
   }
 
   /** The number of requests that may still be sent. */
   requestsLeft(): number {
-    return this.ended === undefined ? this.maxRequests - this.requests : 0;
+    return this.progress.kind === "running" ? this.maxRequests - this.requests : 0;
+  }
+
+  /** Whether the next requests may be sent; `needed` is their number with all that follow, for the reason. */
+  roomFor(next: number, needed = next): Room {
+    const left = this.requestsLeft();
+    if (next <= left) return { kind: "room" };
+    const { progress } = this;
+    if (progress.kind !== "running") return { kind: "no_room", why: progress.why };
+    return { kind: "no_room", why: `that takes ${needed - left} more of --max-requests` };
   }
 
   /** Raises the default maximum by these requests; one that the caller has set stays. */
@@ -95,17 +116,14 @@ export class Session {
     this.maxRequests = Math.min(defaultMaxRequests + more, mostRequests);
   }
 
-  /** Sends the first request for an outcome. Resolves to `undefined` if nothing may be sent, or no variable has its key. */
-  async tryOutcome(row: ContractOutcome): Promise<Attempt | undefined> {
+  /** Sends the first request for an outcome, unless no variable has its key. */
+  async tryOutcome(row: ContractOutcome): Promise<SendResult> {
     const { outcome, variables } = row;
     if (variables.length === 0) return this.attempt({ outcome });
 
     const key = findKey(row, this.options.env);
-    if ("reason" in key) {
-      this.skip(outcome, key.reason);
-      return undefined;
-    }
-    return this.attempt({ outcome, ...key });
+    if (key.kind === "no_key") return this.#notSent(outcome, key.why);
+    return this.attempt({ outcome, apiKey: key.apiKey, variable: key.variable });
   }
 
   /** Notes why an outcome was not tried, or not to its end. */
@@ -113,18 +131,23 @@ export class Session {
     this.untried.set(outcome, why);
   }
 
+  #notSent(outcome: PromisedOutcomeId, why: string): SendResult {
+    this.skip(outcome, why);
+    return { kind: "not_sent", why };
+  }
+
   /** Sends the request for an outcome again, with another key if that is not the server's. */
-  async repeat({ outcome, apiKey, variable }: Attempt): Promise<Attempt | undefined> {
+  async repeat({ outcome, apiKey, variable }: Attempt): Promise<SendResult> {
     return this.attempt({ outcome, apiKey, variable });
   }
 
-  /** Sends a request, and keeps what came of it. Resolves to `undefined` if nothing may be sent. */
-  async attempt(wanted: AttemptRequest): Promise<Attempt | undefined> {
+  /** Sends a request, and keeps what came of it. Later requests can take back what it shows. */
+  async attempt(wanted: AttemptRequest): Promise<SendResult> {
     const { outcome, variable } = wanted;
-    const whyNot = this.#whyNoRequest();
-    if (whyNot !== undefined) {
-      this.skip(outcome, whyNot);
-      return undefined;
+    const progressBefore = this.progress;
+    if (progressBefore.kind !== "running") return this.#notSent(outcome, progressBefore.why);
+    if (this.requests >= this.maxRequests) {
+      return this.#notSent(outcome, `the ${this.maxRequests} requests of --max-requests are used up`);
     }
 
     this.untried.delete(outcome);
@@ -133,37 +156,26 @@ export class Session {
     const sentAt = now();
     const reply = await this.#ask(apiKey);
     const receivedAt = now();
-    if (reply === undefined) {
-      this.skip(outcome, String(this.ended?.why));
-      return undefined;
-    }
+    const progress = this.progress;
+    if (progress.kind === "ended_by_signal") return this.#notSent(outcome, progress.why);
 
     const nth = this.#countAttempts(outcome) + 1;
     const request = { outcome, nth, apiKey, variable, sentAt, receivedAt };
     let attempt: Attempt;
     if (isNoResponse(reply)) {
-      attempt = { ...request, noResponse: reply.found };
+      attempt = { ...request, noResponse: reply.found, evidence: { kind: "counts" } };
     } else {
-      const uncounted = whyUncounted(request, reply, this.attempts);
-      attempt = { ...request, response: reply, uncounted };
+      attempt = { ...request, response: reply, evidence: weighResponse(request, reply, this.attempts) };
     }
-    const index = this.attempts.push(attempt) - 1;
+    this.attempts.push(attempt);
 
     // The service gets no more requests if it limits or locks the address, or may be down.
-    if (attempt.uncounted?.kind === "another_limit") this.end(attempt, ` ${attempt.uncounted.why}`);
+    if (attempt.evidence.kind === "another_limit") this.end(attempt, ` ${attempt.evidence.why}`);
     else await this.#endAtOutage(attempt);
-    // What it shows may have been taken back.
-    return this.attempts[index];
+    return { kind: "sent", attempt };
   }
 
-  #whyNoRequest(): string | undefined {
-    const { ended } = this;
-    if (ended !== undefined) return ended.why;
-    if (this.requests < this.maxRequests) return undefined;
-    return `the ${this.maxRequests} requests of --max-requests are used up`;
-  }
-
-  /** The key for an outcome that needs none of the server's, another one each time. */
+  /** The key for an outcome that needs none of the server's, another one each time; none for a missing key. */
   #inventKey(outcome: PromisedOutcomeId): string | undefined {
     const index = this.#countAttempts(outcome);
     if (outcome === "401.malformed") return index === 0 ? "not-a-key" : `not-a-key${index}`;
@@ -175,82 +187,76 @@ export class Session {
     return this.attempts.filter((one) => one.outcome === outcome).length;
   }
 
-  /** Sends a request, and removes every key from its response. Resolves to `undefined` if it was stopped. */
-  async #ask(apiKey: string | undefined): Promise<RedactedResponse | NoResponse | undefined> {
+  /** Sends a request, and removes every key from its response. */
+  async #ask(apiKey: string | undefined): Promise<RedactedResponse | NoResponse> {
     this.requests += 1;
     const reply = await this.#send(apiKey);
-    if (this.options.stop?.aborted === true) return undefined;
-
     const response = isNoResponse(reply) ? reply : readResponse(reply, this.#redact);
-    if (this.requests > 1) return response;
 
     // The first response decides whether the host may get keys.
-    const message = whyFirstIsNotTheApi(response, this.options.url);
-    const why = "nothing was sent after the first request";
-    if (message !== undefined) this.#ended = { kind: "not_compared", why, message };
+    const isStopped = this.options.stop?.aborted === true;
+    if (this.requests === 1 && !isStopped) {
+      const why = "nothing was sent after the first request";
+      this.#endUnlessApi(recognizeApi(response, this.options.url), why);
+    }
     return response;
   }
 
   /** Ends the comparison before the first key, if no response without one is like the API's. */
   requireApi(): void {
-    if (this.ended !== undefined) return;
-    const message = whyNoneIsOfTheApi(this.attempts, this.options.url);
-    if (message === undefined) return;
+    if (this.progress.kind !== "running") return;
     const why = "nothing was sent after the requests without a working key";
-    this.#ended = { kind: "not_compared", why, message };
+    this.#endUnlessApi(recognizeApiInAll(this.attempts, this.options.url), why);
+  }
+
+  #endUnlessApi(recognition: Recognition, why: string): void {
+    if (recognition.kind === "may_be_the_api") return;
+    this.#progress = { kind: "not_compared", why, message: recognition.message };
   }
 
   /** Ends the comparison if the latest responses may be those of an outage or a lock. */
   async #endAtOutage(attempt: Attempt): Promise<void> {
-    if (this.ended !== undefined || this.#isChecking) return;
-    const detail = describeEnd(this.attempts);
-    if (detail !== undefined) {
-      this.#endWithOutage(attempt, detail);
+    if (this.progress.kind !== "running" || this.#isChecking) return;
+    const sign = findOutageSign(this.attempts);
+    if (sign.kind === "certain") {
+      this.#endWithOutage(attempt, sign.detail);
       return;
     }
     const description = describeAttempt(attempt);
-    if (this.#noOutages.has(description) || !isSuspicious(this.attempts)) return;
+    if (sign.kind === "none" || this.#noOutages.has(description)) return;
 
     // Without a key, a service that works responds as it did at first.
     this.#isChecking = true;
     const control = await this.attempt({ outcome: "401.missing" });
     this.#isChecking = false;
-    if (control === undefined) {
+    if (control.kind === "not_sent") {
       this.#endWithOutage(attempt, "; no request without a key could follow it");
       return;
     }
 
-    const status = control.response?.status;
+    const status = control.attempt.response?.status;
     const statusAtFirst = this.attempts[0]?.response?.status;
     const works = status !== undefined && (status === 401 || status === statusAtFirst);
     if (works) this.#noOutages.add(description);
-    else this.#endWithOutage(attempt, `; a request without a key then got ${describeAttempt(control)}`);
+    else
+      this.#endWithOutage(attempt, `; a request without a key then got ${describeAttempt(control.attempt)}`);
   }
 
   /** Ends the comparison, and takes back what the latest responses show. */
   #endWithOutage(attempt: Attempt, detail: string): void {
     this.end(attempt, detail, "an outage, or a lock");
     const why = "its response may be one of an outage, or of a lock";
-    for (const suspicious of collectOutage(this.attempts)) {
-      this.#setUncounted(suspicious, { kind: "outage", why });
-    }
-  }
-
-  /** Takes back what a 429 shows of its outcome, for a reason that a later request gives. */
-  withdraw(attempt: Attempt, why: string): void {
-    this.#setUncounted(attempt, { kind: "another_limit", why });
-  }
-
-  #setUncounted(attempt: Attempt, uncounted: Uncounted): void {
-    this.attempts[this.attempts.indexOf(attempt)] = { ...attempt, uncounted };
+    const outage: Evidence = { kind: "outage", why };
+    for (const suspicious of collectOutage(this.attempts)) suspicious.evidence = outage;
   }
 
   /** Ends the comparison because of a response; `suspicion` is what it may be. */
   end(attempt: Attempt, detail = "", suspicion = "a lock, or another limiter"): void {
-    if (this.ended !== undefined) return;
+    if (this.progress.kind !== "running") return;
     const { outcome } = attempt;
     const got = `${outcome} got ${describeAttempt(attempt)}`;
     const note = `${got}${detail}. Nothing was sent after it: it may be ${suspicion}. Try again later.`;
-    this.#ended = { kind: "response", by: outcome, why: `nothing was sent after ${got}`, note };
+    const why = `nothing was sent after ${got}`;
+    this.#progress = { kind: "ended_by_response", by: outcome, why, note };
   }
 }

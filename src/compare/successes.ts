@@ -58,49 +58,47 @@ function compareRequestIds(permitted: readonly CompletedAttempt[]): ContractDiff
 
 /** Compares each response to a key with the one before. Of each kind, only the first difference counts. */
 function compareInOrder(ofKey: readonly CompletedAttempt[]): ContractDifference[] {
-  let usage: ContractDifference | undefined;
-  let organization: ContractDifference | undefined;
+  const ofUsage: ContractDifference[] = [];
+  const ofOrganization: ContractDifference[] = [];
   for (const [index, next] of ofKey.entries()) {
     const before = ofKey[index - 1];
     if (before === undefined) continue;
-    usage ??= compareUsage(before, next);
-    organization ??= compareOrganization(before, next);
+    ofUsage.push(...compareUsage(before, next));
+    ofOrganization.push(...compareOrganization(before, next));
   }
-  return [usage, organization].filter((difference) => difference !== undefined);
+  return [...ofUsage.slice(0, 1), ...ofOrganization.slice(0, 1)];
 }
 
 /** `usage.today` must rise by one with each request of the key (R6, R24). */
-function compareUsage(before: CompletedAttempt, next: CompletedAttempt): ContractDifference | undefined {
+function compareUsage(before: CompletedAttempt, next: CompletedAttempt): ContractDifference[] {
   const earlier = memberIn(before.response, todayPath);
   const count = memberIn(next.response, todayPath);
-  if (typeof earlier !== "number" || typeof count !== "number") return undefined;
-  if (count === earlier + 1) return undefined;
+  if (typeof earlier !== "number" || typeof count !== "number") return [];
+  if (count === earlier + 1) return [];
 
   // A new day may have started in between, with a new minute.
   const isNewMinute = minuteOfResponse(before.response) !== minuteOfResponse(next.response);
-  if (count === 1 && (earlier > 1 || isNewMinute)) return undefined;
+  if (count === 1 && (earlier > 1 || isNewMinute)) return [];
 
   const expected = `${earlier + 1}, one more than in the response before`;
   let found = numberText(next.response, todayPath);
   if (count > earlier) found += "; does another client use this key?";
-  return withRequest(next, { rules: ["R6", "R24"], at: "$.data.usage.today", expected, found });
+  return [withRequest(next, { rules: ["R6", "R24"], at: "$.data.usage.today", expected, found })];
 }
 
 function minuteOfResponse(response: RedactedResponse): number {
   return Math.floor(readDate(response) / minute);
 }
 
-function compareOrganization(
-  before: CompletedAttempt,
-  next: CompletedAttempt,
-): ContractDifference | undefined {
+/** The organization of a key must stay the same (R2). */
+function compareOrganization(before: CompletedAttempt, next: CompletedAttempt): ContractDifference[] {
   const path = ["data", "organization", "id"];
   const id = memberIn(before.response, path);
   const found = memberIn(next.response, path);
-  if (typeof id !== "string" || typeof found !== "string" || id === found) return undefined;
+  if (typeof id !== "string" || typeof found !== "string" || id === found) return [];
 
   const expected = `${quoted(id)}, as in the response before`;
-  return withRequest(next, { rules: ["R2"], at: "$.data.organization.id", expected, found: quoted(found) });
+  return [withRequest(next, { rules: ["R2"], at: "$.data.organization.id", expected, found: quoted(found) })];
 }
 
 /** Compares what the key of `200.replacement` must have from that of `200.retiring`. */

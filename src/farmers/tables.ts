@@ -96,12 +96,12 @@ export const countryOf = /* @__PURE__ */ cachedByName((locale: FarmerLocale): Co
 export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>; // JSON has no unions of texts
 
 /** The names of a language's speakers; the region's names for a language without its own list. */
-export function namesOf(region: Region, language: string): Names {
+export function namesIn(region: Region, language: string): Names {
   return (nameTable as Readonly<Record<string, Names>>)[language] ?? region.names;
 }
 
 /** Common names of a country, a region or a language's speakers. */
-export interface Names {
+interface Names {
   readonly female: readonly string[];
   readonly male: readonly string[];
   /** Most common first. */

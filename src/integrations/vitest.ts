@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { ExpectStatic, TestAPI } from "vitest";
-import { createSandbox, type SandboxOptions, stateOf } from "../library/create-sandbox.js";
+import { createSandbox } from "../index.js";
+import { type SandboxOptions, stateOf } from "../library/create-sandbox.js";
 import type {
   OrganizationRef,
   Sandbox,

@@ -1,21 +1,17 @@
-import { sha256 as digestOf } from "@noble/hashes/sha2.js";
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { endpointsIn } from "../api/endpoints.js";
-import { makeFarmers } from "../farmers/make-farmers.js";
 import { clientReport } from "../report/report.js";
-import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import { type Instant, isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
 import { checkValue, requireFields, requireKnownOptions } from "../rules/validation.js";
-import { currentRun, type SandboxRun } from "../runs/run-writer.js";
+import type { SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
-import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
+import { defaultFarmerPage, type FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
-import type { Platform, SandboxState } from "../sandbox/sandbox-state.js";
+import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { secretFor } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { checkedOptions, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
+import { checkedStart, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
 import {
   expectRequests,
   listRequests,
@@ -34,7 +30,7 @@ import {
   requestQuery,
 } from "../scenario/format/inputs.js";
 import { libraryNotation, valueNotation } from "../scenario/format/notations.js";
-import { type LoadedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { snakeCase } from "../schema/json.js";
 import { quote } from "../schema/words.js";
 import { realTime } from "./real-time.js";
@@ -46,99 +42,100 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "./sandbox.js";
+import { sha256Hex } from "./sha256.js";
 import { fetchResponse } from "./web-request.js";
 
 /** The member of a sandbox with its state. Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
 const stateKey = Symbol.for("svc-sandbox.state");
 
 /** Options of `createSandbox`. */
-export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> {
+export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> extends StartOptions {
   /** A bundled name, or a scenario as a value. Default: `key-states`. */
   readonly scenario?: Source;
-  /** Default: the scenario's, or 1. */
-  readonly seed?: number;
-  /** The start of the clock. Default: the scenario's, or the real time. */
-  readonly now?: Instant;
-  /** Whether the clock is frozen until it is moved. Default: the scenario's, or false. */
-  readonly frozen?: boolean;
-  /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
-  readonly profile?: Profile;
 }
 
 export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] as const;
 
-/**
- * What sandboxes of `createSandbox` get from outside, in pages and in Node. Lists what `nodePlatform` has, too: a shared part
- * would load the farmers, or this file, with each start.
- */
-const webPlatform: Platform = {
-  ...realTime,
-  sha256: sha256Hex,
-  // Wrapped, so that CommonJS loads the module with the first call.
-  farmers: (settings) => makeFarmers(settings),
-  endpoints: endpointsIn,
-  random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
-};
+// The signatures are for the refs that the compiler then checks, each for another source of them. An editor suggests fields
+// only if an option is as plain as here: with `SandboxOptions` in place of `Omit`, it would suggest String's methods.
 
-export function sha256Hex(text: string): string {
-  // The class: its function `sha256` weighs 0.5 kB more in a page.
-  return bytesToHex(digestOf(new TextEncoder().encode(text)));
+/** The signatures of `createSandbox`. */
+export interface CreateSandbox {
+  // The refs of the scenario in the options.
+  /**
+   * Creates a sandbox, which runs immediately. Synchronous, in Node and in browsers.
+   *
+   * Throws a `ScenarioError` with all problems of a scenario value, `scenario_not_found`, or `validation_failed` for an
+   * invalid option.
+   *
+   * @example
+   * const sandbox = createSandbox({ scenario: "key-states", seed: 7 });
+   * const response = await sandbox.fetch("https://any.example/v1/relying-party/me", {
+   *   headers: { "x-api-key": sandbox.secret("revoked") },
+   * });
+   * response.status; // 401
+   */
+  <const Source extends ScenarioSource>(
+    options: Omit<SandboxOptions, "scenario"> & {
+      readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
+    },
+  ): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
+  // Without a scenario, those of `key-states`. `never`: a default of `Source` would be the only name that editors suggest.
+  (options?: SandboxOptions<never>): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
+  // Of a loaded scenario, any text.
+  (options: Omit<SandboxOptions, "scenario"> & { readonly scenario: LoadedScenario }): Sandbox;
+  // Of options that a variable has, any text.
+  <const Options extends SandboxOptions>(
+    options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
+  ): Sandbox;
 }
 
-// Four signatures for the refs that the compiler then checks: those of a scenario in the options; of `key-states`, without one;
-// any text, for a loaded scenario; and those that it finds in options that fit no other one. `Omit`: without it, editors would
-// suggest String's methods in a scenario. `never`: with a default for `Source`, they would suggest only that name.
-
-/**
- * Creates a sandbox, which runs immediately. Synchronous, in Node and in browsers.
- *
- * Throws a `ScenarioError` with all problems of a scenario value, `scenario_not_found`, or `validation_failed` for an
- * invalid option.
- *
- * @example
- * const sandbox = createSandbox({ scenario: "key-states", seed: 7 });
- * const response = await sandbox.fetch("https://any.example/v1/relying-party/me", {
- *   headers: { "x-api-key": sandbox.secret("revoked") },
- * });
- * response.status; // 401
- */
-export function createSandbox<const Source extends ScenarioSource>(
-  options: Omit<SandboxOptions, "scenario"> & {
-    readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
-  },
-): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
-export function createSandbox(
-  options?: SandboxOptions<never>,
-): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
-export function createSandbox(
-  options: Omit<SandboxOptions, "scenario"> & { readonly scenario: LoadedScenario },
-): Sandbox;
-export function createSandbox<const Options extends SandboxOptions>(
-  options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
-): Sandbox;
-export function createSandbox(
-  options: Omit<SandboxOptions, "scenario"> & { readonly scenario?: ScenarioSource | LoadedScenario } = {},
-): Sandbox {
-  requireKnownOptions("create the sandbox", options, sandboxOptions);
-  const { scenario: source, ...ownOptions } = options;
-
-  // The run of `exec` or `certify`, if any, sets what the options leave open.
-  const run = currentRun();
-  const { scenario, name } = chosenScenario(source, run);
-  const checked = checkedOptions(ownOptions);
-  const startOptions = run?.optionsFor(checked) ?? checked;
-
-  const settings = { platform: webPlatform, run: run?.conditionedRun, name, ...startOptions };
-  const sandbox = startSandbox(scenario, settings);
-  run?.follow(sandbox);
-  return sandboxApi(sandbox);
+/** What the entry points for Node and for pages give each sandbox, because each has its own. */
+interface EntryPoint {
+  readonly farmers: FarmerMaker;
+  /** The run of `exec` or `certify` that this process belongs to, if any. */
+  readonly currentRun: () => SandboxRun | undefined;
 }
+
+/** Makes `createSandbox` for an entry point. */
+export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandbox {
+  const platform: Platform = { ...webPlatform, farmers };
+
+  function createSandbox(options: SandboxOptions | OptionsOfLoaded = {}): Sandbox {
+    requireKnownOptions("create the sandbox", options, sandboxOptions);
+    const { scenario: source, ...startOptions } = options;
+
+    // The run of `exec` or `certify`, if any, sets what the options leave open.
+    const run = currentRun();
+    const scenario = chosenScenario(source, run);
+    const completed = run?.optionsFor(startOptions) ?? startOptions;
+
+    const sandbox = startSandbox(checkedStart(scenario, completed, { platform, run: run?.conditionedRun }));
+    run?.follow(sandbox);
+    return sandboxApi(sandbox);
+  }
+  return createSandbox as CreateSandbox; // only types have the refs
+}
+
+/** The options with a loaded scenario. */
+type OptionsOfLoaded = Omit<SandboxOptions, "scenario"> & { readonly scenario: LoadedScenario };
 
 /** The scenario in the options. Default: the run's, or `key-states`. */
-function chosenScenario(source: ScenarioSource | LoadedScenario | undefined, run: SandboxRun | undefined) {
+function chosenScenario(
+  source: ScenarioSource | LoadedScenario | undefined,
+  run: SandboxRun | undefined,
+): NamedScenario {
   if (source !== undefined) return resolveSource(source);
   return run?.scenario ?? resolveSource("key-states");
 }
+
+/** What each sandbox of `createSandbox` gets from this runtime, in pages and in Node. */
+const webPlatform = {
+  ...realTime,
+  sha256: sha256Hex,
+  endpoints: endpointsIn,
+  random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
+};
 
 /**
  * The members that users call, of a sandbox or of one that starts with its first use. Each call runs what is due first; the
@@ -184,27 +181,27 @@ export function sandboxApi(running: SandboxState | (() => SandboxState)): Sandbo
       );
       return expectRequests(upToDate(), input);
     },
-    report: takingNothing(() => clientReport(current())),
-    snapshot: takingNothing(() => snapshotSandbox(upToDate())),
-    reset: takingNothing(() => restartSandbox(current())),
+    report: takingNothing("report", () => clientReport(current())),
+    snapshot: takingNothing("snapshot", () => snapshotSandbox(upToDate())),
+    reset: takingNothing("reset", () => restartSandbox(current())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: current });
 }
 
 function clockApi(sandbox: () => SandboxState): Sandbox["clock"] {
   return {
-    now: takingNothing(() => viewClock(sandbox().clock).now),
-    isFrozen: takingNothing(() => sandbox().clock.isFrozen()),
+    now: takingNothing("clock.now", () => viewClock(sandbox().clock).now),
+    isFrozen: takingNothing("clock.isFrozen", () => sandbox().clock.isFrozen()),
     advance: (by) => operations.advance(sandbox(), { by }).now,
     set: (to) => operations.clock(sandbox(), { now: requireInstant(to) }).now,
-    freeze: takingNothing(() => void operations.clock(sandbox(), { frozen: true })),
-    resume: takingNothing(() => void operations.clock(sandbox(), { frozen: false })),
+    freeze: takingNothing("clock.freeze", () => void operations.clock(sandbox(), { frozen: true })),
+    resume: takingNothing("clock.resume", () => void operations.clock(sandbox(), { frozen: false })),
   };
 }
 
 function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
   return {
-    list: takingNothing(() => viewKeys(sandbox())),
+    list: takingNothing("keys.list", () => viewKeys(sandbox())),
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create(creation, by) {
       const body = snakeCase(withEndAsText(creation));
@@ -237,7 +234,7 @@ function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
 
 function organizationsApi(sandbox: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: takingNothing(() => viewOrganizations(sandbox())),
+    list: takingNothing("organizations.list", () => viewOrganizations(sandbox())),
     get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
@@ -264,7 +261,7 @@ function farmersApi(sandbox: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultsApi(sandbox: () => SandboxState): Sandbox["faults"] {
-  const list = takingNothing(() => writtenFaults(sandbox().faults));
+  const list = takingNothing("faults.list", () => writtenFaults(sandbox().faults));
   return {
     list,
     set(faults) {
@@ -293,19 +290,35 @@ function requestsApi(sandbox: () => SandboxState): Sandbox["requests"] {
       );
       return listRequests(sandbox(), input);
     },
-    total: takingNothing(() => sandbox().journal.total()),
-    clear: takingNothing(() => operations.clear_requests(sandbox())),
+    total: takingNothing("requests.total", () => sandbox().journal.total()),
+    clear: takingNothing("requests.clear", () => operations.clear_requests(sandbox())),
   };
 }
 
-/** A function that rejects each value that it is given, because the value would do nothing. */
-function takingNothing<Result>(run: () => Result): (...values: readonly unknown[]) => Result {
+/** The functions without options, and what does what an option might be meant for. */
+const insteadOfOptions = {
+  report: "It is about all requests since the last requests.clear().",
+  snapshot: "It has the whole state.",
+  reset: "For a sandbox with other options, call createSandbox.",
+  "clock.now": "To move the clock, call clock.set or clock.advance.",
+  "clock.isFrozen": "To freeze the clock, call clock.freeze.",
+  "clock.freeze": "To freeze it at a time, call clock.set next.",
+  "clock.resume": "To move the clock, call clock.set or clock.advance.",
+  "keys.list": "It returns all keys: filter the result, or call keys.get.",
+  "organizations.list": "It returns all organizations: filter the result, or call organizations.get.",
+  "faults.list": "It returns all faults: filter the result.",
+  "requests.total": "To count some of the requests, call requests.list or expect.",
+  "requests.clear": "It clears all requests.",
+} as const;
+
+/** A function that rejects any value, because the value would do nothing. */
+function takingNothing<Result>(
+  name: keyof typeof insteadOfOptions,
+  run: () => Result,
+): (...values: readonly unknown[]) => Result {
   return (...values) => {
-    for (const value of values) {
-      if (value === undefined) continue;
-      requireFields("run it", { value: `${quote(value)} does nothing: leave it out` });
-    }
-    return run();
+    if (values.every((value) => value === undefined)) return run();
+    throw new SandboxError("validation_failed", `${name} has no options. ${insteadOfOptions[name]}`);
   };
 }
 

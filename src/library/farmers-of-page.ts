@@ -1,8 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 
-// `scripts/bundle.ts` puts this file in place of `farmers/make-farmers.ts` in pages, of which few use farmers. It has to export
-// the same name. The entry point `svc-sandbox/farmers` adds them (`docs/decisions/0012`).
+// Few pages use farmers, which weigh 40 kB: the entry point `svc-sandbox/farmers` adds them (`docs/decisions/0012`).
 
 /** Registered globally, so that all copies of this package share the farmers. */
 const farmersKey = Symbol.for("svc-sandbox.farmers");
@@ -12,7 +11,8 @@ export function provideFarmers(make: FarmerMaker): void {
   Reflect.set(globalThis, farmersKey, make);
 }
 
-const pageFarmers: FarmerMaker = (settings) => {
+/** Makes farmers if the page has imported them. */
+export const farmersOfPage: FarmerMaker = (settings) => {
   const make = Reflect.get(globalThis, farmersKey) as FarmerMaker | undefined;
   if (make === undefined) {
     throw new SandboxError(
@@ -23,5 +23,3 @@ const pageFarmers: FarmerMaker = (settings) => {
   }
   return make(settings);
 };
-
-export { pageFarmers as makeFarmers };

@@ -1,21 +1,61 @@
 import { STATUS_CODES } from "node:http";
 import { expect, test } from "vitest";
-import { failures } from "../rules/fault-effects.js";
+import { failingWith } from "../../test/support/faulty.js";
+import { mePath } from "../../test/support/send.js";
+import { createSandbox } from "../index.js";
+import { startInNode } from "../node/platform.js";
+import { type FailureStatus, failures } from "../rules/fault-effects.js";
 import { outcomes } from "../rules/outcomes.js";
-import { receivedRequest } from "../rules/request.js";
-import { receivedWeb, toResponse } from "./web-request.js";
+import { bundledScenarios } from "../scenario/bundled.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { respondToWebRequest } from "./web-request.js";
 
-test("each status has the reason phrase that Node's server sends", () => {
-  const given = [201, ...outcomes.map(({ status }) => status), ...Object.keys(failures).map(Number)];
+const baseUrl = "https://any.example";
+
+test("each status has the reason phrase that Node's server sends", async () => {
+  const endpoints = {
+    getDone: { path: "/v1/done", status: 200 },
+    getCreated: { path: "/v1/created", status: 201 },
+    getAccepted: { path: "/v1/accepted", status: 202 },
+    getNothing: { path: "/v1/nothing", status: 204 },
+  } satisfies Scenario["endpoints"];
+  const sandbox = createSandbox({ scenario: { ...bundledScenarios["key-states"], endpoints } });
+  const responses: Response[] = [];
+  const send = async (path: string, init?: RequestInit) => {
+    responses.push(await sandbox.fetch(baseUrl + path, init));
+  };
+
+  await send("/nothing");
+  await send(mePath, { method: "POST" });
+  for (const { ref } of sandbox.keys.list()) {
+    await send(mePath, { headers: { "x-api-key": sandbox.secret(ref as "active") } });
+  }
+  const headers = { "x-api-key": sandbox.secret("active") };
+  for (const { path } of Object.values(endpoints)) {
+    await send(path, { headers });
+  }
+  for (const status of Object.keys(failures).map(Number)) {
+    sandbox.faults.set([failingWith(status as FailureStatus)]);
+    await send(mePath, { headers });
+  }
+
+  const statuses = new Set(responses.map(({ status }) => status));
   // Faults without a response have the status 0.
-  const statuses = [...new Set(given)].filter((status) => status > 0);
-  const reasons = statuses.map((status) => toResponse({ status, headers: [], body: "" }, "GET").statusText);
-  expect(reasons).toEqual(statuses.map((status) => STATUS_CODES[status]));
+  const all = [...outcomes.map(({ status }) => status), ...Object.keys(failures).map(Number)];
+  expect(all.filter((status) => status > 0 && !statuses.has(status))).toEqual([]);
+  for (const { status, statusText } of responses) expect(statusText).toBe(STATUS_CODES[status]);
 });
 
+/** The traits that a sandbox has seen in a request to `/me`. */
+function traitsOf(request: Request) {
+  const sandbox = startInNode(resolveSource("key-states"));
+  respondToWebRequest(() => sandbox, request);
+  return sandbox.journal.requests()[0]?.traits;
+}
+
 test("a web request shows its body, unless it was declared empty", () => {
-  const traits = (init: RequestInit) =>
-    receivedWeb(new Request("https://any.example/", init), "/", "").traits;
+  const traits = (init: RequestInit) => traitsOf(new Request(baseUrl + mePath, init));
   expect(traits({})).toEqual([]);
   expect(traits({ method: "POST", body: "x" })).toEqual(["body"]);
   expect(traits({ method: "POST", body: new Uint8Array(), headers: { "content-length": "0" } })).toEqual([]);
@@ -23,8 +63,8 @@ test("a web request shows its body, unless it was declared empty", () => {
 
 test("a web request shows the page that sent it", () => {
   const traits = (referrer: string) => {
-    const request = { headers: new Headers(), body: null, referrer } as Request;
-    return receivedRequest(receivedWeb(request, "/", "")).traits;
+    const sent = { url: baseUrl + mePath, method: "GET", headers: new Headers(), body: null, referrer };
+    return traitsOf(sent as Partial<Request> as Request);
   };
   expect(traits("about:client")).toEqual([]);
   expect(traits("https://shop.example/orders")).toEqual(["browser header", "from page"]);

@@ -42,7 +42,7 @@ export function respondToWebRequest(
 }
 
 /** Reads a web `Request`, whose path and query are known. */
-export function receivedWeb(request: Request, path: string, query: string): Received {
+function receivedWeb(request: Request, path: string, query: string): Received {
   const { method, body, referrer } = request;
   const headers: string[] = [];
   request.headers.forEach((value, name) => void headers.push(name, value));
@@ -61,7 +61,7 @@ function withDate(response: ApiResponse, date: number): ApiResponse {
 }
 
 /** A web `Response`; `body` in place of its own one. */
-export function toResponse(
+function toResponse(
   response: ApiResponse,
   method: string,
   body: string | ReadableStream<Uint8Array> = response.body,

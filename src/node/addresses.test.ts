@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import * as addresses from "./addresses.js";
-import { describeConnectionError } from "./clients/send-once.js";
 
 test.each([
   ["localhost", true],
@@ -44,44 +43,10 @@ test.each([
 ])("the Host %s has the name %s", (host, name) => expect(addresses.certificateName(host)).toBe(name));
 
 test.each([
-  ["https://api.example/", "https://api.example"],
-  [" http://api.example/base// ", "http://api.example/base"],
-  ["https://user@api.example", undefined],
-  ["https://:secret@api.example", undefined],
-  ["https://api.example?a", undefined],
-  ["https://api.example#a", undefined],
-  ["ftp://api.example", undefined],
-  ["api.example", undefined],
-])("the base URL %j is read as %j", (text, url) => {
-  expect(addresses.readBaseUrl(text)).toBe(url);
-});
-
-test.each([
   [{ host: "a.example:1" }, "http://a.example:1"],
   [{ host: "a.example", "x-forwarded-host": "b.example", "x-forwarded-proto": "https" }, "http://a.example"],
   [{ host: "a b" }, "http://own:1"],
   [{}, "http://own:1"],
 ])("the sender of %j reaches the server at %s", (headers, url) => {
   expect(addresses.baseUrlFor({ headers }, "http://own:1")).toBe(url);
-});
-
-test.each([
-  ["ENOTFOUND", "the host name cannot be resolved"],
-  ["ECONNREFUSED", "nothing listens"],
-  ["EHOSTUNREACH", "this host cannot be reached"],
-  ["CERT_HAS_EXPIRED", "its certificate is for another name"],
-  ["CERT_UNTRUSTED", "its certificate is not trusted"],
-  ["EPROTO", "no secure connection"],
-  ["HPE_INVALID_CONSTANT", "its response is not valid HTTP"],
-  ["ECONNRESET", "the connection was closed"],
-  ["", "the connection was closed"],
-])("a connection that fails with %j is described, also if several addresses failed", (code, found) => {
-  const error = Object.assign(new Error(), code && { code });
-  const all = Object.assign(new AggregateError([error, new Error()]), { code: undefined });
-  const expected =
-    code === ""
-      ? expect.stringMatching(/ came$/)
-      : expect.stringMatching(new RegExp(`^${found}.* \\(${code}\\)$`));
-  for (const one of [error, all])
-    expect(describeConnectionError(one as NodeJS.ErrnoException).found).toEqual(expected);
 });

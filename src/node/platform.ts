@@ -1,16 +1,9 @@
 import { endpointsIn } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/make-farmers.js";
 import { realTime } from "../library/real-time.js";
-import type {
-  ConditionedRun,
-  NamedStart,
-  Platform,
-  SandboxState,
-  StartOptions,
-} from "../sandbox/sandbox-state.js";
-import { type SandboxSettings, startOptionsOf, startSandbox } from "../sandbox/start-sandbox.js";
+import type { ConditionedRun, Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** `node:crypto`; an import of it would be slower. */
 export const nodeCrypto = process.getBuiltinModule("node:crypto");
@@ -39,21 +32,13 @@ export const nodePlatform: Platform = {
   random: () => randomBytes(4).readUInt32LE(),
 };
 
-export type NodeSandboxOptions = NamedStart & Omit<SandboxSettings, "platform">;
-
-/** Starts a sandbox on this machine's time, randomness and hashes. */
-export function startInNode(scenario: Scenario, options: NodeSandboxOptions = {}): SandboxState {
-  return startSandbox(scenario, { ...options, platform: nodePlatform });
-}
-
-/** Starts a sandbox with a scenario; the options apply to every scenario that starts there. */
-export function startNamed(
-  { scenario, name, text }: NamedScenario,
-  options: StartOptions,
+/** Starts a sandbox with a scenario, on this machine's time, randomness and hashes. */
+export function startInNode(
+  scenario: NamedScenario,
+  options: StartOptions = {},
   run?: ConditionedRun,
 ): SandboxState {
-  const startOptions = startOptionsOf(options);
-  return startInNode(scenario, { name, text, ...startOptions, startOptions, run });
+  return startSandbox(checkedStart(scenario, options, { platform: nodePlatform, run }));
 }
 
 /** Whether this program is the single executable. */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { alignColumns, commandLine, shellWord } from "./plain-text.js";
-import { adviceCount } from "./report-layout.js";
 
 test("columns are as wide as their widest cell, without the colors of a cell and without spaces at the end", () => {
   const lines = alignColumns([["a", "\u001b[31mlong\u001b[39m", "x"], ["bcd", "1", ""], ["e"]]);
@@ -9,6 +8,7 @@ test("columns are as wide as their widest cell, without the colors of a cell and
 
 test.each([
   ["a=b", "a=b"],
+  ["=ls", "'=ls'"],
   ["", "''"],
   ["it's", "'it'\\''s'"],
   ["$x", "'$x'"],
@@ -16,10 +16,6 @@ test.each([
   expect(shellWord(word)).toBe(shown);
 });
 
-test("a command is shown up to its longest, and advice with what it counts", () => {
+test("a command is shown up to its longest", () => {
   expect([commandLine(["abc", "d"], 5), commandLine(["abc", "de"], 5)]).toEqual(["abc d", "abc d…"]);
-  expect([
-    adviceCount({ id: "key-in-output", count: 1 }),
-    adviceCount({ id: "key-in-query", count: 2 }),
-  ]).toEqual(["1 line", "2 requests"]);
 });

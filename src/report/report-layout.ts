@@ -272,7 +272,7 @@ function annotationText(plain: string): string {
 }
 
 /** How often something led to an advice: `2 requests`, or `1 line` of output. */
-export function adviceCount({ id, count }: { readonly id: string; readonly count: number }): string {
+function adviceCount({ id, count }: { readonly id: string; readonly count: number }): string {
   return pluralize(count, id === "key-in-output" ? "line" : "request");
 }
 

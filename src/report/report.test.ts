@@ -1,10 +1,23 @@
 import { expect, test } from "vitest";
-import { endpointsIn } from "../api/endpoints.js";
-import { mergeReports, suggestEndpoint as suggested } from "./report.js";
+import { asked } from "../../test/support/send.js";
+import { handle } from "../api/handle.js";
+import { startInNode } from "../node/platform.js";
+import { bundledScenarios } from "../scenario/bundled.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { clientReport, mergeReports } from "./report.js";
 import { renderReport, unmetThresholds } from "./report-layout.js";
 import type { Report } from "./report-shape.js";
 
-const suggestEndpoint = (method: string, path: string) => suggested(method, path, endpointsIn({}));
+/** The endpoint that the report of a request suggests; `null` if there is none. */
+function suggestedFor(method: string, path: string, endpoints: Scenario["endpoints"] = {}): string | null {
+  const sandbox = startInNode({
+    scenario: { ...bundledScenarios["key-states"], endpoints },
+    name: "key-states",
+  });
+  handle(sandbox, asked({ method, path }));
+  const advice = clientReport(sandbox).advice.find(({ id }) => id === "wrong-method-or-path");
+  return advice?.examples[0]?.didYouMean ?? null;
+}
 
 test.each([
   ["POST", "/v1/relying-party/me"],
@@ -23,11 +36,11 @@ test.each([
   ["GET", "/v1/relying-party/me/SVC_test_…"],
   ["GET", "/v1/relying-party/me/limits/now"],
 ])("%s %s is suggested the endpoint", (method, path) => {
-  expect(suggestEndpoint(method, path)).toBe("GET /v1/relying-party/me");
+  expect(suggestedFor(method, path)).toBe("GET /v1/relying-party/me");
 });
 
 test("a method that the path accepts is kept", () => {
-  expect(suggestEndpoint("HEAD", "/v1/relying-party/me/")).toBe("HEAD /v1/relying-party/me");
+  expect(suggestedFor("HEAD", "/v1/relying-party/me/")).toBe("HEAD /v1/relying-party/me");
 });
 
 test.each([
@@ -40,14 +53,14 @@ test.each([
   "/e",
   `/${"x".repeat(200)}`,
 ])("%s gets no suggestion", (path) => {
-  expect(suggestEndpoint("GET", path)).toBeUndefined();
+  expect(suggestedFor("GET", path)).toBeNull();
 });
 
 test.each(["/other/consents", "/v1/Consents.json", "/V1/CONSENTS/"])(
   "%s is suggested an endpoint with capital letters",
   (path) => {
-    const endpoints = endpointsIn({ endpoints: { createConsent: { path: "/v1/Consents" } } });
-    expect(suggested("GET", path, endpoints)).toBe("GET /v1/Consents");
+    const endpoints = { createConsent: { path: "/v1/Consents" } };
+    expect(suggestedFor("GET", path, endpoints)).toBe("GET /v1/Consents");
   },
 );
 

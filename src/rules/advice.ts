@@ -3,7 +3,7 @@ export const adviceLevels = ["note", "warning", "error"] as const;
 export type AdviceLevel = (typeof adviceLevels)[number];
 
 /** What a client should do better. */
-export interface Advice {
+interface Advice {
   /** Its stable name: `key-in-query`. */
   readonly id: string;
   readonly level: AdviceLevel;

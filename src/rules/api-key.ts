@@ -142,6 +142,8 @@ export interface KeyRecord extends KeySettings, KeyEnds {
   readonly legacy: boolean;
   /** SHA-256 of the full key, 64 lower-case hex digits. */
   readonly sha256: string;
+  /** When it was created, in epoch milliseconds; not of a key that the scenario starts with. */
+  readonly createdAt?: number;
   /** The ref of its replacement, if it was rotated. */
   readonly replacedBy?: string;
   /** The ref of the key that it replaced. */

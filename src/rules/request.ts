@@ -30,7 +30,7 @@ export interface ApiRequest {
   readonly dashboard: string | undefined;
 }
 
-/** A request as an adapter receives it, before its body. */
+/** A request as an adapter receives it, before its body and before its headers are read: what `receivedRequest` reads. */
 export interface Received {
   readonly method: string;
   /** What is before the path of a request to a proxy, such as `http://user@host`. Default: nothing. */

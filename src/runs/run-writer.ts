@@ -11,7 +11,7 @@ import type { RunConditions } from "./conditions.js";
 // - `run.json`: what `exec` or `certify` sets for all sandboxes
 // - `requests-….jsonl` of each process: its requests. Each is a line when it is made: test runners end their workers from outside
 // - `claimed-…`: what one process has claimed
-// Pages have `no-run-writer.ts` in place of this file.
+// Only Node has runs: no page imports this file.
 
 /** The content of `run.json`. */
 export interface RunFile {
@@ -145,7 +145,7 @@ function callerOutside({ cwd }: NodeJS.Process): string | undefined {
   const [, ownPlace = "", ...callers] = (new Error().stack ?? "").split("\n").map(placeInStack);
   const ownFolder = ownPlace.slice(0, ownPlace.lastIndexOf("/") + 1);
   for (const place of callers) {
-    const isInPackage = place.includes("/node_modules/") || place.startsWith(ownFolder);
+    const isInPackage = /\/node_modules\//.test(place) || place.startsWith(ownFolder);
     if (place !== "" && !isInPackage) return place.replace(`${cwd()}/`, "");
   }
   return undefined;

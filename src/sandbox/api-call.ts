@@ -17,22 +17,33 @@ export interface ApiRoute {
   readonly allow: string;
 }
 
-/** A request with everything that its checks, its response and its advice need; read once, so that they agree. The journal keeps none of it. */
-export interface ApiCall {
-  readonly request: ApiRequest;
+/** Who calls, and when: all of a call that its key is authorized by. */
+export interface Caller {
+  readonly presented: Presented;
+  /** The presented key, if the sandbox has it. */
+  readonly entry: KeyEntry | undefined;
+  /** When the call came, on the sandbox's clock (epoch milliseconds). */
+  readonly now: number;
+}
+
+/** A caller and what it calls: all of a call that decides its outcome. There is one also for a request that has not come. */
+export interface AimedCall extends Caller {
   /** `undefined` if the API does not have the path (404). */
   readonly route: ApiRoute | undefined;
   /** `undefined` also if the path does not have the method (405). */
   readonly endpoint: Endpoint | undefined;
+}
+
+/**
+ * A request in its sandbox: with everything that its checks, its response and its advice need; read once, so that they agree.
+ * Not an `ApiRequest`, which knows no sandbox, nor an `Exchange`: the journal keeps no entry of a key.
+ */
+export interface ApiCall extends AimedCall {
+  readonly request: ApiRequest;
   /** When it came, on the platform's stopwatch. */
   readonly started: number;
-  /** When it came, on the sandbox's clock (epoch milliseconds). */
-  readonly now: number;
-  readonly presented: Presented;
   /** The hash of the presented key; empty without one. */
   readonly sha256: string;
-  /** The presented key, if the sandbox has it. */
-  readonly entry: KeyEntry | undefined;
   /** The number of the request in its series of ids. */
   readonly number: number;
   /** The request id, even if the response does not have it. */

@@ -4,7 +4,8 @@ import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { VirtualClock } from "./clock.js";
-import { startSandbox } from "./start-sandbox.js";
+import type { Platform } from "./sandbox-state.js";
+import { checkedStart, startSandbox } from "./start-sandbox.js";
 
 test("a clock never runs backwards: it continues from a time that moved back", () => {
   let time = 1_000_000;
@@ -32,21 +33,17 @@ test("a running clock is at most a millisecond behind the real time, however lon
       fc.double({ min: 0, max: 90_000, noNaN: true }),
       (at, offset, cost, later) => {
         let real = at;
-        const sandbox = startSandbox(
-          { ...bundledScenarios["key-states"], clock: {} },
-          {
-            platform: {
-              ...nodePlatform,
-              time: () => Math.floor(real),
-              steadyTime: () => Math.floor(real + offset),
-              endpoints: (scenario) => {
-                real += cost * 100;
-                return nodePlatform.endpoints(scenario);
-              },
-            },
-            frozen: false,
+        const platform: Platform = {
+          ...nodePlatform,
+          time: () => Math.floor(real),
+          steadyTime: () => Math.floor(real + offset),
+          endpoints: (scenario) => {
+            real += cost * 100;
+            return nodePlatform.endpoints(scenario);
           },
-        );
+        };
+        const named = { scenario: { ...bundledScenarios["key-states"], clock: {} }, name: "running" };
+        const sandbox = startSandbox(checkedStart(named, { frozen: false }, { platform }));
         real += later;
         expect(sandbox.clock.now() - Math.floor(real)).toBeGreaterThanOrEqual(-1);
         expect(sandbox.clock.now() - Math.floor(real)).toBeLessThanOrEqual(1);

@@ -12,7 +12,7 @@ export interface OrganizationEntry {
   organization: Organization;
   readonly keys: KeyEntry[];
   /**
-   * So that a long list of ended keys is not read again and again: the keys that had not ended when `pruneEnded` last
+   * So that a long list of ended keys is not read again and again: the keys that had not ended when `removeEnded` last
    * read them, and those that were added or changed since. `undefined` until somebody counts active keys.
    */
   unended?: Set<KeyEntry>;
@@ -36,25 +36,21 @@ export interface KeyEntry {
   };
 }
 
-/** A key for the registry, with the requests that it has already used. */
-export type UsedKey = Pick<KeyEntry, "key" | "usage">;
-
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */
 export class Registry {
   readonly #organizations = new Map<string, OrganizationEntry>();
   readonly #keys = new Map<string, KeyEntry>();
   /** By the SHA-256 of the key. */
   readonly #byHash = new Map<string, KeyEntry>();
-  /** The keys whose end is known, until `pruneEnded` removes them because it has come. */
+  /** The keys whose end is known, until `removeEnded` removes them because it has come. */
   readonly withKnownEnd = new Set<KeyEntry>();
   /** Which number to try next for a new ref such as `main-4`, by the ref without it (`main`): the lower ones are taken for good. */
   readonly nextSuffixes = new Map<string, number>();
 
-  constructor(organizations: Iterable<Organization>, keys: Iterable<UsedKey>) {
+  constructor(organizations: Iterable<Organization>) {
     for (const organization of organizations) {
       this.#organizations.set(organization.ref, { organization, keys: [] });
     }
-    for (const key of keys) this.addKey(key);
   }
 
   get organizations(): ReadonlyMap<string, OrganizationEntry> {
@@ -85,8 +81,8 @@ export class Registry {
     return this.#byHash.get(sha256);
   }
 
-  /** Adds a key, whose organization must exist. */
-  addKey({ key, usage }: UsedKey): KeyEntry {
+  /** Adds a key with the requests that it has already used. Its organization must exist. */
+  addKey(key: KeyRecord, usage: Usage): KeyEntry {
     const owner = this.organization(key.organization);
     const entry: KeyEntry = { key, owner, usage };
     owner.keys.push(entry);
@@ -119,13 +115,12 @@ export class Registry {
   }
 }
 
-/** Removes the keys from the set that are over at `now`, and returns the others. */
-export function pruneEnded(keys: Set<KeyEntry>, now: number): KeyEntry[] {
+/** Removes the keys from the set that are over at `now`. */
+export function removeEnded(keys: Set<KeyEntry>, now: number): void {
   for (const entry of keys) {
     const state = keyStateAt(entry.key, now);
     if (keyStateTable[state].isOver) keys.delete(entry);
   }
-  return [...keys];
 }
 
 function unknownRefError(

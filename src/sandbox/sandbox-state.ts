@@ -1,4 +1,5 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
+import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ActiveFault, FaultFacts, FiredFault } from "./active-faults.js";
 import type { ApiCall } from "./api-call.js";
@@ -36,12 +37,12 @@ export interface Platform {
   readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
 }
 
-/** The state of a running sandbox. Sandboxes share nothing: a process can run many. A restart keeps these members. */
+/** The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members. */
 export interface SandboxState extends StartState {
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
   readonly run: ConditionedRun | undefined;
-  /** What its start was given, which scenarios that start later get as well. */
+  /** The options of its start, which scenarios that start later get as well. */
   readonly startOptions: StartOptions;
   /** The latest requests, and its listeners. */
   readonly journal: Journal;
@@ -117,20 +118,35 @@ export interface Invocation {
   readonly command: string;
 }
 
-/** What the start of a sandbox sets in place of its scenario. Default of each: the scenario's. */
+/** What a start sets in place of its scenario, as a caller wrote it. */
 export interface StartOptions {
+  /** Default: the scenario's, or 1. */
   readonly seed?: number | undefined;
-  /** When the clock starts (epoch milliseconds). Default: the scenario's time, or the wall clock. */
-  readonly now?: number | undefined;
+  /** The start of the clock. Default: the scenario's, or the real time. */
+  readonly now?: Instant | undefined;
+  /** Whether the clock is frozen until it is moved. Default: the scenario's, or false. */
   readonly frozen?: boolean | undefined;
+  /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
   readonly profile?: Profile | undefined;
 }
 
-/** A start with the name and the text of its scenario. */
-export interface NamedStart extends StartOptions {
-  readonly name?: string;
-  /** The YAML of the whole scenario. Default: unknown. */
-  readonly text?: string | undefined;
+/** Where a sandbox runs. */
+export interface Surroundings {
+  readonly platform: Platform;
+  /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
+  readonly run?: ConditionedRun | undefined;
+}
+
+/** All that a sandbox starts with, checked; `checkedStart` makes it. */
+export interface Start extends Surroundings {
+  /** The scenario's bundled name, file or title. */
+  readonly name: string;
+  /** The scenario with the options applied. */
+  readonly scenario: Scenario;
+  /** The YAML of the whole scenario, if it is known. */
+  readonly text: string | undefined;
+  /** The options, which scenarios that start later get as well. */
+  readonly options: StartOptions;
 }
 
 /** The conditions of a client's run at work in its sandboxes. */

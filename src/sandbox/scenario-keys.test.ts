@@ -2,21 +2,22 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { type KeyRecord, keyEndFields } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
-import type { ScenarioKey } from "../scenario/described-keys.js";
+import type { KeyFields } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { pruneEnded, Registry } from "./registry.js";
-import { inventKeyName, inventOrganizationName, scenarioRecords, startKey } from "./scenario-keys.js";
+import { Registry, removeEnded } from "./registry.js";
+import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { startUsage } from "./usage.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;
 const hashOf = (digit: string) => digit.repeat(64);
 
 function registryOf(...hashes: readonly string[]) {
-  const keys = hashes.map((sha256, index) => ({
-    key: { ref: `key-${index}`, organization: "bank", sha256 } as KeyRecord,
-    usage: startUsage({ sliding: false, dayResetsAt: 0 }, 0),
-  }));
-  return new Registry([bank], keys);
+  const registry = new Registry([bank]);
+  for (const [index, sha256] of hashes.entries()) {
+    const key = { ref: `key-${index}`, organization: "bank", sha256 } as KeyRecord;
+    registry.addKey(key, startUsage({ sliding: false, dayResetsAt: 0 }, 0));
+  }
+  return registry;
 }
 
 test("R11 a key is found only by its hash, and an unknown key never, with or without keys", () => {
@@ -31,7 +32,11 @@ test("a key that a change ends no longer counts, and one that a change makes wor
   const registry = registryOf(hashOf("a"), hashOf("b"));
   const [first, second] = [registry.key("key-0"), registry.key("key-1")];
   first.owner.unended = new Set(first.owner.keys);
-  const unended = () => pruneEnded(first.owner.unended ?? new Set(), 5);
+  const unended = () => {
+    const keys = first.owner.unended ?? new Set();
+    removeEnded(keys, 5);
+    return [...keys];
+  };
   registry.change(first, { expiresAt: 4 });
   expect([unended(), registry.withKnownEnd.has(first)]).toEqual([[second], true]);
   registry.change(first, { expiresAt: 6 });
@@ -57,10 +62,12 @@ const minimal = {
 } as const;
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-function build(keys: Record<string, ScenarioKey>, population?: Scenario["population"]) {
+function build(keys: Record<string, KeyFields>, population?: Scenario["population"]) {
   const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
-  const started = scenarioRecords(scenario, 1, sha256).keys.map((k) => startKey(k, start, windows, minimal));
-  return Object.fromEntries(started.map(({ key }) => [key.ref, key]));
+  const { organizations, keys: unstarted } = scenarioRecords(scenario, 1, sha256);
+  const registry = new Registry(organizations);
+  for (const key of unstarted) startKey(registry, key, start, windows, minimal);
+  return Object.fromEntries(Array.from(registry.keys, ([ref, { key }]) => [ref, key]));
 }
 
 test("R26 R37 the keys of a rotation share the settings of one of them, and the name of the first", () => {
@@ -75,19 +82,27 @@ test("R26 R37 the keys of a rotation share the settings of one of them, and the 
       limits: { per_minute: 3 },
     },
   });
+  const { first } = build({ first: { environment: "test" } });
   for (const key of Object.values(keys)) {
     expect(key).toMatchObject({
-      name: inventKeyName(1, "first"),
+      name: first?.name,
       scopes: ["consents:read"],
       limits: { perMinute: 3, perDay: 7 },
     });
   }
 });
 
-const organizations = Array.from({ length: 2000 }, (_, i) => {
-  const type: Organization["type"] = i % 2 === 0 ? "bank" : "insurer";
-  return { type, name: inventOrganizationName(1, `organization-${i}`, type) };
-});
+const organizations = startOrganizations(2000);
+
+/** As many organizations without a name as the sandbox starts them. */
+function startOrganizations(count: number): readonly Organization[] {
+  const organizations: Scenario["organizations"] = {};
+  for (let i = 0; i < count; i++) {
+    organizations[`organization-${i}`] = { type: i % 2 === 0 ? "bank" : "insurer" };
+  }
+  return scenarioRecords({ version: 1, organizations }, 1, sha256).organizations;
+}
+
 const tradeWord = { bank: /\b(Bank|Credit Union)\b/, insurer: /\b(Insurance|Assurance)\b/ };
 const otherTrade = { bank: tradeWord.insurer, insurer: tradeWord.bank };
 
@@ -102,12 +117,19 @@ test.each<[string, (organization: (typeof organizations)[number]) => boolean]>([
 });
 
 test("the name of a key is a system, sometimes with an installation of it, and depends on the seed", () => {
-  const names = Array.from({ length: 500 }, (_, i) => inventKeyName(1, `key-${i}`));
+  const namesOf = (seed: number) => {
+    const keys: Record<string, KeyFields> = {};
+    for (let i = 0; i < 500; i++) keys[`key-${i}`] = { environment: "test" };
+    const scenario: Scenario = { version: 1, organizations: { bank: { type: "bank", keys } } };
+    return scenarioRecords(scenario, seed, sha256).keys.map(({ record }) => record.name);
+  };
+  const names = namesOf(1);
   const shape = /^[A-Z][a-z]+(?: [a-z]+)*(?:, [a-z]+(?: [a-z]+)*)?$/;
   expect(names.filter((name) => !shape.test(name))).toEqual([]);
   const qualified = names.filter((name) => name.includes(",")).length;
   expect(qualified).toBeGreaterThan(100);
   expect(qualified).toBeLessThan(240);
   expect(new Set(names).size).toBeGreaterThan(150);
-  expect(names.filter((name, i) => name === inventKeyName(2, `key-${i}`)).length).toBeLessThan(50);
+  const others = namesOf(2);
+  expect(names.filter((name, i) => name === others[i]).length).toBeLessThan(50);
 });

@@ -4,10 +4,10 @@ import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { requireInstant } from "../rules/time-input.js";
 import type { Writable } from "../rules/writable.js";
 import {
-  type DescribedKey,
   describedKeys,
   describedOrganizations,
   isLegacy,
+  type KeyFields,
   organizationIdOf,
   type ScenarioKey,
   type ScenarioOrganization,
@@ -25,7 +25,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };
 import { type ProfileSettings, profileInEffect } from "./profile.js";
-import type { UsedKey } from "./registry.js";
+import type { Registry } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";
 import { addedLimits, withGrantedScopes } from "./varied-records.js";
 
@@ -36,15 +36,16 @@ interface ScenarioRecords {
   readonly seed: number;
   readonly population: Scenario["population"];
   readonly organizations: readonly Organization[];
-  readonly keys: readonly ScenarioKeyRecord[];
+  readonly keys: readonly UnstartedKey[];
   /** The SHA-256 of the key that stands for `unknown`. */
   readonly unknownKey: string;
 }
 
-interface ScenarioKeyRecord {
+/** A key of a scenario before there is a clock: made once for all sandboxes of the scenario, since its hash takes time. */
+interface UnstartedKey {
   /** What the scenario sets, except what ends the key. */
   readonly record: KeyRecord;
-  readonly fields: ScenarioKey;
+  readonly fields: KeyFields;
   readonly ends: GivenEnds | undefined;
   readonly shared: SharedInRotation;
 }
@@ -59,7 +60,7 @@ interface SharedInRotation {
 }
 
 /** Keys that replaced each other, oldest first. */
-type Rotation = [DescribedKey, ...DescribedKey[]];
+type Rotation = [ScenarioKey, ...ScenarioKey[]];
 
 /** The place of a key in its rotation. */
 interface RotationPlace {
@@ -109,9 +110,9 @@ export function buildOrganization(ref: string, fields: ScenarioOrganization, see
   };
 }
 
-function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Hash): ScenarioKeyRecord[] {
+function buildKeys(described: readonly ScenarioKey[], seed: number, sha256: Hash): UnstartedKey[] {
   const places = rotationPlaces(described);
-  const keys: ScenarioKeyRecord[] = [];
+  const keys: UnstartedKey[] = [];
   for (const key of described) {
     const place = places.get(key.ref) ?? { replaces: undefined, shared: sharedByRotation([key]) };
     keys.push(buildKey(key, place, seed, sha256));
@@ -120,7 +121,7 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
 }
 
 /** The places of the keys in rotations of at least two, by ref. */
-function rotationPlaces(described: readonly DescribedKey[]): Map<string, RotationPlace> {
+function rotationPlaces(described: readonly ScenarioKey[]): Map<string, RotationPlace> {
   const places = new Map<string, RotationPlace>();
   for (const rotation of rotationsIn(described)) {
     const shared = sharedByRotation(rotation);
@@ -134,9 +135,9 @@ function rotationPlaces(described: readonly DescribedKey[]): Map<string, Rotatio
 }
 
 /** The rotations with at least two keys. Keys in a circle are in none: it has no last key. */
-function rotationsIn(described: readonly DescribedKey[]): Rotation[] {
+function rotationsIn(described: readonly ScenarioKey[]): Rotation[] {
   // By the ref of the replacement: no key replaces two.
-  const replacedKeys = new Map<string, DescribedKey>();
+  const replacedKeys = new Map<string, ScenarioKey>();
   for (const key of described) {
     const { replaced_by } = key.fields;
     if (replaced_by !== undefined) replacedKeys.set(replaced_by, key);
@@ -180,7 +181,7 @@ function sharedSettings(settings: readonly WrittenSettings[]): WrittenSettings {
   return shared;
 }
 
-function buildKey(key: DescribedKey, place: RotationPlace, seed: number, sha256: Hash): ScenarioKeyRecord {
+function buildKey(key: ScenarioKey, place: RotationPlace, seed: number, sha256: Hash): UnstartedKey {
   const { ref, organization, fields } = key;
   const { replaces, shared } = place;
   const record: Writable<KeyRecord> = {
@@ -192,27 +193,32 @@ function buildKey(key: DescribedKey, place: RotationPlace, seed: number, sha256:
     // A key that was created before a snapshot has only its hash.
     sha256: fields.sha256 ?? sha256(secretOf(key, seed)),
   };
+  if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
   if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
   if (replaces !== undefined) record.replaces = replaces;
   return { record, fields, ends: readEnds(fields), shared };
 }
 
-/** The state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
+/** Adds a scenario's key, as it is at the start of the clock (epoch milliseconds), from where its durations count. */
 export function startKey(
-  { record, fields, ends, shared }: ScenarioKeyRecord,
+  registry: Registry,
+  { record, fields, ends, shared }: UnstartedKey,
   start: number,
   windows: Windows,
   settings: ProfileSettings,
-): UsedKey {
+): void {
   const past = fields.usage ?? {};
   const countedAt = past.counted_at?.map(requireInstant);
   const usage = startUsage(windows, start, { thisMinute: past.this_minute, today: past.today, countedAt });
 
   const key = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
-  if (profileInEffect(settings) !== "varied") return { key, usage };
+  if (profileInEffect(settings) !== "varied") {
+    registry.addKey(key, usage);
+    return;
+  }
   const scopes = withGrantedScopes(settings, record.scopes);
   const limits = raisedLimits(record.limits, shared, addedLimits(settings));
-  return { key: { ...key, scopes, limits }, usage };
+  registry.addKey({ ...key, scopes, limits }, usage);
 }
 
 /** The limits of a key with those raised that the scenario leaves open. Keys at a limit stay there. */
@@ -226,7 +232,7 @@ function raisedLimits(limits: KeyLimits, { used, settings }: SharedInRotation, a
 }
 
 /** Towns are also invented, because a bank named after a real town may exist. */
-export function inventOrganizationName(seed: number, ref: string, type: Organization["type"]): string {
+function inventOrganizationName(seed: number, ref: string, type: Organization["type"]): string {
   const draw = randomStream(seed, "organization.name", ref);
   const family = pick(draw, words.familyNames);
   const pattern = pick(draw, patterns.organizations[type]);
@@ -252,7 +258,7 @@ function inventTown(draw: RandomStream, family: string): string {
 }
 
 /** The system that uses the key. Banks and insurers share one list: only the seed and the ref decide. */
-export function inventKeyName(seed: number, ref: string): string {
+function inventKeyName(seed: number, ref: string): string {
   const draw = randomStream(seed, "key.name", ref);
   const { systems, installations } = patterns.keys;
   const system = pick(draw, systems);

@@ -2,9 +2,9 @@ import { fingerprintOf } from "../rules/api-key.js";
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import {
-  type DescribedKey,
   deriveSecret,
   describedKeys,
+  type ScenarioKey,
   secretOf,
   unknownSecret,
 } from "../scenario/described-keys.js";
@@ -24,7 +24,7 @@ const maxAnnounced = 1000;
 
 /** Some of the keys of a sandbox. */
 interface ShownKeys {
-  readonly keys: readonly DescribedKey[];
+  readonly keys: readonly ScenarioKey[];
   /** The number of keys that are left out. */
   readonly leftOut: number;
 }
@@ -53,7 +53,7 @@ function rejectedSecrets({ seed }: SandboxState) {
 /** Returns the full keys by ref, by default all. */
 export function secretsFor(
   { scenario, seed }: SandboxState,
-  keys: readonly DescribedKey[] = keysWithSecrets(scenario),
+  keys: readonly ScenarioKey[] = keysWithSecrets(scenario),
 ): Record<string, string> {
   return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
 }
@@ -61,7 +61,7 @@ export function secretsFor(
 /** Returns the full keys by ref, also those to send for `unknown` and `malformed`. */
 export function secretsForClients(
   sandbox: SandboxState,
-  keys?: readonly DescribedKey[],
+  keys?: readonly ScenarioKey[],
 ): Record<string, string> {
   return { ...secretsFor(sandbox, keys), ...rejectedSecrets(sandbox) };
 }
@@ -108,8 +108,8 @@ export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {
 
 /** The keys with a secret, those that the scenario lists and those of its population. */
 function keysByOrigin(scenario: Scenario) {
-  const ofScenario: DescribedKey[] = [];
-  const ofPopulation: DescribedKey[] = [];
+  const ofScenario: ScenarioKey[] = [];
+  const ofPopulation: ScenarioKey[] = [];
   for (const key of keysWithSecrets(scenario)) {
     // By ref: a restored snapshot does not mark the keys of the population.
     const isPopulated = populatedNumbers(key.ref)?.key !== undefined;
@@ -120,6 +120,6 @@ function keysByOrigin(scenario: Scenario) {
 }
 
 /** A snapshot has only the hash of a key that was created at run time. */
-function keysWithSecrets(scenario: Scenario): DescribedKey[] {
+function keysWithSecrets(scenario: Scenario): ScenarioKey[] {
   return [...describedKeys(scenario)].filter(({ fields }) => fields.sha256 === undefined);
 }

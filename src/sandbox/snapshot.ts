@@ -3,15 +3,15 @@ import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
-import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/described-keys.js";
+import { describedKeys, type KeyFields, type ScenarioOrganization } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./active-faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { KeyEntry } from "./registry.js";
 import { positionInSeries } from "./request-ids.js";
-import { type Platform, replaceState, type SandboxState } from "./sandbox-state.js";
-import { type SandboxSettings, startSandbox } from "./start-sandbox.js";
+import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
+import { startSandbox } from "./start-sandbox.js";
 import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } from "./step-results.js";
 import { usageAt } from "./usage.js";
 import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
@@ -97,14 +97,13 @@ export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestId
   };
 }
 
-/** Continues a saved sandbox as a new one. Its clock has advanced meanwhile, unless it is frozen. */
-export function restoreSandbox(
-  saved: SavedSandbox,
-  platform: Platform,
-  options: Omit<SandboxSettings, "platform">,
-): SandboxState {
+/**
+ * Continues a saved sandbox in place of the one that would start. Its clock has advanced meanwhile, unless it is frozen. The options
+ * of the start are only for scenarios that start later.
+ */
+export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState {
   const { name, text, scenario } = saved;
-  const sandbox = startSandbox(saved.snapshot, { platform, name, text, ...options });
+  const sandbox = startSandbox({ ...start, scenario: saved.snapshot, name, text });
 
   // What the start of the snapshot cannot know. The scenario is what a reset starts again, in place of the snapshot.
   const steps = scenario.story ?? [];
@@ -127,7 +126,7 @@ export function restoreSandbox(
 
   // The clock went on while the sandbox did not run.
   const { clock } = sandbox;
-  const elapsed = Math.min(platform.time() - saved.at, lastClockInstant - clock.now());
+  const elapsed = Math.min(sandbox.platform.time() - saved.at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
 
   sandbox.journal.replaceWith(saved.exchanges, saved.recorded);
@@ -174,7 +173,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
 }
 
 type ScenarioAssumptions = NonNullable<Scenario["assumptions"]>;
-type OrganizationWithKeys = ScenarioOrganization & { keys: Record<string, ScenarioKey> };
+type OrganizationWithKeys = ScenarioOrganization & { keys: Record<string, KeyFields> };
 
 /** All organizations and keys, also those of the population. */
 function snapshotOrganizations(sandbox: SandboxState, now: number): Record<string, OrganizationWithKeys> {
@@ -185,7 +184,7 @@ function snapshotOrganizations(sandbox: SandboxState, now: number): Record<strin
     organizations[organization.ref] = { ...fields, keys: {} };
   }
 
-  const described = new Map<string, ScenarioKey>();
+  const described = new Map<string, KeyFields>();
   for (const { ref, fields } of describedKeys(scenario)) described.set(ref, fields);
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;
@@ -216,12 +215,12 @@ function snapshotOrganization(organization: Organization): ScenarioOrganization 
 /** A key's state as a scenario writes it. `described` is how the scenario has it; `undefined` for a key created at run time. */
 function snapshotKey(
   entry: KeyEntry,
-  described: ScenarioKey | undefined,
+  described: KeyFields | undefined,
   sandbox: SandboxState,
   now: number,
-): ScenarioKey {
+): KeyFields {
   const { key } = entry;
-  const fields: Writable<ScenarioKey> = {
+  const fields: Writable<KeyFields> = {
     environment: key.environment,
     name: key.name,
     scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
@@ -238,6 +237,7 @@ function snapshotKey(
     const beginsAtStart = end === since && at === now;
     if (!beginsAtStart) fields[keyEndFields[end]] = isoTime(at);
   });
+  if (key.createdAt !== undefined) fields.created_at = isoTime(key.createdAt);
   // With it, the replacement knows which key it replaces.
   if (key.replacedBy !== undefined) fields.replaced_by = key.replacedBy;
 
@@ -255,7 +255,7 @@ function snapshotUsage(
   entry: KeyEntry,
   { windows }: SandboxState,
   now: number,
-): NonNullable<ScenarioKey["usage"]> {
+): NonNullable<KeyFields["usage"]> {
   const { minuteCount, dayCount, recent } = usageAt(entry.usage, windows, now);
   const counts = { this_minute: minuteCount, today: dayCount };
   return windows.sliding ? { ...counts, counted_at: recent.map(isoTime) } : counts;

@@ -1,12 +1,14 @@
+import { profiles } from "../rules/assumptions.js";
 import { defaultSeed } from "../rules/seed.js";
-import { type Instant, isoTime } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
+import { checkValue } from "../rules/validation.js";
 import { sharedValues } from "../scenario/described-keys.js";
-import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import * as s from "../schema/shape.js";
 import { activateFaults } from "./active-faults.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
 import { farmersOf } from "./farmer-records/farmer-list.js";
@@ -19,29 +21,29 @@ import { numberInSeries, RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
   type Invocation,
-  type NamedStart,
   type Platform,
   replaceState,
   type SandboxState,
+  type Start,
   type StartOptions,
   type StartState,
+  type Surroundings,
 } from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { createTimeline } from "./step-results.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";
 
-/** What a sandbox has besides its scenario. */
-export interface SandboxSettings {
-  readonly platform: Platform;
-  readonly run?: ConditionedRun | undefined;
-  readonly startOptions?: StartOptions | undefined;
+/** The options of a start, whose clock starts at epoch milliseconds. */
+interface CheckedOptions extends StartOptions {
+  readonly now: number | undefined;
 }
 
-/** The options of a start as a caller wrote them. */
-type WrittenOptions = Omit<StartOptions, "now"> & { readonly now?: Instant | undefined };
-
-type StartContext = Pick<SandboxState, "platform" | "run">;
+const startOptionsShape = s.mapping({
+  seed: s.optional(s.count()),
+  frozen: s.optional(s.flag()),
+  profile: s.optional(s.choice(profiles)),
+});
 
 const defaultInvocation: Invocation = {
   curlOptions: "",
@@ -54,25 +56,34 @@ export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): St
   return { seed, now, frozen, profile };
 }
 
-/** Checks the options that a caller wrote: throws `validation_failed`. The start of the clock becomes an instant. */
-export function checkedOptions(written: WrittenOptions): StartOptions {
-  const { seed, frozen, profile } = written;
-  const now = written.now === undefined ? undefined : requireInstant(written.now);
-  if (seed !== undefined || frozen !== undefined || profile !== undefined) {
-    checkInput(inputShapes.sandbox_options, { seed, frozen, profile }, "Invalid options", libraryNotation);
-  }
-  return { seed, now, frozen, profile };
+/**
+ * Checks the options of a start, and applies them to its scenario, which is checked already. Throws `validation_failed`, or a
+ * `ScenarioError` if the scenario cannot have this seed.
+ */
+export function checkedStart(
+  { scenario, name, text }: NamedScenario,
+  options: StartOptions,
+  { platform, run }: Surroundings,
+): Start {
+  const { seed, frozen, profile } = options;
+  const now = options.now === undefined ? undefined : requireInstant(options.now);
+  checkValue(startOptionsShape, { seed, frozen, profile }, "Invalid options", libraryNotation);
+  if (now !== undefined) requireClockTime(now, "now");
+
+  const checked: CheckedOptions = { seed, now, frozen, profile };
+  const started = withOptions(scenario, checked);
+  if (seed !== undefined) requireDistinctValues(started);
+  return { name, scenario: started, text, options: checked, platform, run };
 }
 
 /** Starts a sandbox. The same scenario, seed and start result in the same ids, names, secrets and request ids. */
-export function startSandbox(scenario: Scenario, settings: NamedStart & SandboxSettings): SandboxState {
-  const { platform, run, startOptions = {} } = settings;
-  const state = stateAtStart(scenario, { ...settings, run });
+export function startSandbox(start: Start): SandboxState {
+  const { platform, run, options } = start;
   return {
-    ...state,
+    ...stateAtStart(start),
     platform,
     run,
-    startOptions,
+    startOptions: options,
     counters: new Counters(),
     invocation: defaultInvocation,
     journal: new Journal(),
@@ -91,34 +102,28 @@ export function restartSandbox(
   another?: NamedScenario,
   onReady: () => void = () => {},
 ): void {
-  const { platform, run, journal } = sandbox;
-  const { scenario: source, name, text } = another ?? sandbox;
   // Its own scenario has the options of its start already.
-  const kept = another === undefined ? {} : sandbox.startOptions;
-  const state = stateAtStart(source, { ...kept, ...options, platform, run, name, text });
+  const ofItsStart = another === undefined ? {} : sandbox.startOptions;
+  const start = checkedStart(another ?? sandbox, { ...ofItsStart, ...options }, sandbox);
+  const state = stateAtStart(start);
   onReady();
 
   // Everything is replaced at the same time, before any listener can read it.
-  const { scenario, seed } = state;
+  const { name, scenario, seed } = state;
   const nextSeries = sandbox.requestIds.series() + 1;
   const responded = numberInSeries(nextSeries, scenario.requests_responded ?? 0);
   replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, responded) });
-  journal.replaceWith();
-  journal.emit({ type: "sandbox.started", scenario: name, seed });
+  sandbox.journal.replaceWith();
+  sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
   runDue(sandbox);
 }
 
-/** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
-function stateAtStart(source: Scenario, options: NamedStart & StartContext): StartState {
-  const { platform, run, text } = options;
+/** The state of a scenario at its start. */
+function stateAtStart({ name, scenario, text, platform, run }: Start): StartState {
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
-  if (options.now !== undefined) requireClockTime(options.now, "now");
-  const scenario = withOptions(source, options);
-  if (options.seed !== undefined) requireDistinctValues(scenario);
-
   const { seed = defaultSeed } = scenario;
-  const start = startOfClock(scenario, options);
+  const start = startOfClock(scenario, platform, run);
   const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
   const endpoints = platform.endpoints(scenario);
 
@@ -131,10 +136,11 @@ function stateAtStart(source: Scenario, options: NamedStart & StartContext): Sta
   // The organizations and keys, with what the profile `varied` adds to them.
   const records = scenarioRecords(scenario, seed, platform.sha256);
   const organizations = records.organizations.map((one) => withNameSuffix(settings, one));
-  const keys = records.keys.map((one) => startKey(one, start, windows, settings));
+  const registry = new Registry(organizations);
+  for (const key of records.keys) startKey(registry, key, start, windows, settings);
 
   return {
-    name: options.name ?? scenario.name ?? "unnamed",
+    name,
     scenario,
     text,
     startedAt: start,
@@ -155,7 +161,7 @@ function stateAtStart(source: Scenario, options: NamedStart & StartContext): Sta
       last: undefined,
       wasFrozen: undefined,
     },
-    registry: new Registry(organizations, keys),
+    registry,
     requestIds: new RequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey: records.unknownKey },
     changes: new Map(),
@@ -169,15 +175,14 @@ function requireDistinctValues(scenario: Scenario): void {
 }
 
 /** When the clock starts: at the scenario's time, else at the run's, else now. */
-function startOfClock(scenario: Scenario, { platform, run }: StartContext): number {
+function startOfClock(scenario: Scenario, platform: Platform, run: ConditionedRun | undefined): number {
   const now = scenario.clock?.now;
   if (now !== undefined) return requireInstant(now);
   return run?.start ?? platform.time();
 }
 
 /** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
-function withOptions(scenario: Scenario, options: StartOptions): Scenario {
-  const { seed, now, frozen, profile } = options;
+function withOptions(scenario: Scenario, { seed, now, frozen, profile }: CheckedOptions): Scenario {
   const isUnchanged = [seed, now, frozen, profile].every((option) => option === undefined);
   if (isUnchanged) return scenario;
 

@@ -24,6 +24,8 @@ const keyShape = s.mapping({
   fingerprint: s.text({ pattern: /^[0-9a-f]{12}$/ }),
   state: s.choice(keyStates),
   usage: s.mapping({ thisMinute: s.count(), today: s.count() }),
+  /** When it was created; `null` for a key that the scenario starts with. */
+  createdAt: s.nullable(s.instant()),
   ...mapKeyEnds(() => s.nullable(s.instant())),
   replacedBy: s.nullable(listedRef()),
   replaces: s.nullable(listedRef()),

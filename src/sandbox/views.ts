@@ -32,6 +32,7 @@ export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.cl
     fingerprint: fingerprintOf(key.sha256),
     state: keyStateAt(key, now),
     usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
+    createdAt: viewTime(key.createdAt),
     ...mapKeyEnds((end) => viewTime(key[end])),
     replacedBy: (key.replacedBy ?? null) as ListedKeyRef | null,
     replaces: (key.replaces ?? null) as ListedKeyRef | null,

@@ -12,25 +12,26 @@ import {
 import type { Scenario } from "./scenario.generated.js";
 
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
-export type ScenarioKey = NonNullable<ScenarioOrganization["keys"]>[string];
+/** What a scenario writes of one key; the rest follows from where it stands. */
+export type KeyFields = NonNullable<ScenarioOrganization["keys"]>[string];
 
 /** A key that a scenario starts with, listed or of its population. */
-export interface DescribedKey {
+export interface ScenarioKey {
   readonly ref: string;
   readonly organization: string;
-  readonly fields: ScenarioKey;
+  readonly fields: KeyFields;
 }
 
-/** A key that the scenario lists, with the path of its fields. */
-export interface WrittenKey extends DescribedKey {
-  readonly path: FieldPath;
+/** Where a listed key is in its scenario. */
+export function fieldOfKey({ ref, organization }: ScenarioKey): FieldPath {
+  return ["organizations", organization, "keys", ref];
 }
 
 /** The keys that a scenario lists, in its order. */
-export function* writtenKeys({ organizations = {} }: Scenario): Generator<WrittenKey> {
+export function* writtenKeys({ organizations = {} }: Scenario): Generator<ScenarioKey> {
   for (const [organization, { keys = {} }] of Object.entries(organizations)) {
     for (const [ref, fields] of Object.entries(keys)) {
-      yield { ref, organization, path: ["organizations", organization, "keys", ref], fields };
+      yield { ref, organization, fields };
     }
   }
 }
@@ -47,7 +48,7 @@ export function* describedOrganizations(
 }
 
 /** The keys of a scenario in order, its population's after its own. */
-export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
+export function* describedKeys(scenario: Scenario): Generator<ScenarioKey> {
   yield* writtenKeys(scenario);
   const { organizations, keysEach } = populationOf(scenario);
   for (let number = 1; number <= organizations; number++) {
@@ -56,24 +57,24 @@ export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
 }
 
 /** The fields of the keys of a population: test, live, test … */
-const populatedFields: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
+const populatedFields: readonly KeyFields[] = environments.map((environment) => ({ environment }));
 
-function populatedKey(number: number, key: number): DescribedKey {
+function populatedKey(number: number, key: number): ScenarioKey {
   const organization = populatedRef(number);
   // Of ten keys, five are active in each environment, the maximum of R32.
-  const fields = populatedFields[(key - 1) % populatedFields.length] as ScenarioKey;
+  const fields = populatedFields[(key - 1) % populatedFields.length] as KeyFields;
   return { ref: `${organization}-key-${key}`, organization, fields };
 }
 
 /** The key of a population with this ref. */
-export function populatedKeyAt(ref: string, scenario: Scenario): DescribedKey | undefined {
+export function populatedKeyAt(ref: string, scenario: Scenario): ScenarioKey | undefined {
   const numbers = populatedNumbers(ref);
   if (numbers?.key === undefined || !isPopulated(ref, scenario.population)) return undefined;
   return populatedKey(numbers.organization, numbers.key);
 }
 
 /** Whether a key has the prefix of old keys, by its field or by its pinned secret. */
-export function isLegacy(fields: Pick<ScenarioKey, "legacy" | "secret">): boolean {
+export function isLegacy(fields: Pick<KeyFields, "legacy" | "secret">): boolean {
   if (fields.legacy !== undefined) return fields.legacy;
   if (fields.secret === undefined) return false;
   return parseApiKey(fields.secret)?.legacy ?? false;
@@ -90,7 +91,7 @@ export function unknownSecret(seed: number): string {
   return deriveSecret(seed, { ref: "no such key", environment: "test", legacy: false });
 }
 
-export function secretOf(key: DescribedKey, seed: number): string {
+export function secretOf(key: ScenarioKey, seed: number): string {
   const { ref, fields } = key;
   if (fields.secret !== undefined) return fields.secret;
   return deriveSecret(seed, { ref, environment: fields.environment, legacy: fields.legacy ?? false });
@@ -126,8 +127,12 @@ export function sharedValues(scenario: Scenario): SharedValue[] {
   const { seed = defaultSeed } = scenario;
   const secrets: OwnValue[] = [];
   for (const key of describedKeys(scenario)) {
-    const field = ["organizations", key.organization, "keys", key.ref];
-    secrets.push({ owner: key.ref, field, pinned: key.fields.secret, derive: () => secretOf(key, seed) });
+    secrets.push({
+      owner: key.ref,
+      field: fieldOfKey(key),
+      pinned: key.fields.secret,
+      derive: () => secretOf(key, seed),
+    });
   }
   // No key has it, and so none may be pinned to it.
   secrets.push({ owner: "unknown", field: [], pinned: undefined, derive: () => unknownSecret(seed) });

@@ -70,9 +70,9 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
   return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
 }
 
-/** Removes the members at these paths. */
-function removeMembers(fields: Members, paths: readonly FieldPath[]): void {
-  for (const path of paths) {
+/** Removes members, each by its path. */
+function removeMembers(fields: Members, members: Iterable<FieldPath>): void {
+  for (const path of members) {
     const mapping = valueAt(fields, path.slice(0, -1)) as Record<string, unknown>; // the check found the member in it
     delete mapping[String(path.at(-1))];
   }

@@ -39,8 +39,9 @@ function describe(source: SourceText, offset: number): Place {
 /** The number of the line that starts at an offset. */
 function lineNumberAt(text: string, lineStart: number): number {
   let line = 1;
-  for (let end = text.indexOf("\n"); end !== -1 && end < lineStart; end = text.indexOf("\n", end + 1))
+  for (let end = text.indexOf("\n"); end !== -1 && end < lineStart; end = text.indexOf("\n", end + 1)) {
     line += 1;
+  }
   return line;
 }
 
@@ -98,7 +99,7 @@ export function isSecretName(name: string): boolean {
 const excerptColumns = 72;
 
 /** The part of a line around a column, and a caret that is right also after tabs and wide characters. */
-export function excerptOf(line: string, column: number) {
+function excerptOf(line: string, column: number) {
   const at = Math.min(Math.max(column - 1, 0), line.length);
   // Scenarios may have lines of a megabyte.
   const charactersBefore = charactersOf(line.slice(Math.max(0, at - 1_000), at));

@@ -2,7 +2,7 @@ import { defaultScopes, hasSandboxMark, sandboxMark } from "../rules/api-key.js"
 import type { Spelling } from "../schema/problem.js";
 import type { FieldPath } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
-import { describedKeys, writtenKeys } from "./described-keys.js";
+import { describedKeys, fieldOfKey, writtenKeys } from "./described-keys.js";
 import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
@@ -15,13 +15,13 @@ const maxWarnings = 20;
 /** The pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
 export function unmarkedSecrets(scenario: Scenario): FieldProblem[] {
   const warnings: FieldProblem[] = [];
-  for (const { ref, path, fields } of writtenKeys(scenario)) {
-    const { secret } = fields;
+  for (const key of writtenKeys(scenario)) {
+    const { secret } = key.fields;
     if (secret === undefined || hasSandboxMark(secret)) continue;
     warnings.push({
       code: "secret_unmarked",
-      field: [...path, "secret"],
-      message: `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`,
+      field: [...fieldOfKey(key), "secret"],
+      message: `the secret of ${quote(key.ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`,
       hint: `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`,
     });
   }

@@ -34,7 +34,7 @@ interface ShapeResult {
   /** What is wrong, in the words of the caller. */
   readonly problems: readonly Problem<ShapeCode>[];
   /** The members that are allowed besides those of their mapping. */
-  readonly extras: readonly FieldPath[];
+  readonly extras: Iterable<FieldPath>;
 }
 
 /** The problems of a value that does not have this shape. */

@@ -1,19 +1,25 @@
 import { resolve } from "node:path";
-import { startNamed } from "../node/platform.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { SandboxState, Start } from "../sandbox/sandbox-state.js";
+import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { StateFile, StateOptions } from "./state-file.js";
 
-/** Starts the sandbox of a server, or continues the one of the state file `name`, which the caller closes. Throws as `openStateFile`. */
+/** Where a server keeps its sandbox. */
+interface KeepingOptions extends StateOptions {
+  /** The name of the state file. Default: the sandbox is not kept. */
+  readonly name: string | undefined;
+  /** The folder of a relative name. Default: that of the process. */
+  readonly cwd?: string;
+}
+
+/** Starts the sandbox of a server, or continues the one of its state file, which the caller closes. Throws as `openStateFile`. */
 export async function openSandbox(
-  name: string | undefined,
-  options: Omit<StateOptions, "start">,
-  cwd = "",
+  start: Start,
+  { name, cwd = "", ...options }: KeepingOptions,
 ): Promise<{ readonly sandbox: SandboxState; readonly stateFile: StateFile | undefined }> {
-  const start = () => startNamed(options.startedScenario(), options.startOptions, options.run);
-  if (name === undefined) return { sandbox: start(), stateFile: undefined };
+  if (name === undefined) return { sandbox: startSandbox(start), stateFile: undefined };
 
   // Most servers keep nothing, and do not load the code for it.
   const { openStateFile } = await import("./state-file.js");
-  const stateFile = await openStateFile({ file: resolve(cwd, name), name }, { ...options, start });
+  const stateFile = await openStateFile({ file: resolve(cwd, name), name }, start, options);
   return { sandbox: stateFile.sandbox, stateFile };
 }

@@ -7,17 +7,17 @@ import type {
   WithKnownFields,
 } from "../library/sandbox.js";
 import { loadScenario, nameOfFile } from "../node/files/load-scenario.js";
+import { nodePlatform } from "../node/platform.js";
 import { requireFields, requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
-import { checkedOptions } from "../sandbox/start-sandbox.js";
+import { checkedStart } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { shapeProblems } from "../schema/check.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import { openSandbox } from "./open-sandbox.js";
-import { type RunningServer, serve } from "./serve.js";
-import type { ServeOptions } from "./sockets/server-state.js";
+import { type RunningServer, type ServeOptions, serve } from "./serve.js";
 
 export interface ServerOptions<Source = ScenarioSource | (string & {})>
   extends Partial<ServeOptions>,
@@ -109,15 +109,11 @@ export async function startServer(
   const run = currentRun();
   const started = await loadSource(scenario, run);
   const startedScenario = () => started;
-  const checked = checkedOptions(rest);
+  const startOptions = run?.optionsFor(rest) ?? rest;
+  const start = checkedStart(started, startOptions, { platform: nodePlatform, run: run?.conditionedRun });
   const onProblem = rest.onDefect ?? (() => {});
 
-  const { sandbox, stateFile } = await openSandbox(file, {
-    startedScenario,
-    startOptions: run?.optionsFor(checked) ?? checked,
-    run: run?.conditionedRun,
-    onProblem,
-  });
+  const { sandbox, stateFile } = await openSandbox(start, { name: file, startedScenario, onProblem });
   run?.follow(sandbox);
 
   let running: RunningServer;
@@ -137,8 +133,11 @@ export async function startServer(
 
   // The state file has the requests until the last one, so that it is closed after the server.
   async function close(grace?: number): Promise<void> {
-    await running.close(grace);
-    stateFile?.close();
+    try {
+      await running.close(grace);
+    } finally {
+      stateFile?.close();
+    }
   }
   return { ...running, close, sandbox: sandboxApi(sandbox), [Symbol.asyncDispose]: () => close() };
 }

@@ -4,8 +4,9 @@ import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
-import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import type { SandboxState, Start } from "../sandbox/sandbox-state.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
+import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { quoteFile } from "../schema/words.js";
 import { damagedState, parseState, stateText, unreadableState } from "./state-text.js";
@@ -33,13 +34,8 @@ interface NamedFile {
 }
 
 export interface StateOptions {
-  /** The scenario that the server serves. */
+  /** The scenario that the server was started with, without its options: a state of another one is rejected. */
   readonly startedScenario: () => NamedScenario;
-  /** Starts the sandbox of a new file. */
-  readonly start: () => SandboxState;
-  /** The options of scenarios that start later; the saved sandbox has its own. */
-  readonly startOptions: StartOptions;
-  readonly run?: ConditionedRun | undefined;
   /** Called with the first failure after a success. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -54,12 +50,16 @@ interface OpenedState {
 }
 
 /**
- * Continues the sandbox of a file, or starts one that `begin` starts to keep there.
+ * Continues the sandbox of a file, or starts a new one that `begin` starts to keep there.
  *
  * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
  * An error leaves the file unchanged.
  */
-export async function openStateFile({ file, name }: NamedFile, options: StateOptions): Promise<StateFile> {
+export async function openStateFile(
+  { file, name }: NamedFile,
+  start: Start,
+  options: StateOptions,
+): Promise<StateFile> {
   // All names of a file share one lock.
   const target = readOrThrow(name, () => resolveLinks(file));
   const unlock = await lock(target);
@@ -70,7 +70,8 @@ export async function openStateFile({ file, name }: NamedFile, options: StateOpt
 
   try {
     const lockedFile = { file: target, name };
-    return new StateFile(lockedFile, options, continueOrStart(lockedFile, options), unlock);
+    const opened = continueOrStart(lockedFile, start, options.startedScenario());
+    return new StateFile(lockedFile, options, opened, unlock);
   } catch (error) {
     unlock();
     throw error;
@@ -78,15 +79,13 @@ export async function openStateFile({ file, name }: NamedFile, options: StateOpt
 }
 
 /** The sandbox of a file, or a new one if there is no file. */
-function continueOrStart({ file, name }: NamedFile, options: StateOptions): OpenedState {
+function continueOrStart({ file, name }: NamedFile, start: Start, startedWith: NamedScenario): OpenedState {
   const stamp = stampOf(file);
   const text = readText(file, name);
-  if (text === undefined) return { sandbox: options.start(), savedAt: undefined, stamp };
+  if (text === undefined) return { sandbox: startSandbox(start), savedAt: undefined, stamp };
 
-  const saved = parseState(text, options.startedScenario(), name);
-  const { startOptions, run } = options;
-  const restore = () => restoreSandbox(saved, nodePlatform, { startOptions, run });
-  const sandbox = readOrThrow(name, restore, damagedState);
+  const saved = parseState(text, startedWith, name);
+  const sandbox = readOrThrow(name, () => restoreSandbox(saved, start), damagedState);
   return { sandbox, savedAt: saved.at, stamp };
 }
 

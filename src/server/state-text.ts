@@ -14,7 +14,7 @@ import { isMapping } from "../schema/shape.js";
 import { quote, quoteFile } from "../schema/words.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 11;
+export const stateFormat = 12;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {

@@ -4,7 +4,7 @@ import { pick, randomStream } from "../../src/rules/seed.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretFor, secretsFor } from "../../src/sandbox/secrets.js";
-import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
 import type { HostileGroup } from "../support/hostile-requests.js";
 import { below, hostileGroups, hostileSending, requestText } from "../support/hostile-requests.js";
@@ -19,7 +19,7 @@ const defects: unknown[] = [];
 const journaled: Exchange[] = [];
 
 beforeAll(async () => {
-  sandbox = startInNode(bundledScenarios["key-states"]);
+  sandbox = startInNode(resolveSource("key-states"));
   sandbox.journal.subscribe((event) => {
     if (event.type === "request") journaled.push(event.exchange);
   });
@@ -50,8 +50,9 @@ test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no k
 
   // Who resets at once hears nothing.
   if (name !== "reset at once") expect(responses).not.toEqual([]);
-  for (const response of responses)
+  for (const response of responses) {
     expectDecent(response, name === "the control plane" || name === "absolute targets with odd authorities");
+  }
   const shown = responses.map(({ head, body }) => head + body);
   const remembered = [...journaled, ...sandbox.journal.requests()].map((entry) => JSON.stringify(entry));
   expect(keysShown(sent, [...shown, ...remembered])).toEqual([]);

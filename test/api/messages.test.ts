@@ -7,6 +7,7 @@ import { requestDetails } from "../../src/api/request-details.js";
 import { startInNode } from "../../src/node/platform.js";
 import { advanceClock } from "../../src/sandbox/operations/operations.js";
 import { secretFor } from "../../src/sandbox/secrets.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { asked } from "../support/send.js";
 
 test.each([
@@ -47,11 +48,8 @@ test("a key that allows no requests never has another next request, and a fault 
     main: { environment: "test" },
   } as const;
   const organizations = { bank: { type: "bank", keys } } as const;
-  const sandbox = startInNode({
-    version: 1,
-    organizations,
-    faults: [{ when: { key: "main" }, then: { reset: true } }],
-  });
+  const faults: Scenario["faults"] = [{ when: { key: "main" }, then: { reset: true } }];
+  const sandbox = startInNode({ scenario: { version: 1, organizations, faults }, name: "limits" });
   expect([nextRequest(sandbox, "never").sentence, nextRequest(sandbox, "never").until]).toEqual([
     "429 always: allows 0 requests a minute",
     null,
@@ -71,11 +69,8 @@ test("a limit that resets after the end of its key is not worth the wait", () =>
     new: { environment: "test", name: "N" },
   } as const;
   const organizations = { bank: { type: "bank", keys } } as const;
-  const sandbox = startInNode({
-    version: 1,
-    clock: { now: "2026-03-02T09:00:00Z", frozen: true },
-    organizations,
-  });
+  const clock = { now: "2026-03-02T09:00:00Z", frozen: true };
+  const sandbox = startInNode({ scenario: { version: 1, clock, organizations }, name: "limits" });
   const expected = (ref: string) => {
     const { sentence, until } = nextRequest(sandbox, ref);
     const { id } = handle(sandbox, asked({ apiKey: secretFor(sandbox, ref) }));

@@ -15,6 +15,7 @@ const key = {
   expires: null,
   revoked: null,
   overlapEnds: null,
+  created: null,
 } as const;
 
 const earlier = start - 60_000;
@@ -39,6 +40,10 @@ function openModel(chosen: Model["settings"]): Model {
       l: { ...key, organization: "insurer", perMinute: 0, perDay: 1, counted: [] },
     },
   };
+}
+
+function isoTimeOrNull(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
 }
 
 /** What the model says of a command: of a request its response, of a rejected operation its code. */
@@ -84,6 +89,9 @@ test("R6 R9 R12 R13 R18–R26 R29–R32 R37–R43 any sequence of events goes as
         expect(said(step, await carryOut(game, step))).toEqual(expected);
       }
       expect(Date.parse(game.sandbox.clock.now())).toBe(model.now);
+      const created = Object.entries(model.keys).map(([ref, { created }]) => [ref, isoTimeOrNull(created)]);
+      const shown = game.sandbox.keys.list().map(({ ref, createdAt }) => [ref, createdAt]);
+      expect(shown.sort()).toEqual(created.sort());
     }),
     runs(400),
   );

@@ -136,7 +136,7 @@ describe("a key", () => {
     expect(await explain("last")).toEqual([2, expect.stringContaining("has rejected no request")]);
     expect(await explain("req_bc8550a0796dcd92217f3541", "own.json")).toEqual([
       2,
-      'A request is explained by the sandbox that got it, and not by a scenario. Remove "own.json".\n',
+      'explain <request id or last> does not use "own.json". Remove it.\n',
     ]);
   });
 
@@ -188,5 +188,36 @@ describe("a key", () => {
     expect(sent.length).toBeGreaterThan(3);
     for (const key of [secret, real]) expect(sent.join("\n")).not.toContain(key.slice(-12));
     expect(sandbox.requests.list()).toEqual([]);
+  });
+});
+
+describe("last", () => {
+  const ofKeyLast = {
+    version: 1,
+    organizations: {
+      b: { name: "B", type: "bank", keys: { last: { environment: "test", state: "revoked" } } },
+    },
+  } as const;
+
+  test("is the key of this ref if the running sandbox has one, as with a scenario file", async () => {
+    const { url } = await served({ scenario: ofKeyLast });
+    await fetch(url + mePath);
+    const cwd = temporaryFolder({ "mine.yaml": JSON.stringify(ofKeyLast) });
+    for (const words of [["--url", url], ["mine.yaml"]]) {
+      const { code, stdout } = await runCli(["explain", "last", ...words, "--json"], { cwd });
+      expect([code, JSON.parse(stdout)]).toMatchObject([0, { key: "last", outcome: "401.revoked" }]);
+    }
+  });
+
+  test("as JSON has no line that a terminal breaks", async () => {
+    const { url, sandbox } = await served(frozen);
+    await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret("revoked") } });
+    const json = async (terminal: boolean) => {
+      const { stdout } = await runCli(["explain", "last", "--url", url, "--json"], { terminal, columns: 60 });
+      return stdout;
+    };
+    const inPipe = await json(false);
+    expect(Math.max(...inPipe.split("\n").map((line) => line.length))).toBeGreaterThan(60);
+    expect(await json(true)).toBe(inPipe);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { renderComparison } from "../../src/compare/result.js";
+import { renderComparison } from "../../src/compare/comparison-text.js";
 import { randomStream } from "../../src/rules/seed.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import type { Misbehave, Presented, Reply } from "../support/probed-server.js";

@@ -7,6 +7,7 @@ import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
+import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { serve } from "../../src/server/serve.js";
 import type { SandboxServer } from "../../src/server/start-server.js";
 import { withoutScope } from "../support/coverage.js";
@@ -24,7 +25,7 @@ const serveSandbox = (seed: number, assumptions: Assumed): Promise<SandboxServer
 async function serveMixed(seed: number): Promise<Served> {
   const startOptions = { seed };
   const run = conditionedRun({ profile: "varied", mixed: true });
-  const state = startInNode(bundledScenarios["key-states"], { ...startOptions, startOptions, run });
+  const state = startInNode(resolveSource("key-states"), startOptions, run);
   const { url, close } = await serve(state, { port: 0 });
   onTestFinished(() => close(0));
   return { url, sandbox: createSandbox({ scenario: "key-states", ...startOptions }) };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { renderComparison } from "../../src/compare/result.js";
+import { renderComparison } from "../../src/compare/comparison-text.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { type Presented, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
 

@@ -10,6 +10,7 @@ import {
 import type { ActionName } from "../../src/rules/actions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
+import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { oneKey } from "../support/api-client.js";
 import { type ServedControl, serveControl } from "./client.js";
 
@@ -146,8 +147,9 @@ test("requests are listed by limit, outcome, fault, key and sender; R24 clearing
     ["limit=1", [all[2]]],
     ["limit=1&key=active&outcome=200.test", [all[2]]],
     ["source=story", []],
-  ] as const)
+  ] as const) {
     expect([query, (await ask(`/requests?${query}`)).body.data]).toEqual([query, listed]);
+  }
   expect(await ask("/requests?key=nope")).toMatchObject({
     status: 404,
     body: { error: { code: "not_found" } },
@@ -299,7 +301,7 @@ test("a value that a user and a step change is as it would be without the user, 
   );
   const saved = JSON.parse(JSON.stringify(saveSandbox(control.sandbox)));
   const { sandbox } = control;
-  const restored = restoreSandbox(saved, sandbox.platform, { startOptions: {} });
+  const restored = restoreSandbox(saved, checkedStart(saved, {}, sandbox));
   expect(restored.changes).toEqual(sandbox.changes);
   operations.organization(restored, { ref: "bank", status: "active" });
   expect(restored.changes.size).toBe(0);
@@ -434,8 +436,9 @@ test("without a control plane its paths are unknown paths of the API", async () 
 
 test("paths that only start like the control plane belong to the API", async () => {
   const { server } = await serveControl();
-  for (const path of ["/__sandboxes", "/__sandbox-x/health", "/__SANDBOX/health", "/%5f_sandbox/health"])
+  for (const path of ["/__sandboxes", "/__sandbox-x/health", "/__SANDBOX/health", "/%5f_sandbox/health"]) {
     expect((await fetch(server.url + path)).headers.get("x-frame-options")).toBeNull();
+  }
 });
 
 test("the Date of a response comes from the sandbox's clock", async () => {

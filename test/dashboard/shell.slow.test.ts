@@ -1,18 +1,9 @@
-import { readdirSync, statSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
 import { hashOf, openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
 describe.skipIf(noBrowser)("the frame of the page", () => {
-  test("the script and the style sheet have at most 29,000 bytes", () => {
-    const folder = "dist/dashboard/assets/";
-    const files = readdirSync(folder).filter((file) => /\.(?:css|js)\.br$/.test(file));
-    expect(files).toHaveLength(2);
-    const bytes = files.reduce((sum, file) => sum + statSync(folder + file).size, 0);
-    expect(bytes).toBeLessThanOrEqual(29_000);
-  });
-
   test("a view loads at most 60 kB, and reads nothing twice; only the one with the journal reads that", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states" });
     const session = await page.context().newCDPSession(page);

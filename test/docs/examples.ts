@@ -4,12 +4,18 @@ export type Modules = Readonly<Record<string, object>>;
 /** The examples of a source file's doc comments, each with the name of what is documented. */
 export function docExamples(source: string): { readonly title: string; readonly code: string }[] {
   const comments = source.matchAll(
-    /\/\*\*((?:(?!\*\/)[\s\S])*?)@example\n((?:(?!\*\/)[\s\S])*)\*\/\s*export (?:async )?\w+ (\w+)/g,
+    /\/\*\*((?:(?!\*\/)[\s\S])*?)@example\n((?:(?!\*\/)[\s\S])*)\*\/\s*(?:export (?:async )?\w+ (\w+)|<const)/g,
   );
-  return [...comments].map(([, , example, name]) => ({
-    title: name as string,
-    code: (example as string).replace(/^ \* ?/gm, "").trim(),
+  return [...comments].map(({ 2: example = "", 3: name, index }) => ({
+    title: name ?? signedFunction(source.slice(0, index)),
+    code: example.replace(/^ +\* ?/gm, "").trim(),
   }));
+}
+
+/** The function of a signature, by the interface that begins last in a source: `createSandbox` for `CreateSandbox`. */
+function signedFunction(source: string): string {
+  const [, first = "", rest = ""] = /.*export interface (\w)(\w+)/s.exec(source) ?? [];
+  return first.toLowerCase() + rest;
 }
 
 /**

@@ -9,6 +9,8 @@ export interface ModelKey {
   readonly expires: number | null;
   revoked: number | null;
   overlapEnds: number | null;
+  /** When it was created or replaced another; null for a key of the scenario. */
+  readonly created: number | null;
   /** When the requests that counted came. */
   readonly counted: number[];
 }
@@ -173,7 +175,7 @@ export function rotate(model: Model, ref: string, as: string, overlap: number): 
   if (!isActive(key, model.now)) return "key_not_active";
   if (overlap < 0 || overlap > 7 * 24 * hour) return "overlap_out_of_range";
   if (model.keys[as] !== undefined) return "name_taken";
-  model.keys[as] = { ...key, expires: null, counted: [] };
+  model.keys[as] = { ...key, created: model.now, expires: null, counted: [] };
   key.overlapEnds = model.now + overlap;
   return null;
 }
@@ -182,7 +184,7 @@ export function rotate(model: Model, ref: string, as: string, overlap: number): 
 export function create(
   model: Model,
   ref: string,
-  key: Omit<ModelKey, "expires" | "revoked" | "overlapEnds" | "counted">,
+  key: Omit<ModelKey, "expires" | "revoked" | "overlapEnds" | "created" | "counted">,
 ): string | null {
   const organization = model.organizations[key.organization];
   if (organization === undefined) return "unknown_ref";
@@ -197,6 +199,9 @@ export function create(
   );
   if (siblings.length >= 5) return "key_limit_reached";
   if (model.keys[ref] !== undefined) return "name_taken";
-  model.keys[ref] = { ...key, expires: null, revoked: null, overlapEnds: null, counted: [] };
+  model.keys[ref] = {
+    ...{ ...key, created: model.now, counted: [] },
+    ...{ expires: null, revoked: null, overlapEnds: null },
+  };
   return null;
 }

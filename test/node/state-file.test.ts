@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { nodePlatform, startInNode, timers } from "../../src/node/platform.js";
+import { nodePlatform, timers } from "../../src/node/platform.js";
 import { receivedRequest } from "../../src/rules/request.js";
+import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openStateFile, SavePace } from "../../src/server/state-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -35,7 +36,6 @@ async function openSlow() {
   let now = 0;
   let tick = () => {};
   const scenario = bundledScenarios.active;
-  const sandbox = startInNode(scenario);
   const file = join(temporaryFolder(), "state.json");
   const startedScenario = vi.fn(() => {
     now += 100;
@@ -48,8 +48,10 @@ async function openSlow() {
       return { unref() {} };
     }) as unknown as typeof setInterval), // only these members are used
   ];
-  const options = { startedScenario, start: () => sandbox, startOptions: {}, onProblem() {} };
-  const stateFile = await openStateFile({ file, name: "state.json" }, options);
+  const start = checkedStart({ scenario, name: "active" }, {}, { platform: nodePlatform });
+  const options = { startedScenario, onProblem() {} };
+  const stateFile = await openStateFile({ file, name: "state.json" }, start, options);
+  const { sandbox } = stateFile;
   stateFile.begin();
   onTestFinished(() => {
     stateFile.close();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectRejection, fill, minute, open, responses, testKey } from "./sandbox.js";
+import { at, expectRejection, fill, minute, open, responses, testKey } from "./sandbox.js";
 
 test("R29 a created key has the requested fields and works at once", async () => {
   const sandbox = open();
@@ -14,7 +14,7 @@ test("R29 a created key has the requested fields and works at once", async () =>
     ...{ legacy: false, fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/), state: "active" },
     ...{ scopes: ["attestations:read", "consents:write"], limits: { perMinute: 5, perDay: 50 } },
     ...{ usage: { thisMinute: 0, today: 0 }, revokedAt: null, expiresAt: null, overlapEndsAt: null },
-    ...{ replacedBy: null, replaces: null },
+    ...{ createdAt: at(0), replacedBy: null, replaces: null },
   });
   expect(secret).toMatch(/^SVC_test_sbx[0-9A-Za-z]{29}$/);
   expect(await responses(sandbox, secret)).toEqual(["200"]);

@@ -5,6 +5,7 @@ import type { KeyRecord } from "../../src/rules/api-key.js";
 import { recordChanges } from "../../src/sandbox/operations/changes.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
+import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
 import { camelCase, snakeCase } from "../../src/schema/json.js";
@@ -45,7 +46,7 @@ const shownIn = ({ organizations, keys }: Sandbox) => [organizations.list(), key
 function continuationsOf(sandbox: Sandbox): Sandbox[] {
   const { platform } = stateOf(sandbox);
   const saved = JSON.parse(JSON.stringify(saveSandbox(stateOf(sandbox))));
-  const restored = sandboxApi(restoreSandbox(saved, platform, { startOptions: {} }));
+  const restored = sandboxApi(restoreSandbox(saved, checkedStart(saved, {}, { platform })));
   return [createSandbox({ scenario: sandbox.snapshot() }), restored];
 }
 
@@ -98,6 +99,7 @@ const keyMembers: Readonly<Record<string, readonly (readonly [written: object, s
     [{ state: "rotated" }, { state: "rotated", overlapEndsAt: at(0) }],
     [replaced, { state: "retiring", replacedBy: "next" }],
   ],
+  created_at: [[{ created_at: at(-hour) }, { createdAt: at(-hour) }]],
   revoked_at: [[{ state: "revoked", revoked_at: at(-hour) }, { revokedAt: at(-hour) }]],
   expires: [[{ expires: "1d" }, { expiresAt: at(day) }]],
   overlap_ends: [[{ ...replaced, overlap_ends: "1d" }, { overlapEndsAt: at(day) }]],
@@ -113,8 +115,9 @@ test("each member and each state of a key has its values here", () => {
     keyMembers[name]?.map(([values]) => (values as Record<string, unknown>)[name]);
   for (const [name, field] of Object.entries(keyFields)) {
     const shape = shapeOfField(field);
-    if (shape.kind === "choice" || shape.kind === "boolean")
+    if (shape.kind === "choice" || shape.kind === "boolean") {
       expect([name, written(name)?.sort()]).toEqual([name, [...valuesOf(shape)].sort()]);
+    }
   }
 });
 
@@ -151,7 +154,10 @@ test("a snapshot and a saved state have each member of each record of keys and o
 /** A change of each member that an action may set, so that a new one needs its line. */
 const keyChanges: Readonly<
   Record<
-    Exclude<keyof KeyRecord, "ref" | "organization" | "environment" | "legacy" | "sha256" | "replaces">,
+    Exclude<
+      keyof KeyRecord,
+      "ref" | "organization" | "environment" | "legacy" | "sha256" | "createdAt" | "replaces"
+    >,
     unknown
   >
 > = {
@@ -170,8 +176,13 @@ test.each(Object.entries(keyChanges))(
     const state = stateOf(open());
     const entry = state.registry.key("main");
     const act = (members: object) =>
-      recordChanges(state, "expire", ["main"], false, () => {
-        entry.key = { ...entry.key, ...members };
+      recordChanges(state, {
+        operation: "expire",
+        isScripted: false,
+        refs: ["main"],
+        run() {
+          entry.key = { ...entry.key, ...members };
+        },
       });
     act({});
     expect(state.changes.size).toBe(0);

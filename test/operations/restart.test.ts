@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import { startInNode } from "../../src/node/platform.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
-import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 
 const startOptions = { seed: 7, frozen: true } as const;
-const start = () =>
-  startInNode(bundledScenarios.rotation, { name: "rotation", ...startOptions, startOptions });
+const start = () => startInNode(resolveSource("rotation"), startOptions);
 
 const scenario: Scenario = {
   version: 1,

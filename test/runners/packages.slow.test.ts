@@ -74,7 +74,8 @@ time.sleep(600)
     const urls = (await until(/\n/)).trim().split(" ");
     expect(urls).toHaveLength(3);
     child.kill("SIGKILL");
-    for (const url of urls)
+    for (const url of urls) {
       await vi.waitFor(() => expect(fetch(url)).rejects.toThrow("fetch failed"), { timeout: 30_000 });
+    }
   });
 });

@@ -4,7 +4,7 @@ import { nodePlatform } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsFor } from "../../src/sandbox/secrets.js";
-import { startSandbox } from "../../src/sandbox/start-sandbox.js";
+import { checkedStart, startSandbox } from "../../src/sandbox/start-sandbox.js";
 import type { PlayedStep, StoryStep } from "../../src/sandbox/step-results.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -21,7 +21,8 @@ interface Told {
 const storyOf = (name: ScenarioName): readonly StoryStep[] => withStory(name).story ?? [];
 
 function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 1 } = {}): SandboxState {
-  return startSandbox(scenario, { platform, frozen: true, profile, seed });
+  const options = { frozen: true, profile, seed };
+  return startSandbox(checkedStart({ scenario, name: "told" }, options, { platform }));
 }
 
 function tellInCore(scenario: Scenario, options = {}): Told {
@@ -51,11 +52,9 @@ describe.each(scenarioNames)("the story of %s", (name) => {
 
   test("passes on a running clock, with pauses of a presenter before each step", async () => {
     let time = platform.time();
-    const sandbox = startSandbox(withStory(name), {
-      platform: { ...platform, time: () => time },
-      frozen: false,
-      profile: "minimal",
-    });
+    const options = { frozen: false, profile: "minimal" } as const;
+    const surroundings = { platform: { ...platform, time: () => time } };
+    const sandbox = startSandbox(checkedStart({ scenario: withStory(name), name }, options, surroundings));
     const state = sandbox;
     time += 61_000;
     const steps: PlayedStep[] = [];
@@ -79,8 +78,9 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const rest = JSON.stringify(
       steps.map((step) => ({ ...step, performed: step.performed && { ...step.performed, secret: null } })),
     );
-    for (const secret of [...made, ...Object.values(secretsFor(sandbox))])
+    for (const secret of [...made, ...Object.values(secretsFor(sandbox))]) {
       expect(rest.includes(secret)).toBe(false);
+    }
     expect(rest).not.toMatch(/(SVC|legacysvc)_(test|live)_\w/);
     expect(rest).not.toContain("x-api-key");
   });
@@ -88,7 +88,8 @@ describe.each(scenarioNames)("the story of %s", (name) => {
 
 describe.each(["minimal", "typical", "varied"] as const)("with the profile %s", (profile) => {
   test.each(scenarioNames)("the story of %s passes with every seed", async (name) => {
-    for (const seed of [1, 7, 42])
+    for (const seed of [1, 7, 42]) {
       expect(wrongSteps(tellInCore(withStory(name), { profile, seed }))).toEqual([]);
+    }
   });
 });

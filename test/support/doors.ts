@@ -3,8 +3,8 @@ import { onTestFinished } from "vitest";
 import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/index.js";
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
-import { type NodeSandboxOptions, startInNode } from "../../src/node/platform.js";
-import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
+import { startInNode } from "../../src/node/platform.js";
+import type { ConditionedRun, SandboxState, StartOptions } from "../../src/sandbox/sandbox-state.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { sendOnSocket } from "./exchange.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
@@ -76,7 +76,11 @@ const socket: Door = {
 export const doors: readonly Door[] = [core, msw, socket];
 
 /** Opens a sandbox of a scenario, frozen at its start unless told otherwise. */
-export function startFrozen(from: ScenarioName | Scenario, options: NodeSandboxOptions = {}): SandboxState {
+export function startFrozen(
+  from: ScenarioName | Scenario,
+  { run, ...options }: StartOptions & { readonly run?: ConditionedRun | undefined } = {},
+): SandboxState {
   const scenario = typeof from === "string" ? bundledScenarios[from] : from;
-  return startInNode(scenario, { frozen: true, ...options });
+  const name = scenario.name ?? "unnamed";
+  return startInNode({ scenario, name }, { frozen: true, ...options }, run);
 }

@@ -1,5 +1,6 @@
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
+import type { FailureStatus } from "../../src/rules/fault-effects.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretFor } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "./doors.js";
@@ -28,6 +29,9 @@ export function scenarioWith(faults: readonly Fault[]): Scenario {
 export const sandboxWith = (...faults: Fault[]): SandboxState => startFrozen(scenarioWith(faults));
 
 export const unavailable = { status: 503 } as const;
+
+/** A fault of every request. */
+export const failingWith = (status: FailureStatus): Fault => ({ then: { status } });
 
 export interface FaultySent {
   readonly key?: string;

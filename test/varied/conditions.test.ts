@@ -11,6 +11,7 @@ import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretFor } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { serve } from "../../src/server/serve.js";
 import { control as callControl } from "../support/call-control.js";
@@ -49,8 +50,9 @@ test("without a row, every response is minimal's", () => {
 
 test("every variant can be chosen, and has a description", () => {
   const ids = new Set<string>();
-  for (let seed = 1; seed <= 8; seed++)
+  for (let seed = 1; seed <= 8; seed++) {
     for (const { row, variant } of responses("varied", {}, seed).points) ids.add(`${row} ${variant}`);
+  }
   const worded = Object.entries(words).flatMap(([row, { variants }]) =>
     Object.keys(variants).map((one) => `${row} ${one}`),
   );
@@ -62,7 +64,7 @@ test("a fault that never fires changes no variant of a mixed run", () => {
   const variantsWith = (faults: NonNullable<Scenario["faults"]>) => {
     const run = conditionedRun({ profile: "varied", mixed: true });
     const scenario = { ...bundledScenarios["key-states"], faults };
-    const sandbox = startInNode(scenario, { frozen: true, seed: 1, run });
+    const sandbox = startInNode({ scenario, name: "faulty" }, { frozen: true, seed: 1 }, run);
     const traces = collectTraces(sandbox);
     const given = Array.from({ length: 40 }, () => ask(sandbox, { key: "wrong-scope" }));
     return { given: given.map(({ headers, body }) => ({ headers, body })), traces };
@@ -226,12 +228,7 @@ test("what a sandbox sets to be there is there in every run, and only its form v
 
 /** Serves `key-states` under these conditions, and opens its control plane. */
 async function serveUnder(conditions: RunConditions) {
-  const startOptions = { seed: 3 } as const;
-  const sandbox = startInNode(bundledScenarios["key-states"], {
-    ...startOptions,
-    startOptions,
-    run: conditionedRun(conditions),
-  });
+  const sandbox = startInNode(resolveSource("key-states"), { seed: 3 }, conditionedRun(conditions));
   const server = await serve(sandbox, { port: 0 });
   onTestFinished(() => server.close(0));
   const control = async (call: string, body?: object) =>

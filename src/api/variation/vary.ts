@@ -8,7 +8,8 @@ import { saltOf, variantOn } from "../../sandbox/variants.js";
 import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { openRow } from "./own-assumptions.js";
-import { type Draft, idRows, type RowVariant, rowsByContent, type VariationRow } from "./table.js";
+import type { Body, Header, RowVariant, VariationRow } from "./row.js";
+import { idRows, rowsByContent } from "./table.js";
 
 /** The kind of a response: its variants follow from nothing else, never from the request, or from why its key is rejected (R14). */
 export interface ResponseKind {
@@ -24,20 +25,18 @@ interface ChosenVariant {
   readonly random: RandomStream;
 }
 
-/** A call; if its response varies, with its variants, and with the id and the assumptions that these choose. */
-export type VariedCall = ApiCall & { readonly variants?: readonly ChosenVariant[] };
-
 /**
- * Makes the response to a call. In the profile `varied`, `respond` gets the call with the variants of its kind, and the result
- * has what varies in it, which a run shows. `respond` itself calls `vary` if the body is one of the API.
+ * Makes the response to a call. In the profile `varied`, `respond` gets the call with the id and the assumptions that the
+ * variants of its kind choose, and these variants, with which it varies a body of the API. The result has what varies in it,
+ * which a run shows.
  */
 export function withVariants<Result extends { readonly response: ApiResponse }>(
   sandbox: SandboxState,
   call: ApiCall,
   kind: ResponseKind,
-  respond: (call: VariedCall) => Result,
+  respond: (call: ApiCall, variants: readonly ChosenVariant[]) => Result,
 ): Result & Pick<CallResult, "requestId" | "points"> {
-  if (profileInEffect(sandbox) !== "varied") return respond(call);
+  if (profileInEffect(sandbox) !== "varied") return respond(call, []);
   const variants = chooseVariants(sandbox, call, kind);
 
   // What the variants choose before there is a response.
@@ -48,7 +47,7 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
     if (variant.requestId !== undefined) id = variant.requestId(call.id.slice("req_".length));
   }
 
-  const result = respond({ ...call, id, assumptions, variants });
+  const result = respond({ ...call, id, assumptions }, variants);
   if (sandbox.run === undefined) return { ...result, requestId: id };
 
   // What varies in it, for the run.
@@ -104,18 +103,31 @@ function variedPoints(response: ApiResponse, variants: readonly ChosenVariant[])
   return points;
 }
 
-/** Applies the changes of these variants to a response, which was made with their assumptions. */
+/** A response with the changes of these variants; it was made with their assumptions. */
 export function vary(response: ApiResponse, variants: readonly ChosenVariant[]): ApiResponse {
-  const { status, body } = response;
-  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(response.headers) };
-  for (const { variant, random } of variants) variant.change?.(draft, random);
+  const { status } = response;
 
-  // The variants change the body after its length was set.
-  const length = String(utf8Length(draft.text));
-  const headers: string[] = [];
-  for (const [name, value] of draft.headers) {
-    const isLength = name.toLowerCase() === "content-length";
-    headers.push(name, isLength ? length : value);
+  // The value of the body, and how it is written.
+  let body: Body = JSON.parse(response.body);
+  let writeBody = (value: Body) => JSON.stringify(value);
+  for (const { variant, random } of variants) {
+    if (variant.changeBody !== undefined) body = variant.changeBody(body, random, status);
+    if (variant.writeBody !== undefined) writeBody = variant.writeBody;
   }
-  return { status, headers, body: draft.text };
+
+  let text = writeBody(body);
+  for (const { variant } of variants) {
+    if (variant.changeText !== undefined) text = variant.changeText(text);
+  }
+
+  // The headers. The body has another length now.
+  const length = String(utf8Length(text));
+  let headers: readonly Header[] = headerPairs(response.headers).map(([name, value]) => [
+    name,
+    name === "Content-Length" ? length : value,
+  ]);
+  for (const { variant, random } of variants) {
+    if (variant.changeHeaders !== undefined) headers = variant.changeHeaders(headers, random, text);
+  }
+  return { status, headers: headers.flat(), body: text };
 }

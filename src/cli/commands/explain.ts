@@ -3,7 +3,7 @@ import { endpointNamed } from "../../api/endpoints.js";
 import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findListener, longestSearch } from "../../node/clients/control-client.js";
-import { nodePlatform, startNamed } from "../../node/platform.js";
+import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
@@ -27,7 +27,7 @@ import { bundledScenarios } from "../../scenario/bundled.js";
 import { writtenKeys } from "../../scenario/described-keys.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { didYouMean, listed, quote, quoteFile } from "../../schema/words.js";
+import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -35,14 +35,16 @@ import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { paintStatus, type Style } from "../terminal.js";
 
-const flags = {
-  endpoint: flag.endpoint,
+/** Where the running sandbox is, and how to call it. */
+const runningFlags = {
   url: flag.cliOnlyOption("--url <url>", flag.runningUrlText, (text) => text),
   ...flag.callFlags,
-  json: flag.json,
-  ...flag.sandboxFlags,
 };
+const flags = { endpoint: flag.endpoint, ...runningFlags, json: flag.json, ...flag.sandboxFlags };
 type ExplainCall = CallOf<typeof flags>;
+
+const runningFlagNames = flag.flagNamesOf(runningFlags);
+const sandboxFlagNames = flag.flagNamesOf(flag.sandboxFlags);
 
 /** The form of a request id, in every profile. */
 const requestId =
@@ -57,10 +59,27 @@ export const explainCommand = declareCommand({
     "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what the next request with a key gets there; with a scenario, --seed, --now, --frozen or --profile, or if no sandbox runs, what the scenario would respond. Sends and counts nothing, and never prints or sends a key.",
   args: {
     "<key>":
-      "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
+      "an X-Request-Id, last (the latest rejected request, unless a key has this name), a key's ref, a full key, or one of: none, malformed, unknown",
     ...flag.scenarioArgument,
   },
   flags,
+  modes: [
+    {
+      name: "explain <request id or last>",
+      when: isAboutRequest,
+      words: ["<key>"],
+      flags: ["json", ...runningFlagNames],
+    },
+    {
+      // A scenario, or one of these flags, is about a sandbox to start, and not about the one that runs.
+      name: "explain <key> [scenario]",
+      when: ({ args, flags }) =>
+        args.length > 1 || sandboxFlagNames.some((name) => flags[name] !== undefined),
+      words: ["<key>", "[scenario]"],
+      flags: ["endpoint", "json", ...sandboxFlagNames],
+    },
+    { name: "explain <key>", words: ["<key>"], flags: ["endpoint", "json", ...runningFlagNames] },
+  ],
   examples: {
     "svc-sandbox explain last": "the latest rejected request of http://127.0.0.1:4747",
     "svc-sandbox explain req_bc8550a0796dcd92bd275137": "the request with this X-Request-Id",
@@ -70,46 +89,60 @@ export const explainCommand = declareCommand({
     "svc-sandbox explain none --json": "a request without a key, for machines",
   },
   async run(call) {
-    const { args, flags, io } = call;
+    const { mode, args, flags, io } = call;
     const [word = "", scenario] = args;
-    if (requestId.test(word)) {
-      if (scenario !== undefined) throw scenarioOfRequest(scenario);
-      await sayRequest(word, call);
+    if (mode === "explain <key> [scenario]") {
+      await sayKey(word, await ownKeys(scenario, flags, io), call);
       return;
     }
-    // A scenario may have a key of this name.
-    if (word === "last" && scenario === undefined) {
-      await sayRequest(word, call);
+    if (mode === "explain <key>") {
+      const keys = await findRunningKeys(word, call);
+      await sayKey(word, keys ?? (await ownKeys(undefined, flags, io)), call);
       return;
     }
 
-    const keys = await openKeys(word, scenario, call);
-    const explained = await explainKey(word, keys, io.program);
-    if (flags.json) {
-      io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
-      return;
+    const client = new ControlClient(flag.controlAddress(flags.url, flags, io));
+    if (word === "last") {
+      const keys = await runningKeys(client, undefined);
+      // A key of this name comes first, as with a scenario.
+      if (keys.refs.includes(word)) {
+        await sayKey(word, keys, call);
+        return;
+      }
     }
-    const style = io.stdout.style();
-    const text = explanationText(explained, keys, io.program);
-    const parts = [paintExplanation(text, explained.status, style)];
-    for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
-    io.stdout.say(redactKeys(`${parts.join("\n\n")}\n`));
+    await sayRequest(word, client, call);
   },
 });
 
-function scenarioOfRequest(scenario: string): SandboxError {
-  return usageError(
-    `A request is explained by the sandbox that got it, and not by a scenario. Remove ${quoteFile(scenario)}.`,
-  );
+/** Whether a call is about a request of a running sandbox, and not about a key. A scenario may have a key `last`. */
+function isAboutRequest({ args }: Pick<ExplainCall, "args">): boolean {
+  const [word = "", scenario] = args;
+  if (word === "last") return scenario === undefined;
+  return requestId.test(word);
 }
 
 /** Explains a request that the running sandbox has got. */
-async function sayRequest(id: string, { flags, io }: ExplainCall): Promise<void> {
-  const client = new ControlClient(flag.controlAddress(flags.url, flags, io));
+async function sayRequest(id: string, client: ControlClient, { flags, io }: ExplainCall): Promise<void> {
   const { text, ...details } = await client.request(id);
-  let shown = paintExplanation(text, details.status, io.stdout.style());
-  if (flags.json) shown = JSON.stringify(details, null, 2);
-  io.stdout.say(redactKeys(`${shown}\n`));
+  if (flags.json) {
+    io.stdout.write(redactKeys(`${JSON.stringify(details, null, 2)}\n`));
+    return;
+  }
+  io.stdout.say(redactKeys(`${paintExplanation(text, details.status, io.stdout.style())}\n`));
+}
+
+/** Explains what the next request with a key gets. */
+async function sayKey(word: string, keys: KeySource, { flags, io }: ExplainCall): Promise<void> {
+  const explained = await explainKey(word, keys, io.program);
+  if (flags.json) {
+    io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
+    return;
+  }
+  const style = io.stdout.style();
+  const text = explanationText(explained, keys, io.program);
+  const parts = [paintExplanation(text, explained.status, style)];
+  for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
+  io.stdout.say(redactKeys(`${parts.join("\n\n")}\n`));
 }
 
 /** The keys of a sandbox: of one that runs, or of one in this process. */
@@ -139,19 +172,10 @@ interface NextRequest {
   readonly faultOutcomes: readonly OutcomeId[];
 }
 
-/** The keys of the running sandbox, unless the call names a scenario or how to start one, or no sandbox runs. */
-async function openKeys(word: string, scenario: string | undefined, call: ExplainCall): Promise<KeySource> {
-  const { flags, io } = call;
-  const { seed, now, frozen, profile } = flags;
-  // A scenario or one of these flags is about a sandbox to start, and not about the one that runs.
-  const startsOwn = [scenario, seed, now, frozen, profile].some((value) => value !== undefined);
-  if (startsOwn && flags.url !== undefined) {
-    throw usageError("--url asks a running sandbox: remove it, or the scenario and its flags.");
-  }
-
-  const client = startsOwn ? undefined : await findRunning(word, call);
-  if (client !== undefined) return runningKeys(client, flags.endpoint);
-  return ownKeys(scenario, flags, io);
+/** The keys of the sandbox that runs; `undefined` if none does. */
+async function findRunningKeys(word: string, call: ExplainCall): Promise<KeySource | undefined> {
+  const client = await findRunning(word, call);
+  return client && runningKeys(client, call.flags.endpoint);
 }
 
 /** The client of the sandbox that runs; `undefined` if none does. */
@@ -201,7 +225,7 @@ async function ownKeys(
   io: Io,
 ): Promise<KeySource> {
   const loaded = await loadNamed(scenario, io);
-  const sandbox = startNamed(loaded, flags);
+  const sandbox = startInNode(loaded, flags);
   const endpoint = endpointNamed(sandbox, flags.endpoint);
   return {
     scenario: loaded.name,

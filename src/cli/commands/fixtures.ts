@@ -60,6 +60,15 @@ export const fixturesCommand = declareCommand({
     "Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population; fixtures/README.md describes farmers. In CSV, lists are counted or summed.",
   args: { "<kind>": "organizations or farmers" },
   flags,
+  modes: [
+    {
+      name: "fixtures organizations",
+      when: ({ args }) => args[0] === "organizations",
+      words: ["<kind>"],
+      flags: ["count", "from", "format", "seed"],
+    },
+    { name: "fixtures farmers", words: ["<kind>"], flags: flag.flagNamesOf(flags) },
+  ],
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",
     "svc-sandbox fixtures farmers --count 1000 --locale en --format csv > en.csv": "a table",
@@ -94,8 +103,8 @@ const readKind = flag.oneOf(["organizations", "farmers"]);
 function fixtureRecords({ args, flags }: FixturesCall): Records {
   const kind = readKind(args[0] ?? "", "kind of records");
   if (kind === "farmers") return farmerRecords(flags);
-  if (flags.locale !== undefined || flags.format === "geojson") {
-    throw usageError("--locale and --format geojson are only for farmers: organizations have no location.");
+  if (flags.format === "geojson") {
+    throw usageError("--format geojson is only for farmers: organizations have no location.");
   }
   return organizationRecords(flags.seed ?? 1);
 }

@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
 import { packageFile, repository, version } from "../../node/package-files.js";
 import { isExecutable } from "../../node/platform.js";
+import { shellWord } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
@@ -29,15 +30,17 @@ interface ClientTests {
   readonly example: string;
   /** The file in this folder. */
   readonly test: string;
-  /** The file in the user's project. */
+  /** The file in the user's project, if the call names no other one. */
   readonly to: string;
+  /** How the names of such files end, so that their runner finds and reads them. */
+  readonly endings: readonly string[];
   /** What the tests need, as the files of a project name it. */
   readonly needs: readonly string[];
   /** The files of a project that may name it. */
   readonly files: readonly string[];
   /** The command that the script `test:sandbox` runs with a sandbox. */
   readonly script?: string;
-  /** The command line that runs the tests. */
+  /** The command line that runs the tests; % is the folder of their file. */
   readonly run: string;
   /** How to install what they need besides this package, from its folder (%). */
   readonly install?: string;
@@ -51,6 +54,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     ...nodeProject,
     test: "whoami.test.js",
     to: "test/whoami.test.js",
+    endings: [".js", ".mjs", ".ts", ".mts"],
     needs: [thisPackage, '"vitest"'],
     script: "vitest run",
     install: "npm install --save-dev vitest",
@@ -59,6 +63,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     ...nodeProject,
     test: "whoami.jest.cjs",
     to: "test/whoami.test.cjs",
+    endings: [".cjs", ".js"],
     needs: [thisPackage, '"jest"'],
     script: "jest",
     install: "npm install --save-dev jest",
@@ -67,6 +72,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     ...nodeProject,
     test: "whoami.node.mjs",
     to: "test/whoami.test.mjs",
+    endings: [".mjs", ".js"],
     needs: [thisPackage],
     script: "node --test",
   },
@@ -74,6 +80,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     example: "pytest",
     test: "test_whoami.py",
     to: "tests/test_whoami.py",
+    endings: [".py"],
     needs: ["svc_sandbox"],
     files: [],
     run: "python3 -m pytest --min-coverage 80",
@@ -83,6 +90,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     example: "junit5",
     test: "WhoamiTest.java",
     to: "src/test/java/WhoamiTest.java",
+    endings: ["Test.java"],
     needs: ["svc-sandbox-junit5"],
     files: ["pom.xml", "build.gradle", "build.gradle.kts"],
     run: "mvn test -Dsvc-sandbox.min-coverage=80",
@@ -92,9 +100,10 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     example: "go",
     test: "whoami_test.go",
     to: "whoami/whoami_test.go",
+    endings: ["_test.go"],
     needs: [goModule],
     files: ["go.mod"],
-    run: "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami",
+    run: "SVC_SANDBOX_MIN_COVERAGE=80 go test ./%",
     // No terminal breaks lines as short as these, which are pasted.
     install: `module=${goModule}\n  go mod edit -require=$module@v${version}\n  go mod edit -replace=$module=%/packaging/go`,
   },
@@ -112,7 +121,10 @@ export const initCommand = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
   description:
     "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes first tests instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a file without --force.",
-  args: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
+  args: {
+    "[file]":
+      "the file to write (default: svc-sandbox.yaml, which start finds automatically; with --client a file in the folder of the client's tests)",
+  },
   flags: {
     force: flag.force,
     client: flag.cliOnlyOption(
@@ -126,21 +138,36 @@ export const initCommand = declareCommand({
     ),
     quiet: flag.quiet("only errors"),
   },
+  modes: [
+    {
+      name: "init --client",
+      when: ({ flags }) => flags.client !== undefined,
+      words: ["[file]"],
+      flags: ["client", "agent", "force", "quiet"],
+    },
+    { name: "init --agent", when: ({ flags }) => flags.agent, words: [], flags: ["agent", "quiet"] },
+    { name: "init", words: ["[file]"], flags: ["force", "quiet"] },
+  ],
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",
     "svc-sandbox init --client pytest": "first tests",
+    "svc-sandbox init --client node test/sandbox.test.mjs": "first tests in a file that you name",
     "svc-sandbox init --agent": "a section in AGENTS.md",
     "svc-sandbox init scenarios/bank.yaml --force": "write another file, and overwrite an existing file",
   },
   async run({ args, flags, io }) {
-    if (flags.client === undefined && !flags.agent) {
+    const { client, agent } = flags;
+    if (client === undefined && !agent) {
       writeStarter(args[0] ?? ownScenario, flags, io);
       return;
     }
 
     const notes: string[] = [];
-    if (flags.client !== undefined) notes.push(...(await writeClientTests(flags.client, io, flags)));
-    if (flags.agent) notes.push(...(await writeAgentSection(io.cwd)));
+    if (client !== undefined) {
+      const file = args[0] ?? clients[client].to;
+      notes.push(...(await writeClientTests(client, file, io, flags)));
+    }
+    if (agent) notes.push(...(await writeAgentSection(io.cwd)));
     if (!flags.quiet) io.stderr.say(notes.map((line) => `${line}\n`).join(""));
   },
 });
@@ -177,26 +204,42 @@ function writeStarter(name: string, flags: WriteFlags, io: Io): void {
   io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
 }
 
-/** Resolves to the lines that say what was written. */
-async function writeClientTests(kind: ClientKind, io: Io, flags: WriteFlags): Promise<string[]> {
-  const { example, test, to, script, run } = clients[kind];
+/** Writes the first tests of a client into a file. Resolves to the lines that say what was written. */
+async function writeClientTests(
+  kind: ClientKind,
+  name: string,
+  io: Io,
+  flags: WriteFlags,
+): Promise<string[]> {
+  const { example, test, script } = clients[kind];
   // Everything that can fail comes before the first file is written.
+  requireEnding(kind, name);
   const project = script === undefined ? undefined : await addScript(script, io.cwd);
   await checkNeeds(kind, io);
-  const file = newFile(to, io.cwd, flags);
+  const file = newFile(name, io.cwd, flags);
 
   const text = await packageFile(`examples/${example}/${test}`);
   makeFolderFor(file);
-  write(file, text);
-  if (project === undefined) return [`Wrote ${to}.`, `Run it with: ${run}`];
+  write(file, text, name);
+  const run = clients[kind].run.replace("%", shellWord(relative(io.cwd, dirname(file))));
+  if (project === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
   if (!project.isAdded) {
     return [
-      `Wrote ${to}. The script test:sandbox is unchanged.`,
+      `Wrote ${name}. The script test:sandbox is unchanged.`,
       `Run it with: ${io.program} ${project.execLine}`,
     ];
   }
   write(join(io.cwd, "package.json"), project.text);
-  return [`Wrote ${to}, and the script test:sandbox.`, `Run it with: ${run}`];
+  return [`Wrote ${name}, and the script test:sandbox.`, `Run it with: ${run}`];
+}
+
+/** Throws a usage error if the tests of a client are of another kind than a file of this name, such as a scenario. */
+function requireEnding(kind: ClientKind, name: string): void {
+  const { endings } = clients[kind];
+  if (endings.some((ending) => name.endsWith(ending))) return;
+  throw usageError(
+    `First tests of ${kind} cannot be written to ${quoteFile(name)}: its name must end with ${listed(endings, "or")}. For a scenario, leave out --client.`,
+  );
 }
 
 /** What a project has of what the tests of a client need. */

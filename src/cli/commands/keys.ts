@@ -1,6 +1,6 @@
 import { endpointNamed } from "../../api/endpoints.js";
 import { dryRunScenario } from "../../node/dry-run.js";
-import { startNamed } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { actionRefs } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
@@ -28,6 +28,20 @@ export const keysCommand = declareCommand({
     json: flag.json,
     ...flag.frozenSandboxFlags,
   },
+  modes: [
+    {
+      // For a shell, the lines set variables.
+      name: "keys --format env",
+      when: ({ flags }) => flags.format === "env" || flags.format === "powershell",
+      words: ["[scenario]"],
+      flags: ["format", ...flag.frozenSandboxFlagNames],
+    },
+    {
+      name: "keys",
+      words: ["[scenario]"],
+      flags: ["format", "json", "endpoint", ...flag.frozenSandboxFlagNames],
+    },
+  ],
   examples: {
     "svc-sandbox keys": "a table",
     'eval "$(svc-sandbox keys key-states --format env)"': "SVC_API_KEY and SVC_KEY_… in your shell",
@@ -36,9 +50,8 @@ export const keysCommand = declareCommand({
   },
   async run({ args, flags, io }) {
     const loaded = await loadNamed(args[0], io);
-    const sandbox = startNamed(loaded, flags);
+    const sandbox = startInNode(loaded, flags);
     const format = flags.json ? "json" : (flags.format ?? "table");
-    // For a shell, the lines set variables.
     if (format === "env" || format === "powershell") {
       io.stdout.write(variableLines(sandbox, format));
       return;
@@ -54,7 +67,7 @@ export const keysCommand = declareCommand({
     const { palette, width } = io.stdout.style();
     const lines = keyTable(rows, palette, width);
     if (sandbox.timeline.steps.length + sandbox.story.steps.length > 0) {
-      const laterKeys = keysToCome(() => startNamed(loaded, { ...flags, frozen: true }));
+      const laterKeys = keysToCome(() => startInNode(loaded, { ...flags, frozen: true }));
       const titles = ["KEY", "SECRET", "MADE BY"].map(palette.dim);
       if (laterKeys.length > 0) lines.push("", "Created later:", ...alignColumns([titles, ...laterKeys]));
     }

@@ -4,7 +4,7 @@ import { actionSentences, clockSentence, timeInWords } from "../../api/story/ste
 import { stepView } from "../../api/story/step-view.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import type { OpenedScenario } from "../../node/files/load-scenario.js";
-import { startNamed } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
 import { faultKindRow } from "../../rules/fault-effects.js";
@@ -57,6 +57,21 @@ export const playCommand = declareCommand({
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
   args: flag.scenarioArgument,
   flags,
+  modes: [
+    {
+      name: "play --json",
+      when: ({ flags }) => flags.json,
+      words: ["[scenario]"],
+      flags: ["json", ...flag.frozenSandboxFlagNames],
+    },
+    {
+      name: "play --step",
+      when: ({ flags }) => flags.step,
+      words: ["[scenario]"],
+      flags: ["step", ...flag.frozenSandboxFlagNames],
+    },
+    { name: "play", words: ["[scenario]"], flags: ["speed", ...flag.frozenSandboxFlagNames] },
+  ],
   examples: {
     "svc-sandbox play rotation": "with time to read",
     "svc-sandbox play rotation --step": "Enter for the next step, q to end",
@@ -75,7 +90,7 @@ export const playCommand = declareCommand({
 
     // Only the story moves the clock.
     const stop = io.stopSignal();
-    const sandbox = startNamed(opened.loaded, { ...flags, frozen: true });
+    const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
     const pauses = await createPauses(call, stop);
     try {
       const keys = flags.step ? stepKeys : "";
@@ -88,7 +103,7 @@ export const playCommand = declareCommand({
   },
 });
 
-/** Plays the story until its end or the user's; resolves to the exit code. */
+/** Plays the story until its end or the user's; resolves to the exit code, which does not depend on who ended it. */
 async function playAll(
   sandbox: SandboxState,
   opened: OpenedScenario,
@@ -98,6 +113,7 @@ async function playAll(
   const { flags, io } = call;
   let unexpected = 0;
   let steps = 0;
+  let isEnded = false;
   // The last step with a response: of an equal body, only the changes are shown.
   let earlier: PlayedStep | undefined;
   for (const result of runStory(sandbox)) {
@@ -116,12 +132,14 @@ async function playAll(
 
     const isLast = result.number === result.of;
     if (isLast || (await pauses.after(result, text))) continue;
-    // The echo of Ctrl-C is where the shell would write its prompt.
-    if (io.stdout.isTTY === true) io.stdout.write("\n");
-    return exitCode.fine;
+    isEnded = true;
+    break;
   }
 
-  if (!flags.json) {
+  if (isEnded) {
+    // The echo of Ctrl-C is where the shell would write its prompt.
+    if (io.stdout.isTTY === true) io.stdout.write("\n");
+  } else if (!flags.json) {
     const summary = unexpected === 0 ? "all as expected" : `${unexpected} not as expected`;
     io.stdout.say(`The end: ${pluralize(steps, "step")}, ${summary}.\n`);
   }

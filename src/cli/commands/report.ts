@@ -15,6 +15,10 @@ import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
 
+/** What each mode reads: how the report is printed, and what makes the command fail. */
+const outputFlags = { format: flag.format, json: flag.json, ...flag.thresholdFlags };
+const outputFlagNames = flag.flagNamesOf(outputFlags);
+
 export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered outcomes, other outcomes, advice",
   description:
@@ -27,35 +31,48 @@ export const reportCommand = declareCommand({
       "--merge",
       "merge the reports in these files, written with --report or --json, into one",
     ),
-    format: flag.format,
-    json: flag.json,
-    ...flag.thresholdFlags,
+    ...outputFlags,
     ...flag.callFlags,
   },
+  modes: [
+    {
+      name: "report --merge",
+      when: ({ flags }) => flags.merge,
+      words: ["[url or file...]"],
+      flags: ["merge", ...outputFlagNames],
+    },
+    {
+      name: "report <file>",
+      when: ({ args, io }) => args.length === 1 && isFileName(args[0] as string, io.cwd),
+      words: ["[url or file...]"],
+      flags: outputFlagNames,
+    },
+    {
+      name: "report <url>",
+      words: ["[url or file...]"],
+      flags: [...outputFlagNames, ...flag.flagNamesOf(flag.callFlags)],
+    },
+  ],
   examples: {
     "svc-sandbox report": "for people",
     'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"': "in the summary of a CI job",
     "svc-sandbox report --min-coverage 80 --fail-on warning": "with thresholds",
     "svc-sandbox report --merge unit.json end-to-end.json": "of two runs of exec --report",
   },
-  async run({ args, flags, io }) {
+  async run({ mode, args, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
-    if (!flags.merge && args.length > 1) {
+    if (mode !== "report --merge" && args.length > 1) {
       throw usageError(
         "report accepts one URL. To merge files with the reports of several runs, add --merge.",
       );
     }
 
-    // The report is in files, or a running sandbox has it.
-    const [word = ""] = args;
-    const isUrl = /^https?:/.test(word);
-    const isFile = word !== "" && !isUrl && isFileName(word, io.cwd);
     let report: Report;
-    if (flags.merge || isFile) {
-      report = await readReports(args, io);
-    } else {
+    if (mode === "report <url>") {
       const client = new ControlClient(flag.controlAddress(args[0], flags, io));
       report = await client.report();
+    } else {
+      report = await readReports(args, io);
     }
 
     const unmet = unmetThresholds(report, flags);
@@ -66,8 +83,9 @@ export const reportCommand = declareCommand({
   },
 });
 
-/** Whether a word is a path, the name of a report, also of one that does not exist, or of anything in the folder. */
+/** Whether a word is no URL, but a path, the name of a report, also of one that does not exist, or of anything in the folder. */
 function isFileName(word: string, cwd: string): boolean {
+  if (word === "" || /^https?:/.test(word)) return false;
   const extension = extname(word).toLowerCase();
   if (reportFormats.some((name) => formats[name].extensions.includes(extension))) return true;
   const startsLikeFile = /^\.{0,2}\//.test(word);

@@ -3,12 +3,23 @@ import { redactKeys } from "../../rules/redact.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
 
+const callFlagNames = flag.flagNamesOf(flag.callFlags);
+
 export const stopCommand = declareCommand({
   summary: "stop a running sandbox, even if its npx has ended",
   description:
     "Stops a running sandbox like SIGTERM: open requests have 2 seconds to finish. Returns once its port is free. Also ends the command of exec. Exits with 2 if there is no sandbox to stop.",
   args: { "[url]": flag.runningUrlText },
   flags: { ...flag.callFlags, json: flag.json, quiet: flag.quiet("only errors") },
+  modes: [
+    {
+      name: "stop --json",
+      when: ({ flags }) => flags.json,
+      words: ["[url]"],
+      flags: [...callFlagNames, "json"],
+    },
+    { name: "stop", words: ["[url]"], flags: [...callFlagNames, "quiet"] },
+  ],
   examples: {
     "svc-sandbox stop": "the sandbox on http://127.0.0.1:4747",
     "svc-sandbox stop http://127.0.0.1:8080": "a sandbox on another port",

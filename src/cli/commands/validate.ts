@@ -29,13 +29,19 @@ export const validateCommand = declareCommand({
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
   args: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
   flags: { json: flag.json, quiet: flag.quiet("only problems") },
+  modes: [
+    { name: "validate --json", when: ({ flags }) => flags.json, words: ["[file...]"], flags: ["json"] },
+    { name: "validate", words: ["[file...]"], flags: ["quiet"] },
+  ],
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",
     "svc-sandbox validate scenarios/*.yaml --json": "many files, for machines",
   },
   async run({ args, flags, io }) {
     const checked: CheckedFile[] = [];
-    for (const file of namedOrOwn(args, "validate", io)) checked.push(await validateFile(file, io));
+    // A file that is named twice is checked once: stdin can be read only once.
+    const files = new Set(namedOrOwn(args, "validate", io));
+    for (const file of files) checked.push(await validateFile(file, io));
 
     if (flags.json) {
       io.stdout.write(`${JSON.stringify(checked.map(asJson), null, 2)}\n`);

@@ -3,31 +3,41 @@ import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
 import { secretFor } from "../../sandbox/secrets.js";
-import { bundledScenarios } from "../../scenario/bundled.js";
+import type { ScenarioName } from "../../scenario/bundled.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
 import type { Io } from "../io.js";
 import { createPrinter, type Output } from "../terminal.js";
-import { createLog, requestLogLine } from "./log.js";
+import { createLog, type LogFlags, logEvents } from "./log.js";
 
-const { palette } = createPrinter({ write() {} }, {}).style();
+/** The log of a request of a bundled scenario. */
+async function logOf(
+  scenario: ScenarioName,
+  ref: string,
+  flags: LogFlags = {},
+  request = {},
+): Promise<string> {
+  const sandbox = startInNode(resolveSource(scenario));
+  const parts: string[] = [];
+  const stderr: Output = { write: (part) => void parts.push(part) };
+  logEvents(sandbox, flags, await createLog(flags, { stderr: createPrinter(stderr, {}) } as unknown as Io));
+  handle(sandbox, asked({ apiKey: secretFor(sandbox, ref), ...request }));
+  return parts.join("").trimEnd();
+}
 
 test.each([
   ["untouched", / {2}200 .* {2}200\.test .* {2}untouched$/],
   ["delayed", / {2}200 .* {2}200\.test .*\d\.\d ms {2}delayed {2}fault\.latency$/],
   ["unavailable", / {2}503 service_unavailable {2,}fault\.status .* {2}unavailable$/],
   ["hanging", / {2}no response {2,}fault\.hang .* {2}hanging$/],
-])("a request with the key %s of bad-day is one line with its outcome", (ref, line) => {
-  const sandbox = startInNode(bundledScenarios["bad-day"]);
-  handle(sandbox, asked({ apiKey: secretFor(sandbox, ref) }));
-  const [entry] = sandbox.journal.requests();
-  expect(entry && requestLogLine(entry, palette)).toMatch(line);
+])("a request with the key %s of bad-day is one line with its outcome", async (ref, line) => {
+  expect(await logOf("bad-day", ref)).toMatch(line);
 });
 
-test("the advice that a request caused is at the end of its line, and notes only in a verbose log", () => {
-  const sandbox = startInNode(bundledScenarios["key-states"]);
-  const apiKey = secretFor(sandbox, "legacy");
-  const entry = handle(sandbox, asked({ apiKey, traits: ["query"] }));
-  expect(requestLogLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
-  expect(requestLogLine(entry, palette, true)).toContain("query-or-body-sent  legacy-key-in-use");
+test("the advice that a request caused is at the end of its line, and notes only in a verbose log", async () => {
+  const request = { traits: ["query"] };
+  expect(await logOf("key-states", "legacy", {}, request)).toMatch(/ legacy {2}query-or-body-sent$/);
+  const verbose = await logOf("key-states", "legacy", { verbose: true }, request);
+  expect(verbose).toContain("query-or-body-sent  legacy-key-in-use");
 });
 
 test.each(["pretty", "json"] as const)(

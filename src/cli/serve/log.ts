@@ -100,7 +100,6 @@ function createTextLog(write: (text: string) => void, style: Style, verbose: boo
       else writeWrapped(stepLogLine(event, style));
     },
     note: (message) => writeWrapped(printable(message)),
-    warning: (message) => writeWrapped(palette.yellow(printable(message))),
     controlCall: ({ call, result }) => writeWrapped(printable(`${call}  ${result}`)),
     problem: (message) => writeWrapped(palette.red(printable(message))),
   };
@@ -115,7 +114,7 @@ const outcomeWidth = Math.max(...outcomes.map(({ id }) => id.length));
 const pathWidth = "/v1/relying-party/me".length;
 
 /** The line of a request. Its key is a ref, the fingerprint of an unknown key, or `-`. */
-export function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): string {
+function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): string {
   const { outcome, fault } = exchange;
   // The lines are in order, so that they need no fractions of a second.
   const time = `${isoTime(exchange.at).slice(0, 19)}Z`;

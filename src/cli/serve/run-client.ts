@@ -1,7 +1,7 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { startNamed } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { commandLine } from "../../report/plain-text.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
@@ -64,9 +64,10 @@ export async function runClient(
   // The command's processes may have sandboxes of their own, which start with what is in this folder.
   const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
 
-  // The start is a condition here, as it is there: an option would also replace the time of each scenario that the client loads.
+  // The start of the clock is a condition of the run, in every process of the command. As an option of this sandbox, it would
+  // also replace the time that a scenario sets which the client loads.
   const run = conditions && { ...conditionedRun(conditions, folder.claim), start };
-  const sandbox = startNamed(loaded, options, run);
+  const sandbox = startInNode(loaded, options, run);
   sandbox.counters.passOnTo(client.requestCounter);
   client.onStart?.(sandbox);
 

@@ -31,7 +31,7 @@ export type ShownReport = InJson<ReportView> & {
   /** The numbers of requests that the journal still has, by outcome and advice id. */
   readonly in_journal?: Readonly<Record<string, number>>;
 };
-export type Response = NonNullable<ShownRequestDetails["response"]>;
+type Response = NonNullable<ShownRequestDetails["response"]>;
 
 export type ListedKey = Key & {
   /** `until`: when a limit resets and the key gets 200 again. */
@@ -56,12 +56,12 @@ export type DirectoryPart = {
   readonly active: { readonly test: number; readonly live: number };
   readonly keys: readonly ListedKey[];
 };
-export type Directory = {
+type Directory = {
   readonly sections: readonly DirectoryPart[];
   readonly matching: number;
   readonly total: number;
 };
-export type ShownCheck = { readonly name: string; readonly question: string; readonly rules: string };
+type ShownCheck = { readonly name: string; readonly question: string; readonly rules: string };
 /** An effect of faults with its words for people; `{}` in them is its value. */
 export type Effect = {
   /** Its name, as in `then` of a fault. */

@@ -3,10 +3,10 @@ import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
 import { receivedRequest } from "../../rules/request.js";
-import { bundledScenarios } from "../../scenario/bundled.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
 import { secretFor } from "../secrets.js";
 
-const open = () => startInNode(bundledScenarios["key-states"]);
+const open = () => startInNode(resolveSource("key-states"));
 const path = "/v1/relying-party/me";
 
 test.each([
@@ -31,8 +31,9 @@ test.each([
     const headers = ["Origin", origin, "Access-Control-Request-Method", "GET"];
     return send("OPTIONS", ...headers, "Access-Control-Request-Headers", "x-api-key");
   };
-  for (let page = 0; page < others; page += 1)
+  for (let page = 0; page < others; page += 1) {
     expect(ask(`https://p${page}.example`)).toEqual(["key-from-browser"]);
+  }
   ask("https://last.example");
   const key = secretFor(sandbox, "active");
   expect(send("GET", "x-api-key", key, "Origin", "https://last.example")).toEqual([advice]);

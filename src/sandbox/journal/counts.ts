@@ -3,11 +3,11 @@ import type { OutcomeId } from "../../rules/outcomes.js";
 import type { RunTrace } from "../run-trace.js";
 import type { Exchange } from "./exchange.js";
 
-/** A key for display: its ref if it is known, and its fingerprint (R46). */
-export type ShownKey = Pick<Exchange, "key" | "fingerprint">;
+/** A key that a request mentions anywhere: not a view, since the sandbox may not have it. Its ref if it is known, and its fingerprint (R46). */
+export type MentionedKey = Pick<Exchange, "key" | "fingerprint">;
 
 /** A request that caused an advice, and the key that it is about, such as one in the query (R46). */
-type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & ShownKey;
+type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & MentionedKey;
 
 /** How often requests have caused an advice, and the first of them. */
 interface AdviceCount {
@@ -51,7 +51,7 @@ const maxResends = 100;
 const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
 
 /** The keys that an exchange's advice is about, unless it is about the presented key. */
-export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
+export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, MentionedKey>>>;
 
 /** What is told of each request that a client sent. */
 export interface RequestCounter {
@@ -140,7 +140,7 @@ function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchang
   }
 }
 
-function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: ShownKey): void {
+function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: MentionedKey): void {
   const row = advice[adviceId] ?? { count: 0, examples: [] };
   advice[adviceId] = row;
   row.count += 1;

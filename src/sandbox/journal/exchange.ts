@@ -27,7 +27,7 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
-/** What a call gets: its outcome, and the response with everything that differs from the usual. */
+/** What a call gets: its outcome, and the response with everything that differs from the usual. Its exchange has both, once nothing replaces them any more. */
 export interface CallResult<Outcome = OutcomeId> {
   readonly outcome: Outcome;
   readonly response: ApiResponse;
@@ -47,7 +47,7 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly mark?: RunMark | undefined;
 }
 
-/** A completed request, without a key (R46). `appendExchange` sets its advice, and an HTTP server whether it is unread. */
+/** A completed request with its result, without a key (R46): what the journal keeps. `appendExchange` sets its advice, and an HTTP server whether it is unread. */
 export interface Exchange {
   /** The number of the request in its series of ids. Faults and variations depend on it. */
   readonly number: number;

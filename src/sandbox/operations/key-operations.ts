@@ -22,7 +22,7 @@ import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
-import { type KeyEntry, type OrganizationEntry, pruneEnded } from "../registry.js";
+import { type KeyEntry, type OrganizationEntry, removeEnded } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
@@ -71,18 +71,16 @@ export function createKey(
   return { key, secret };
 }
 
-export interface RotateInput {
-  readonly key: string;
-  /** How long the old key continues to work: 0 to 7 days. Default: 60 minutes. */
-  readonly overlap?: Overlap | undefined;
-  /** The ref of the replacement. Default: the old ref with the next free number. */
-  readonly as?: string | undefined;
-}
-
 /** Replaces an active key (R37); the old one works until the overlap ends (R38–R40). An expiry is not inherited. */
 export function rotateKey(
   sandbox: SandboxState,
-  input: RotateInput,
+  input: {
+    readonly key: string;
+    /** How long the old key continues to work: 0 to 7 days. Default: 60 minutes. */
+    readonly overlap?: Overlap | undefined;
+    /** The ref of the replacement. Default: the old ref with the next free number. */
+    readonly as?: string | undefined;
+  },
   now: number,
   by: Initiator,
 ): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
@@ -154,7 +152,7 @@ function expiryOf(expires: string, now: number): number {
 /** Adds a new key, with this record. The sandbox stores only its hash (R35). New keys always have the current prefix (R17). */
 function issueKey(
   sandbox: SandboxState,
-  record: Omit<KeyRecord, "sha256" | "legacy">,
+  record: Omit<KeyRecord, "sha256" | "legacy" | "createdAt">,
   now: number,
   by: Initiator,
   usage: Usage = startUsage(sandbox.windows, now),
@@ -177,14 +175,14 @@ function issueKey(
     throw new SandboxError("name_taken", message, { ref });
   }
 
-  const key: Writable<KeyRecord> = { ...record, legacy: false, sha256 };
+  const key: Writable<KeyRecord> = { ...record, legacy: false, sha256, createdAt: now };
   // A replacement has the scopes of the old key, including granted ones (R37).
   if (replaces === undefined) key.scopes = withGrantedScopes(sandbox, record.scopes);
   // None by default: the specification does not define that keys expire on their own.
   const lifetime = parseDuration(sandbox.assumptions.default_expiry);
   if (key.expiresAt === undefined && lifetime !== undefined) key.expiresAt = now + lifetime;
 
-  const entry = registry.addKey({ key, usage });
+  const entry = registry.addKey(key, usage);
   return { key: viewKey(entry, sandbox, now), secret };
 }
 
@@ -236,7 +234,8 @@ export function activeKeysIn(
   // Made at the first look, because most organizations never get another key.
   owner.unended ??= new Set(owner.keys);
   let active = 0;
-  for (const { key } of pruneEnded(owner.unended, now)) {
+  removeEnded(owner.unended, now);
+  for (const { key } of owner.unended) {
     if (key.environment !== environment) continue;
     if (countsAsActive(keyStateAt(key, now), assumptions)) active += 1;
   }

@@ -2,7 +2,7 @@ import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js
 import { parseTime, parseWhen } from "../../rules/time.js";
 import type { Spelling } from "../../schema/problem.js";
 import type { FieldPath } from "../../schema/shape.js";
-import { type ScenarioOrganization, type WrittenKey, writtenKeys } from "../described-keys.js";
+import { type ScenarioKey, type ScenarioOrganization, writtenKeys } from "../described-keys.js";
 import { isPopulated } from "../population.js";
 import type { AddProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -14,9 +14,9 @@ export interface Facts {
   /** The organizations by ref, without the population's. */
   readonly organizations: ReadonlyMap<string, ScenarioOrganization>;
   /** All keys that the scenario lists, without the population's. */
-  readonly keys: readonly WrittenKey[];
+  readonly keys: readonly ScenarioKey[];
   /** The first key with each ref. */
-  readonly keyByRef: ReadonlyMap<string, WrittenKey>;
+  readonly keyByRef: ReadonlyMap<string, ScenarioKey>;
   readonly assumptions: Assumptions;
   /** The refs of keys and organizations, including the population's. */
   readonly refs: Readonly<Record<RefKind, KnownRefs>>;
@@ -52,7 +52,7 @@ export function factsOf(
 ): Facts {
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = [...writtenKeys(scenario)];
-  const keyByRef = new Map<string, WrittenKey>();
+  const keyByRef = new Map<string, ScenarioKey>();
   for (const key of keys) {
     if (!keyByRef.has(key.ref)) keyByRef.set(key.ref, key);
   }

@@ -6,7 +6,7 @@ import { isSuccess, type OutcomeId, outcomeRow, outcomes } from "../../rules/out
 import { parseDuration, parseTime, timeFrom } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/shape.js";
 import { nearest, quote } from "../../schema/words.js";
-import { isLegacy, populatedKeyAt, type WrittenKey, writtenKeys } from "../described-keys.js";
+import { isLegacy, populatedKeyAt, type ScenarioKey, writtenKeys } from "../described-keys.js";
 import { keyStateAtStart, readSettings } from "../format/key-settings.js";
 import { addingTo, type FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -80,7 +80,7 @@ export const faultsFit: ScenarioRule = (facts) => {
 
 /** The keys that a scenario starts with. */
 function lastingKeysOf(scenario: Scenario): LastingKeys {
-  const keys = new Map<string, WrittenKey>();
+  const keys = new Map<string, ScenarioKey>();
   const replacedRefs = new Map<string, string>();
   const legacyOwners = new Set<string>();
   for (const key of writtenKeys(scenario)) {

@@ -9,7 +9,7 @@ import {
 } from "../../rules/api-key.js";
 import { canonicalJson } from "../../schema/json.js";
 import { listed, quote } from "../../schema/words.js";
-import { isLegacy, sharedValues, type WrittenKey } from "../described-keys.js";
+import { fieldOfKey, isLegacy, type ScenarioKey, sharedValues } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
 import { keyStateAtStart } from "../format/key-settings.js";
 import { populationOf } from "../population.js";
@@ -30,7 +30,9 @@ const scopesFit: ScenarioRule = (facts) => {
     });
   }
 
-  for (const { path, fields } of keys) {
+  for (const key of keys) {
+    const { fields } = key;
+    const path = fieldOfKey(key);
     const { scopes = defaultScopes } = fields;
     for (const [index, scope] of scopes.entries()) {
       const field = [...path, "scopes", index];
@@ -56,7 +58,9 @@ const scopesFit: ScenarioRule = (facts) => {
 
 /** The requests of a minute are also requests of its day (R24). */
 const usageAddsUp: ScenarioRule = (facts) => {
-  for (const { path, fields } of facts.keys) {
+  for (const key of facts.keys) {
+    const { fields } = key;
+    const path = fieldOfKey(key);
     const { usage } = fields;
     // In a snapshot, some requests of a sliding minute may belong to the day before.
     if (usage === undefined || usage.counted_at !== undefined) continue;
@@ -76,7 +80,9 @@ const usageAddsUp: ScenarioRule = (facts) => {
 /** A key's times agree with its state, and an overlap lasts at most seven days (R38, R39, R43). */
 const timesFitState: ScenarioRule = (facts) => {
   const { keys, start, fieldToFix, addProblem } = facts;
-  for (const { path, fields } of keys) {
+  for (const key of keys) {
+    const { fields } = key;
+    const path = fieldOfKey(key);
     const { state } = fields;
     if (fields.revoked_at !== undefined && state !== "revoked") {
       addProblem({
@@ -141,7 +147,7 @@ const keysWithinMaximum: ScenarioRule = (facts) => {
 
 /** An organization has at most five active keys in an environment (R32). */
 const activeKeysWithinLimit: ScenarioRule = (facts) => {
-  const groups = new Map<string, WrittenKey[]>();
+  const groups = new Map<string, ScenarioKey[]>();
   for (const key of facts.keys) {
     if (!countsAsActiveAtStart(key, facts)) continue;
     const id = `${key.fields.environment} ${key.organization}`;
@@ -153,10 +159,10 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
   for (const active of groups.values()) {
     const tooMany = active[maximumActiveKeys];
     if (tooMany === undefined) continue;
-    const { path, organization, fields } = tooMany;
+    const { organization, fields } = tooMany;
     facts.addProblem({
       code: "too_many_active_keys",
-      field: path,
+      field: fieldOfKey(tooMany),
       pointAt: "key",
       message: `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
       hint: `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
@@ -164,7 +170,7 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
   }
 };
 
-function countsAsActiveAtStart(key: WrittenKey, facts: Facts): boolean {
+function countsAsActiveAtStart(key: ScenarioKey, facts: Facts): boolean {
   const { state = "active" } = key.fields;
   let stateAtStart = keyStateAtStart(key.fields, facts.start);
   if (stateAtStart === undefined) {
@@ -182,7 +188,9 @@ const secretsFit: ScenarioRule = (facts) => {
     for (const problem of sharedValues(scenario)) addProblem({ ...problem, pointAt: "key" });
   }
 
-  for (const { path, fields } of keys) {
+  for (const key of keys) {
+    const { fields } = key;
+    const path = fieldOfKey(key);
     const { secret, environment } = fields;
     if (secret === undefined) continue;
     const parsed = parseApiKey(secret);
@@ -207,7 +215,7 @@ const secretsFit: ScenarioRule = (facts) => {
 
 /** Only a replaced key has a replacement, and a rotation could have created it (R17, R26, R37). */
 const replacementsFit: ScenarioRule = (facts) => {
-  const oldByReplacement = new Map<WrittenKey, WrittenKey>();
+  const oldByReplacement = new Map<ScenarioKey, ScenarioKey>();
   for (const old of facts.keys) {
     checkReplacementExpected(old, facts);
     const replacement = replacementOf(old, facts);
@@ -219,7 +227,7 @@ const replacementsFit: ScenarioRule = (facts) => {
     } else {
       facts.addProblem({
         code: "replacement_shared",
-        field: [...old.path, "replaced_by"],
+        field: [...fieldOfKey(old), "replaced_by"],
         message: `${quote(replacement.ref)} already replaces ${quote(earlier.ref)}`,
         hint: "each rotation creates its own key (R37)",
       });
@@ -229,8 +237,9 @@ const replacementsFit: ScenarioRule = (facts) => {
 };
 
 /** Checks that a key has a replacement if its state needs one, and none if its state has none. */
-function checkReplacementExpected(key: WrittenKey, facts: Facts): void {
-  const { path, fields } = key;
+function checkReplacementExpected(key: ScenarioKey, facts: Facts): void {
+  const { fields } = key;
+  const path = fieldOfKey(key);
   const { state = "active" } = fields;
   if (state === "retiring" && fields.replaced_by === undefined) {
     facts.addProblem({
@@ -259,7 +268,7 @@ function checkReplacementExpected(key: WrittenKey, facts: Facts): void {
 }
 
 /** The key that replaces another one; `undefined` if it has none, or if two keys have its ref. */
-function replacementOf(key: WrittenKey, facts: Facts): WrittenKey | undefined {
+function replacementOf(key: ScenarioKey, facts: Facts): ScenarioKey | undefined {
   const { state = "active", replaced_by } = key.fields;
   if (replaced_by === undefined || state === "active") return undefined;
   // With a duplicate ref, the intended key is unknown.
@@ -271,10 +280,10 @@ function replacementOf(key: WrittenKey, facts: Facts): WrittenKey | undefined {
 const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
 
 /** Checks that a key is like the one that it replaces. */
-function checkReplacementAlike(old: WrittenKey, replacement: WrittenKey, facts: Facts): void {
+function checkReplacementAlike(old: ScenarioKey, replacement: ScenarioKey, facts: Facts): void {
   const { fieldToFix, addProblem } = facts;
   const { ref, organization, fields } = replacement;
-  const field = [...old.path, "replaced_by"];
+  const field = [...fieldOfKey(old), "replaced_by"];
   if (organization !== old.organization || fields.environment !== old.fields.environment) {
     addProblem({
       code: "replacement_elsewhere",
@@ -296,7 +305,7 @@ function checkReplacementAlike(old: WrittenKey, replacement: WrittenKey, facts: 
     const after = fields[name];
     if (before === undefined || after === undefined) continue;
     if (canonicalJson(before) === canonicalJson(after)) continue;
-    const settingField = fieldToFix([...replacement.path, name], [...old.path, name]);
+    const settingField = fieldToFix([...fieldOfKey(replacement), name], [...fieldOfKey(old), name]);
     addProblem({
       code: "replacement_differs",
       field: settingField,
@@ -311,11 +320,11 @@ const maxRefsOfCircle = 6;
 
 /** Replacements do not form a circle (R42: a replaced key cannot be rotated again). */
 const replacementsEnd: ScenarioRule = (facts) => {
-  const followed = new Set<WrittenKey>();
+  const followed = new Set<ScenarioKey>();
   for (const start of facts.keys) {
     // From replacement to replacement, until there is none, or the next one was followed before.
-    const chain: WrittenKey[] = [];
-    let next: WrittenKey | undefined = start;
+    const chain: ScenarioKey[] = [];
+    let next: ScenarioKey | undefined = start;
     while (next !== undefined && !followed.has(next)) {
       followed.add(next);
       chain.push(next);
@@ -329,7 +338,7 @@ const replacementsEnd: ScenarioRule = (facts) => {
     if (circle.length > maxRefsOfCircle) refs.push("…");
     facts.addProblem({
       code: "replacement_cycle",
-      field: [...next.path, "replaced_by"],
+      field: [...fieldOfKey(next), "replaced_by"],
       message: `the key is replaced by itself: ${[...refs, next.ref].join(" → ")}`,
       hint: "write the ref of the key that the rotation created (R37)",
     });

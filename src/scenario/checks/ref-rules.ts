@@ -1,6 +1,7 @@
 import { lastClockInstant } from "../../rules/api-key.js";
 import type { FieldPath } from "../../schema/shape.js";
 import { nearest, quote } from "../../schema/words.js";
+import { fieldOfKey } from "../described-keys.js";
 import { isReserved } from "../format/fields.js";
 import { isPopulated } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
@@ -32,7 +33,8 @@ const refsAreFree: ScenarioRule = (facts) => {
   for (const ref of organizations.keys()) checkFree(ref, ["organizations", ref]);
 
   for (const key of keys) {
-    const { ref, path } = key;
+    const { ref } = key;
+    const path = fieldOfKey(key);
     checkFree(ref, path);
     if (isReserved(ref)) {
       addProblem({
@@ -55,8 +57,8 @@ const refsAreFree: ScenarioRule = (facts) => {
 /** The default key and each replacement exist. */
 const refsExist: ScenarioRule = (facts) => {
   checkRef("key", facts.scenario.default_key, ["default_key"], facts);
-  for (const { path, fields } of facts.keys) {
-    checkRef("key", fields.replaced_by, [...path, "replaced_by"], facts);
+  for (const key of facts.keys) {
+    checkRef("key", key.fields.replaced_by, [...fieldOfKey(key), "replaced_by"], facts);
   }
 };
 

@@ -111,9 +111,9 @@ function leakedKeys(value: unknown, field: s.FieldPath, whole: string): LeakedKe
   for (const [name, member] of Object.entries(value)) {
     // A scenario may pin its keys, and has its own checks.
     if (field.length === 0 && name === "scenario") continue;
-    if (containsKey(name))
+    if (containsKey(name)) {
       leaks.push({ field, message: `a name in ${shownName} must not contain an API key` });
-    else leaks.push(...leakedKeys(member, [...field, name], whole));
+    } else leaks.push(...leakedKeys(member, [...field, name], whole));
   }
   return leaks;
 }

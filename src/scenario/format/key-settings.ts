@@ -9,7 +9,7 @@ import {
 } from "../../rules/api-key.js";
 import { parseWhen, timeFrom, type When } from "../../rules/time.js";
 import type { Writable } from "../../rules/writable.js";
-import type { ScenarioKey } from "../described-keys.js";
+import type { KeyFields } from "../described-keys.js";
 
 const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
 
@@ -40,7 +40,7 @@ export interface GivenEnds {
 }
 
 /** Reads what ends a key; `undefined` for an active key that nothing ends. */
-export function readEnds(key: ScenarioKey): GivenEnds | undefined {
+export function readEnds(key: KeyFields): GivenEnds | undefined {
   const { state = "active" } = key;
   const ends = {
     revokedAt: parseWhen(key.revoked_at ?? ""),
@@ -80,7 +80,7 @@ export function endsFrom(start: number, given: GivenEnds): KeyEnds {
 }
 
 /** The state of a key when the clock starts; `undefined` if a time decides, and the start is not known. */
-export function keyStateAtStart(key: ScenarioKey, start: number | undefined): KeyStateName | undefined {
+export function keyStateAtStart(key: KeyFields, start: number | undefined): KeyStateName | undefined {
   const given = readEnds(key);
   if (given === undefined) return "active";
   if (start !== undefined) return keyStateAt(endsFrom(start, given), start);

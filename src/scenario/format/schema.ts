@@ -43,6 +43,7 @@ const key = s.mapping({
   limits: s.optional(limits),
   usage: s.optional(usage),
   state: s.optional(s.choice(keyStates, "bad_choice", stateHint)),
+  created_at: s.snapshotOnly(time()),
   revoked_at: s.snapshotOnly(time()),
   expires: s.optional(timeOrDuration()),
   overlap_ends: s.optional(timeOrDuration()),

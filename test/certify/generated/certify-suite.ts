@@ -1,6 +1,12 @@
 import { type CertifyResult, certifyResultOf } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/certify.js";
-import type { ClientRunner, RunEnd, Timeouts } from "../../../src/certify/client-run.js";
+import {
+  type ClientRunner,
+  type NotMade,
+  notMade,
+  type RunEnd,
+  type Timeouts,
+} from "../../../src/certify/client-run.js";
 import type { Finding } from "../../../src/certify/judgment.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
 import { SeenRequests } from "../../../src/certify/seen-requests.js";
@@ -11,7 +17,7 @@ import { conditionedRun } from "../../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../../src/runs/conditions.js";
 import type { VariedPoint } from "../../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
-import { startSandbox } from "../../../src/sandbox/start-sandbox.js";
+import { checkedStart, startSandbox } from "../../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";
 import { runSuite, type Suite } from "./suite.js";
 import { createVirtualTime } from "./virtual-time.js";
@@ -47,8 +53,8 @@ export async function certifySuite(
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
   const run: ClientRunner["run"] = ({ seed, conditions, timeouts }) => {
-    const next = last.then(() => {
-      if (count >= stopAfter) return undefined;
+    const next = last.then(async (): Promise<RunEnd | NotMade> => {
+      if (count >= stopAfter) return notMade;
       count += 1;
       const random = randomStream(count, "run", label);
       return runOnce(suite, conditions, { seed, random, number: count, timeouts });
@@ -124,13 +130,8 @@ async function runOnce(
   const collected = new SeenRequests(stopwatch);
   const startWith = (ownSeed = seed, worker = 0) => {
     const startOptions = { seed: ownSeed };
-    const sandbox = startSandbox(scenario, {
-      platform,
-      run: processes[worker],
-      name: "key-states",
-      ...startOptions,
-      startOptions,
-    });
+    const surroundings = { platform, run: processes[worker] };
+    const sandbox = startSandbox(checkedStart({ scenario, name: "key-states" }, startOptions, surroundings));
     const pinned = ownSeed === seed ? undefined : startOptions;
     sandbox.counters.passOnTo({
       countUnread: (id) => collected.countUnread(id),
@@ -155,5 +156,5 @@ async function runOnce(
   const result = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
   const report = clientReport(server(), { underExec: true }, collected.counters);
   const durationMs = Math.round(stopwatch());
-  return { result, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
+  return { kind: "ended", result, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
 }

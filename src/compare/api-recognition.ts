@@ -5,56 +5,74 @@ import type { Attempt } from "./attempt.js";
 import { describeUnexpected } from "./judge.js";
 import { headerOf, isHtml, memberIn, quoted, type RedactedResponse, shownText } from "./response.js";
 
+// A redirect, a captive portal or a misspelled address must not get a key. So the first requests have none, and keys
+// follow only if their responses can be the API's.
+
+/** Whether the API may have responded. If it has not, `message` shows why in one or two sentences. */
+export type Recognition =
+  | { readonly kind: "may_be_the_api" }
+  | { readonly kind: "not_the_api"; readonly message: string };
+
+const mayBeTheApi: Recognition = { kind: "may_be_the_api" };
+
 const passwordScheme = /(?:^|,) *(?:basic|digest|negotiate|ntlm)\b/i;
 
-/**
- * Returns why a host gets no key, from its response to the first request, which has none; `undefined` if the API may
- * have sent it. A redirect, a captive portal or a misspelled address must not get a key.
- */
-export function whyFirstIsNotTheApi(reply: RedactedResponse | NoResponse, url: string): string | undefined {
-  if (isNoResponse(reply)) return `Failed to reach ${url}: ${reply.found}. ${reply.hint}`;
-  const why = (found: string, hint: string) => `Failed to compare ${url}: ${found}. ${hint} No key was sent.`;
+/** Recognizes the API in the response to the first request, which has no key. */
+export function recognizeApi(reply: RedactedResponse | NoResponse, url: string): Recognition {
+  if (isNoResponse(reply)) {
+    return { kind: "not_the_api", message: `Failed to reach ${url}: ${reply.found}. ${reply.hint}` };
+  }
 
   const { status } = reply;
   if (status >= 300 && status < 400) {
     const location = headerOf(reply, "location");
     const to = location === undefined ? "" : ` to ${shownText(location)}`;
-    return why(
+    return notTheApi(
+      url,
       `it redirects${to} (${status}), which is not followed`,
       "Give the address of the API itself; if a proxy or captive portal redirects, sign in there first.",
     );
   }
   if (status === 429 || status === 503) {
-    return why(
+    return notTheApi(
+      url,
       `a request without a key gets ${describeUnexpected(reply)}`,
       "It may be a lock or a limiter of this address, perhaps after an earlier comparison. Try again later.",
     );
   }
   if (isHtml(reply)) {
-    return why(
+    return notTheApi(
+      url,
       `it returns an HTML page (${status}), not JSON`,
       "A gateway without a backend, a proxy, a captive portal, another web site or a lock responds like this.",
     );
   }
   if (status === 404) {
-    return why(
+    return notTheApi(
+      url,
       "there is nothing at this path (404)",
       "The base URL is the part before /v1/relying-party/me.",
     );
   }
   const challenge = headerOf(reply, "www-authenticate") ?? "";
   if (reply.json === undefined && passwordScheme.test(challenge)) {
-    return why(
+    return notTheApi(
+      url,
       `it asks for a password (${status}, WWW-Authenticate: ${quoted(challenge)})`,
       "A proxy, or a gateway in front of the API, responds like this.",
     );
   }
 
-  if (isLikeTheApi(reply)) return undefined;
-  return why(
+  if (isLikeTheApi(reply)) return mayBeTheApi;
+  return notTheApi(
+    url,
     `a request without a key gets ${describeUnexpected(reply)}`,
     "The API responds with 401 and JSON.",
   );
+}
+
+function notTheApi(url: string, found: string, hint: string): Recognition {
+  return { kind: "not_the_api", message: `Failed to compare ${url}: ${found}. ${hint} No key was sent.` };
 }
 
 /** A 401 in another form is a difference, unless it is a document. Some gateways send a 403 with JSON. */
@@ -64,14 +82,18 @@ function isLikeTheApi({ status, text, json }: RedactedResponse): boolean {
 }
 
 /**
- * Returns why a host gets no key, from its responses to all requests without one. A gateway can reject each path with a
- * 403 and JSON, also one where there is nothing.
+ * Recognizes the API in the responses to all requests without a working key. A gateway can reject each path with a 403 and
+ * JSON, also one where there is nothing.
  */
-export function whyNoneIsOfTheApi(attempts: readonly Attempt[], url: string): string | undefined {
+export function recognizeApiInAll(attempts: readonly Attempt[], url: string): Recognition {
   const [first] = attempts;
-  if (first?.response === undefined || attempts.some(isOfTheApi)) return undefined;
+  if (first?.response === undefined || attempts.some(isOfTheApi)) return mayBeTheApi;
   const found = `${pluralize(attempts.length, "request")} without a working key got no 401 and no error.code, but ${describeUnexpected(first.response)}`;
-  return `Failed to compare ${url}: ${found}. There may be nothing at this path: the base URL is the part before /v1/relying-party/me. No key was sent.`;
+  return notTheApi(
+    url,
+    found,
+    "There may be nothing at this path: the base URL is the part before /v1/relying-party/me.",
+  );
 }
 
 function isOfTheApi({ response }: Attempt): boolean {

@@ -1,0 +1,17 @@
+import { sandboxCreator } from "./library/create-sandbox.js";
+import { farmersOfPage } from "./library/farmers-of-page.js";
+
+// The entry point `svc-sandbox` in pages, with the values of `index.ts`, whose types it has: no run of `exec` or `certify`, and
+// only the farmers that the page imports.
+
+export { openApiDocument } from "./api/openapi.js";
+export { SandboxError } from "./rules/errors.js";
+export { outcomes } from "./rules/outcomes.js";
+export { scenarioNames } from "./scenario/bundled.js";
+export { parseScenario } from "./scenario/parse-scenario.js";
+export { ScenarioError } from "./scenario/problems.js";
+
+export const createSandbox = /* @__PURE__ */ sandboxCreator({
+  farmers: farmersOfPage,
+  currentRun: () => undefined,
+});

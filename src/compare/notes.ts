@@ -1,0 +1,49 @@
+import { listed } from "../schema/words.js";
+import type { Attempt } from "./attempt.js";
+import { undocumentedNames } from "./judge.js";
+import { keysInVariables, unusedVariables, type Variables } from "./keys-of-outcomes.js";
+
+/** Notes on the names in responses that the contract does not have. */
+export function notesOnNames(attempts: readonly Attempt[]): string[] {
+  const names = new Set<string>();
+  for (const { response, evidence } of attempts) {
+    if (response === undefined || evidence.kind === "outage") continue;
+    for (const name of undocumentedNames(response)) names.add(name);
+  }
+  return [...names].map((name) => `${name} is not in the contract.`);
+}
+
+/** Notes on variables that are missing, were not tried, or should have had another key. */
+export function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[] {
+  const notes: string[] = [];
+  if (keysInVariables(env).length === 0) {
+    notes.push(
+      "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other outcomes: each shows its variable. The unknown keys have the form of a sandbox's keys.",
+    );
+  }
+
+  const legacy = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY");
+  if (legacy !== undefined && env.SVC_KEY_LEGACY_LIVE) {
+    notes.push(`SVC_KEY_LEGACY_LIVE was not tried: ${legacy.outcome} was compared with SVC_KEY_LEGACY.`);
+  }
+
+  notes.push(...notesOnSharedKeys(attempts));
+  for (const name of unusedVariables(env)) notes.push(`${name} is not used: no outcome has this name.`);
+  return notes;
+}
+
+/** Notes on variables with the same key, which cannot end in two ways. */
+function notesOnSharedKeys(attempts: readonly Attempt[]): string[] {
+  const variablesByKey = new Map<string | undefined, Set<string>>();
+  for (const { variable, apiKey } of attempts) {
+    if (variable === undefined) continue;
+    const variables = variablesByKey.get(apiKey) ?? new Set();
+    variablesByKey.set(apiKey, variables.add(variable));
+  }
+
+  const notes: string[] = [];
+  for (const variables of variablesByKey.values()) {
+    if (variables.size > 1) notes.push(`${listed([...variables], "and")} have the same key.`);
+  }
+  return notes;
+}

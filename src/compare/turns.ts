@@ -1,0 +1,40 @@
+import type { PromisedOutcomeId } from "../rules/outcomes.js";
+import type { Contrast } from "./contrasts.js";
+
+/** The requests of a turn: the usual cause, then the suspects and their baselines. */
+interface SuspectTurn {
+  /** So many more requests for the usual cause come first. */
+  readonly more: number;
+  readonly order: "forward" | "reversed";
+}
+
+/**
+ * A balancer that gives requests to its nodes in turn must not give a suspect the same node each time, whatever the number
+ * of nodes: so each turn is one request longer than the one before, and the order of the suspects changes.
+ */
+export const turns: readonly SuspectTurn[] = [
+  { more: 0, order: "forward" },
+  { more: 1, order: "reversed" },
+  { more: 2, order: "reversed" },
+  { more: 3, order: "forward" },
+];
+
+/** Returns the causes to send in a turn, in their order; none if no contrast is left. */
+export function planTurn({ more, order }: SuspectTurn, contrasts: readonly Contrast[]): PromisedOutcomeId[] {
+  const baselines = [...new Set(contrasts.map(({ baseline }) => baseline))];
+  const [usual] = baselines;
+  if (usual === undefined) return [];
+
+  const suspects = [...new Set(contrasts.map(({ cause }) => cause))];
+  if (order === "reversed") suspects.reverse();
+  const usualFirst = new Array<PromisedOutcomeId>(more).fill(usual);
+  // The baselines come twice in a row: a balancer that alternates gives them different nodes.
+  return [...usualFirst, ...baselines, ...baselines, ...suspects, ...baselines];
+}
+
+/** The number of requests in these turns, if all contrasts stay. */
+export function countTurnRequests(planned: readonly SuspectTurn[], contrasts: readonly Contrast[]): number {
+  let count = 0;
+  for (const turn of planned) count += planTurn(turn, contrasts).length;
+  return count;
+}
