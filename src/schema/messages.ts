@@ -28,7 +28,7 @@ const maxChoicesAdded = 8;
 const maxChoicesShown = 15;
 
 /** A value that was checked, and how its caller writes it. */
-export interface Checked {
+interface Checked {
   readonly root: Shape;
   readonly whole: unknown;
   readonly notation: Notation;
