@@ -1,4 +1,4 @@
-import { checkShape, maximumProblems } from "../schema/check.js";
+import { findProblems, maximumProblems } from "../schema/check.js";
 import type { Members, Spelling } from "../schema/problem.js";
 import { type FieldPath, isMapping, valueAt } from "../schema/shape.js";
 import { nearest } from "../schema/words.js";
@@ -49,7 +49,7 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
 
   const notation = written.text === undefined ? valueNotation : yamlNotation;
   const spelling = spellingIn(merged);
-  const { problems: misshapen, extras } = checkShape(scenarioSchema, merged.fields, notation, {
+  const { problems: misshapen, extras } = findProblems(scenarioSchema, merged.fields, notation, {
     isExtra: isForAnchors,
     spelling,
   });

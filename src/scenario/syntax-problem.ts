@@ -1,5 +1,5 @@
 import { quote } from "../schema/words.js";
-import { blockAt, endOfLine, indented, indentOf, startOfField } from "./text-lines.js";
+import { blockAt, endOfLine, shifted, indentOf, startOfField } from "./text-lines.js";
 
 // A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. Each repair below
 // is a guess at the mistake: a small change of the text. One is named only if the change makes the error go or, in a text
@@ -228,7 +228,7 @@ function* otherIndents({ text, error }: Broken): Generator<Repair> {
         tried.add(other);
         const reason = `${quote(name)} is not indented like its neighbors`;
         const hint = `indent it to column ${other + 1}, like ${quote(above.trim())}`;
-        const replacement = indented(block, other - indent);
+        const replacement = shifted(block, other - indent);
         yield { start, end: start + block.length, text: replacement, reason, hint, offset: start + indent };
       }
     }
@@ -238,8 +238,9 @@ function* otherIndents({ text, error }: Broken): Generator<Repair> {
 /** What the parser says, and a hint by the code of its error. */
 function problemInParsersWords({ code, message, offset }: ParseError, text: string): SyntaxProblem {
   // Its own words name an option of ours.
-  if (code === "NON_STRING_KEY")
+  if (code === "NON_STRING_KEY") {
     return { offset, reason: "a name must be a text", hint: "write a plain name" };
+  }
 
   const reason = message.slice(0, 1).toLowerCase() + message.slice(1);
   const hint = hintsByCode[message.startsWith("Missing , or :") ? "BLOCK_IN_FLOW" : code];

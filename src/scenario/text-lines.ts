@@ -26,7 +26,7 @@ export function indentOf(line: string): number {
 }
 
 /** A block with its lines moved to the right, or to the left. */
-export function indented(block: string, by: number): string {
+export function shifted(block: string, by: number): string {
   if (by > 0) return block.replace(/^(?=.)/gm, " ".repeat(by));
   return block.replace(new RegExp(`^ {${-by}}`, "gm"), "");
 }

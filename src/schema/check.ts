@@ -43,11 +43,11 @@ export function shapeProblems(
   value: unknown,
   notation: Notation = plainJson,
 ): readonly Problem<ShapeCode>[] {
-  return checkShape(shape, value, notation).problems;
+  return findProblems(shape, value, notation).problems;
 }
 
 /** Checks a value, and finds the members that it has besides its shape. */
-export function checkShape(
+export function findProblems(
   shape: Shape,
   value: unknown,
   notation: Notation,

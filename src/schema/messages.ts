@@ -111,8 +111,9 @@ function missingField(path: FieldPath, shape: Shape, notation: Notation): Wordin
 /** A value that its shape does not allow. `shown` is the value as the text has it, or as messages quote it. */
 function wrongValue(value: unknown, shape: Shape, shown: string, notation: Notation): Wording {
   if (shape.kind === "choice") return wrongChoice(value, shape, shown, notation);
-  if (value === null)
+  if (value === null) {
     return { code: "wrong_type", what: "is empty", hint: "write a value or remove the field" };
+  }
   if (shape.kind === "list" && Array.isArray(value)) return wrongLength(value.length, shape);
 
   // A number may only lack its unit, as in a duration.

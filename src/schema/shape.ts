@@ -264,6 +264,12 @@ export function settableFieldsOf(shape: Shape): NamedShape[] {
   return namedFieldsOf(shape).filter((field) => !field.shape.isSnapshotOnly);
 }
 
+/** Whether a shape has a field of this name that people write. */
+export function hasField(shape: Shape | undefined, name: string | number): boolean {
+  if (shape === undefined) return false;
+  return settableFieldsOf(shape).some((field) => field.name === name);
+}
+
 /** The fields that a mapping must have. */
 export function neededFieldsOf(shape: Shape): NamedShape[] {
   const fields = fieldsOf(shape) ?? {};

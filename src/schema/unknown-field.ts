@@ -3,6 +3,7 @@ import { writtenField } from "./notation.js";
 import type { Members, Mistake } from "./problem.js";
 import {
   type FieldPath,
+  hasField,
   isMapping,
   namedFieldsOf,
   pathText,
@@ -78,10 +79,6 @@ function otherPlace(path: FieldPath, shape: Shape, root: Shape, notation: Notati
   const [owner] = owners;
   if (owner === undefined || owners.length > 1) return undefined;
   return `${notation.spell(name)} belongs in ${writtenField(owner.name, { [name]: undefined }, notation)}`;
-}
-
-function hasField(shape: Shape, name: string): boolean {
-  return settableFieldsOf(shape).some((field) => field.name === name);
 }
 
 /** The field that the name probably means. */

@@ -133,7 +133,7 @@ export const hintRows: readonly HintRow[] = [
     mistake: "a contradiction",
   },
   {
-    hint: /^start with |^put one scenario|^write a colon after|^a name is a text|^indent \w+: it belongs/,
+    hint: /^start with |^put one scenario|^write a colon after|^write a plain name|^indent \w+: it belongs/,
     mistake: "no scenario",
   },
   { hint: /^put double quotes around the whole text$|^write one line/, mistake: "a long text" },
@@ -231,8 +231,9 @@ function withAdded({ text, problem, offset, groups: [field = ""] }: Applied): st
   const { value } = partAt(text, offset) ?? {};
   if (!isMap(value) || value.range == null) return undefined;
   const [start] = value.range;
-  if (text[start] === "{")
+  if (text[start] === "{") {
     return replaced(text, start + 1, start + 1, value.items.length > 0 ? ` ${field},` : ` ${field} `);
+  }
   const indent = start - text.lastIndexOf("\n", start) - 1;
   return replaced(text, start, start, `${field}\n${" ".repeat(indent)}`);
 }

@@ -1,5 +1,5 @@
 import type { Mistake } from "../../schema/problem.js";
-import { fieldsOf, isMapping, type Shape, shapeAt, valueAt } from "../../schema/shape.js";
+import { hasField, isMapping, type Shape, shapeAt, valueAt } from "../../schema/shape.js";
 
 // Mistakes that only YAML has: what is valid there means something else than it looks like.
 
@@ -19,13 +19,8 @@ const hints: readonly HintOf[] = [
   ({ kind, path }, root) => {
     const [record, name] = path.slice(-3, -1);
     const isInside = kind === "missing" || kind === "unknown";
-    if (
-      !isInside ||
-      record === undefined ||
-      name === undefined ||
-      !hasField(shapeAt(root, path.slice(0, -1)), name)
-    )
-      return undefined;
+    if (!isInside || record === undefined || name === undefined) return undefined;
+    if (!hasField(shapeAt(root, path.slice(0, -1)), name)) return undefined;
     return `indent ${name}: it belongs in one of the ${record}`;
   },
   // `keys:` and `main:` below each other: the first one is empty, and should have the second one inside it.
@@ -78,11 +73,6 @@ const hints: readonly HintOf[] = [
     return isLines ? "write one line; a block starts with >- or |-, which leave out the line end" : undefined;
   },
 ];
-
-function hasField(shape: Shape | undefined, name: string | number): boolean {
-  if (shape === undefined) return false;
-  return Object.hasOwn(fieldsOf(shape) ?? {}, name);
-}
 
 /** A name with the one before it, and with the one after it. */
 function neighbors(names: readonly string[], name: string): [before: string, after: string][] {
