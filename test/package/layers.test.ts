@@ -31,6 +31,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   "integrations/msw-handlers.ts": core,
   "integrations/msw.ts": ["index.ts", "integrations"],
   "integrations/msw-in-pages.ts": ["browser.ts", "integrations"],
+  "integrations/vitest-in-pages.ts": core,
   // Knows only the control plane's HTTP.
   dashboard: [],
 };
@@ -260,7 +261,12 @@ test.each([
 
 test("an exported name is declared in one file", () => {
   // The fixtures export the runner's `test` with a sandbox; the entry points for pages have the names of those for Node.
-  const others = ["src/integrations/vitest.ts", "src/browser.ts", "src/integrations/msw-in-pages.ts"];
+  const others = [
+    "src/integrations/vitest.ts",
+    "src/browser.ts",
+    "src/integrations/msw-in-pages.ts",
+    "src/integrations/vitest-in-pages.ts",
+  ];
   const declared = [...sources]
     .filter(([file]) => !others.includes(file))
     .flatMap(([file, text]) => exportedNames(text).map((name) => ({ name, file })));
