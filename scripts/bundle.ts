@@ -36,6 +36,7 @@ const inOrder = (groups: CodeSplittingGroup[]) =>
 
 // An import reads one file: dozens of small ones take longer to find and to link than to run.
 const moduleChunks = inOrder([
+  // Handlers for msw and servers read base URLs, and handlers need no server.
   { name: "library", test: /\/src\/(?:index|rules\/base-url)\.ts$/ },
   { name: "server", test: /\/src\/server\/index\.ts$/ },
 ]);

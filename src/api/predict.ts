@@ -91,7 +91,7 @@ function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null 
 }
 
 /** What a fault can match of a call, besides its outcome. */
-interface FaultTarget {
+interface MatchedCall {
   readonly entry: KeyEntry | undefined;
   readonly endpoint: Endpoint | undefined;
   readonly now: number;
@@ -99,7 +99,7 @@ interface FaultTarget {
 
 /** What faults see of a call that would have this outcome. */
 export function faultFacts(
-  { entry, endpoint, now }: FaultTarget,
+  { entry, endpoint, now }: MatchedCall,
   expectedOutcome: () => ApiOutcomeId,
   method = endpoint?.method,
 ): FaultFacts {

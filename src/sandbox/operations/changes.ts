@@ -5,9 +5,9 @@ import type { SandboxState } from "../sandbox-state.js";
 import { viewAssumptions } from "../views.js";
 
 /** Values of a sandbox by their names, such as `key main name`. */
-type Values = Readonly<Record<string, unknown>>;
+type NamedValues = Readonly<Record<string, unknown>>;
 
-type ReadValues = (sandbox: SandboxState, refs: readonly string[]) => Values;
+type ReadValues = (sandbox: SandboxState, refs: readonly string[]) => NamedValues;
 
 /** By operation: how to read all values that it can change, on the things with these refs. Requests and time change none of them. */
 const valuesChangedBy: Readonly<Record<ActionName | "clock", ReadValues>> = {
@@ -73,7 +73,7 @@ export function recordChanges<Result>(sandbox: SandboxState, change: RecordedCha
   return result;
 }
 
-function keyValues({ registry }: SandboxState, refs: readonly string[]): Values {
+function keyValues({ registry }: SandboxState, refs: readonly string[]): NamedValues {
   const values: Record<string, unknown> = {};
   for (const ref of refs) {
     const key = registry.keys.get(ref)?.key;
@@ -85,7 +85,7 @@ function keyValues({ registry }: SandboxState, refs: readonly string[]): Values 
   return values;
 }
 
-function organizationValues({ registry }: SandboxState, refs: readonly string[]): Values {
+function organizationValues({ registry }: SandboxState, refs: readonly string[]): NamedValues {
   const values: Record<string, unknown> = {};
   for (const ref of refs) {
     const organization = registry.organizations.get(ref)?.organization;
@@ -97,14 +97,14 @@ function organizationValues({ registry }: SandboxState, refs: readonly string[])
   return values;
 }
 
-function faultValues(sandbox: SandboxState): Values {
+function faultValues(sandbox: SandboxState): NamedValues {
   const faults = writtenFaults(sandbox.faults);
   // Requests change this count.
   for (const fault of faults) delete fault.requests_matched;
   return { faults };
 }
 
-function assumptionValues(sandbox: SandboxState): Values {
+function assumptionValues(sandbox: SandboxState): NamedValues {
   // Other profiles have one value for each assumption; `varied` varies those that the sandbox does not set itself.
   const fixed = sandbox.profile === "varied" ? Object.keys(sandbox.ownAssumptions).sort() : [];
   return { ...viewAssumptions(sandbox), fixed };

@@ -76,7 +76,7 @@ export const operations = {
 };
 
 /** An action that steps and users run. */
-interface Action<Input, Result> {
+interface ChangingAction<Input, Result> {
   readonly run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result;
   /** The refs of the keys or the organization that it changes. */
   readonly refs: (input: Input) => readonly string[];
@@ -87,7 +87,7 @@ interface Action<Input, Result> {
 /** An action that checks who runs it, and records what it changes. The caller has run what was due in the timeline before. */
 function recordedAction<Input, Result>(
   name: ActionName,
-  action: Action<Input, Result>,
+  action: ChangingAction<Input, Result>,
 ): (sandbox: SandboxState, input: Input, by?: Initiator) => Result {
   return (sandbox, input, by = {}) => {
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
