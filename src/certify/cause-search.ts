@@ -25,7 +25,7 @@ export interface RowCause {
 }
 
 /** `found`: these causes, with the known ones, explain the run. */
-export type SearchResult =
+type SearchResult =
   | { readonly kind: "found"; readonly causes: readonly RowCause[] }
   | { readonly kind: "in_vain" };
 

@@ -8,8 +8,7 @@ import { nameOf } from "./check.js";
 import type { ClientRun, ClientRunner } from "./client-run.js";
 import { judgeFaults } from "./faults.js";
 import {
-  counts,
-  type Evidence,
+  countingEvidence,
   type Finding,
   failedResult,
   findDependency,
@@ -21,6 +20,7 @@ import {
   notJudged,
   type Reason,
   type ResultOfCheck,
+  type RunEvidence,
   singleCheck,
 } from "./judgment.js";
 import { againCommandOfRun, type CertifyPlan, coverageEvidence, onlyEvidence } from "./plan.js";
@@ -158,11 +158,11 @@ function certificationOf(runs: Runs, judgment: Judgment, unusable?: Reason): Cer
 }
 
 /** Whether the plain run shows enough for any check. */
-async function plainEvidence(plain: ClientRun, runs: Runs): Promise<Evidence> {
+async function plainEvidence(plain: ClientRun, runs: Runs): Promise<RunEvidence> {
   const { result, code, report, failure } = plain;
   if (result === "passed") return coverageEvidence(report);
   // The command could not be started, which its caller says.
-  if (failure !== undefined) return counts;
+  if (failure !== undefined) return countingEvidence;
   if (result === "timed_out") return notJudged(whyEndless(report));
   return notJudged(await whyPlainFails(`the command fails in the plain run with exit code ${code}`, runs));
 }

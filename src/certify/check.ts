@@ -86,7 +86,7 @@ export function statusOfRejection(outcome: ResendCheck["outcome"]): number {
 }
 
 /** What a name of `--only` asks for: all checks whose names begin with its words. */
-export interface CheckPattern {
+interface CheckPattern {
   /** Such as `answer`. */
   readonly group: string;
   /** What follows, such as `401` and `revoked`. */

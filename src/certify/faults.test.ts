@@ -132,9 +132,10 @@ test("--allow names a fault that the client fails at, and a client that survives
 test("a run that was not made shows nothing, also if it is the one that repeats a failure", async () => {
   const endOf = (missing: number) => (request: NamedRun, before: number) =>
     request.name === "fault.reset" && before === missing ? undefined : withFault(failed)(request);
-  for (const missing of [0, 1])
+  for (const missing of [0, 1]) {
     expect(await faultsOf("fault.reset", endOf(missing))).toMatchObject({
       results: ["the run was not made"],
       problems: [],
     });
+  }
 });

@@ -5,7 +5,6 @@ import { listed } from "../schema/words.js";
 import { isNoticed, runFirstWrongAnswer } from "./answers.js";
 import { type ClientRun, hasFailed, type NotMade, type RunEnd } from "./client-run.js";
 import {
-  type Evidence,
   type Finding,
   failedResult,
   heldResult,
@@ -17,6 +16,7 @@ import {
   notJudged,
   type Reason,
   type ResultOfCheck,
+  type RunEvidence,
   runNotMade,
   singleCheck,
 } from "./judgment.js";
@@ -35,11 +35,11 @@ const defaultFaults: readonly FaultOutcomeId[] = [
 ];
 
 /** The requests of which the first one is hit: they end on one success, may be sent again, and have a body in their response. */
-interface FaultTarget {
+interface HitRequests {
   readonly kind: "target";
   readonly outcome: OutcomeId;
   /** Whether surviving shows something: a test uses the response, since the command fails with the wrong one. */
-  readonly use: Evidence;
+  readonly use: RunEvidence;
   /** The most requests that end there in a run without a fault, also in one that fails. One more is a repetition after the fault. */
   readonly mostRequests: number;
 }
@@ -84,7 +84,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   return { checks, problems, notes: [] };
 }
 
-async function hitFirst(runs: Runs, { outcome }: FaultTarget, fault: FaultOutcomeId): Promise<FaultRun> {
+async function hitFirst(runs: Runs, { outcome }: HitRequests, fault: FaultOutcomeId): Promise<FaultRun> {
   const which = { kind: "first", outcome } as const;
   const gets = { kind: "fault", effect: exampleOfFault(fault, true) } as const;
   const purpose = { kind: "fault", outcome: fault } as const;
@@ -101,7 +101,7 @@ function wantedFaults(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOu
 }
 
 /** Finds requests whose response a test uses, or else any that a fault may hit. */
-async function findFaultTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
+async function findFaultTarget(runs: Runs): Promise<HitRequests | NotJudged> {
   const { plain } = runs;
   const { passed } = await runVaried(runs);
   const outcomes = outcomesToHit(plain, passed);
@@ -160,7 +160,7 @@ function countRequests({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId): numb
 function resultWithoutProblem(
   fault: FaultOutcomeId,
   run: ClientRun | NotMade,
-  { use }: FaultTarget,
+  { use }: HitRequests,
   runs: Runs,
 ): ResultOfCheck {
   if (run.kind === "not_made") return notJudged(runNotMade);
@@ -191,7 +191,7 @@ function isAfterOwnFailure({ sent }: ClientRun): boolean {
 }
 
 /** Makes one problem of the runs that failed, since one flaw breaks them. Each that did not end is another one: a client without a timeout. */
-function groupIntoProblems(failures: readonly Failure[], target: FaultTarget, runs: Runs): Finding[] {
+function groupIntoProblems(failures: readonly Failure[], target: HitRequests, runs: Runs): Finding[] {
   const late = failures.filter(({ run }) => run.result === "timed_out");
   const others = failures.filter(({ run }) => run.result !== "timed_out");
 
@@ -201,7 +201,7 @@ function groupIntoProblems(failures: readonly Failure[], target: FaultTarget, ru
   return problems;
 }
 
-function faultProblem(failures: readonly Failure[], target: FaultTarget, { plan }: Runs): Finding {
+function faultProblem(failures: readonly Failure[], target: HitRequests, { plan }: Runs): Finding {
   const [first] = failures as [Failure, ...Failure[]];
   const names = failures.map(({ fault }) => fault);
   const only: string[] = [];

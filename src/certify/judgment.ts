@@ -40,7 +40,7 @@ export interface NotJudged {
 }
 
 /** Whether what a run shows counts for a check. */
-export type Evidence = { readonly kind: "counts" } | NotJudged;
+export type RunEvidence = { readonly kind: "counts" } | NotJudged;
 
 const noteShape = s.mapping({
   what: s.described(s.text(), "What no check could show."),
@@ -84,7 +84,7 @@ export interface Judgment {
 
 export const heldResult = { kind: "held" } as const;
 export const failedResult = { kind: "failed" } as const;
-export const counts = { kind: "counts" } as const;
+export const countingEvidence = { kind: "counts" } as const;
 export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
 
 /** A part of the runs that was not asked for. */

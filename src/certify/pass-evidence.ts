@@ -1,7 +1,7 @@
 import { isFault } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import type { RunEnd, SentKey } from "./client-run.js";
-import { counts, type Evidence, notJudged, type Reason } from "./judgment.js";
+import { countingEvidence, notJudged, type Reason, type RunEvidence } from "./judgment.js";
 
 /**
  * Whether a run that passed counts, or shows nothing. `subject`: what the run was made for, which must have happened: a response varied, or
@@ -11,7 +11,7 @@ export function passEvidence(
   plain: Pick<RunEnd, "sent">,
   run: Pick<RunEnd, "sent" | "pinned" | "points" | "replacedCount">,
   subject: "varied" | "replaced",
-): Evidence {
+): RunEvidence {
   // A run in which the command does less than in the plain run, as with a cache of tests, passes whatever the sandbox does.
   const missing = missingRequests(plain, run);
   if (run.sent.length === 0 && missing.length > 0) return notJudged(sentNothing);
@@ -20,7 +20,7 @@ export function passEvidence(
   }
   if (subject === "varied" && run.points.length === 0) return notJudged(nothingVaried);
   if (subject === "replaced" && run.replacedCount === 0) return notJudged(nothingHit);
-  if (missing.length === 0) return counts;
+  if (missing.length === 0) return countingEvidence;
 
   const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
   return notJudged({

@@ -3,7 +3,7 @@ import { keyVariable } from "../rules/api-key.js";
 import { minute } from "../rules/time.js";
 import { asksFor, asksForOutcome, type Check, nameOf, readPattern, seedIn } from "./check.js";
 import type { ClientRun, Timeouts } from "./client-run.js";
-import { counts, type Evidence, type JudgedCheck, notJudged, type Reason } from "./judgment.js";
+import { countingEvidence, type JudgedCheck, notJudged, type Reason, type RunEvidence } from "./judgment.js";
 
 /** What a call of certify asks for: its flags, read. */
 export interface CertifyPlan {
@@ -97,10 +97,10 @@ export function timeoutsFor(timeout: number | undefined, plainMs: number | undef
 }
 
 /** Whether a plain run that passed covers enough. */
-export function coverageEvidence(report: Report): Evidence {
+export function coverageEvidence(report: Report): RunEvidence {
   const { coverage, announced } = report;
   const missing = minOutcomes - coverage.covered - announced.covered;
-  if (missing <= 0) return counts;
+  if (missing <= 0) return countingEvidence;
 
   const promised = report.outcomes.filter((row) => row.promised);
   const misdirection = report.advice.find(({ id }) => misdirectionAdvice.includes(id));
@@ -142,7 +142,7 @@ export function onlyEvidence(
   { only = [] }: Pick<CertifyPlan, "only">,
   checks: readonly JudgedCheck[],
   report: Report,
-): Evidence {
+): RunEvidence {
   for (const name of only) {
     if (name === "plain") continue;
     const ofName = checks.filter(({ check }) => asksFor(name, check));
@@ -154,7 +154,7 @@ export function onlyEvidence(
     const { why, whatToDo } = first.result.reason;
     return notJudged({ why: `${name}: ${why}`, whatToDo });
   }
-  return counts;
+  return countingEvidence;
 }
 
 /** Why there is no check of this name: the client covers none of the outcomes that it begins with, such as `answer.401`. */

@@ -18,7 +18,7 @@ export interface SteadyKey {
 }
 
 /** What followed the replacement. `sent_again`: so many requests more came as `extra` has; `early` came too soon after it. */
-export type WhatFollowed =
+type WhatFollowed =
   | { readonly kind: "nothing"; readonly run: ClientRun }
   | {
       readonly kind: "sent_again";

@@ -3,6 +3,7 @@ import { keyVariable } from "../rules/api-key.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { RejectionOfRun } from "../runs/conditions.js";
 import type { ResendCheck } from "./check.js";
+import type { KeyRequest } from "./client-run.js";
 import { longestWait } from "./plan.js";
 
 /** The `Retry-After` of rejections that have one: short, and longer than a pause of a client that does not read it. */
@@ -23,6 +24,14 @@ export interface ResendKind {
   readonly rejection: RejectionOfRun;
   /** Whether the rejection ends: the key may then be sent again, but not before its time. After any other, it must not be sent again. */
   readonly isTimed: boolean;
+}
+
+/** A kind of rejection of the last request after which the key came again, in two runs. */
+export interface Suspect {
+  readonly kind: "suspect";
+  readonly resendKind: ResendKind;
+  /** The requests that must not have come, one of each run. */
+  readonly requests: readonly KeyRequest[];
 }
 
 /** The kinds of rejections for a client that covers these outcomes. */

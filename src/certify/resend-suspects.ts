@@ -1,7 +1,6 @@
-import type { KeyRequest } from "./client-run.js";
-import { counts, type Evidence, type NotJudged, notJudged } from "./judgment.js";
+import { countingEvidence, type NotJudged, notJudged, type RunEvidence } from "./judgment.js";
 import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
-import type { ResendKind } from "./resend-kinds.js";
+import type { Suspect } from "./resend-kinds.js";
 import { takeTurns } from "./resend-turns.js";
 import { alsoIfLate, failedIfLate, sentAgainBut } from "./resend-words.js";
 import type { Runs } from "./runs.js";
@@ -13,14 +12,6 @@ import { countEvidence } from "./steady-key.js";
 
 /** How much later than an early request a response comes that is only late, in milliseconds. */
 const marginMs = 500;
-
-/** A kind of rejection of the last request after which the key came again, in two runs. */
-export interface Suspect {
-  readonly kind: "suspect";
-  readonly resendKind: ResendKind;
-  /** The requests that must not have come, one of each run. */
-  readonly requests: readonly KeyRequest[];
-}
 
 /** Makes the runs that exclude other reasons. Returns the suspects that have one, and are not judged. */
 export async function findDoubts(
@@ -54,7 +45,7 @@ export async function findDoubts(
 }
 
 /** Whether early requests come only after a rejection, or also if the response is late. */
-async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promise<Evidence> {
+async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promise<RunEvidence> {
   const { resendKind, requests } = suspect;
   const latest = Math.max(...requests.map(({ earlyMs = 0 }) => earlyMs));
   // In whole seconds, so that kinds share the run.
@@ -67,7 +58,7 @@ async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promi
     case "sent_again":
       return notJudged(sentAgainBut(key, resendKind, requests, alsoIfLate));
     case "nothing":
-      if (followed.run.result === "passed") return counts;
+      if (followed.run.result === "passed") return countingEvidence;
       return notJudged(sentAgainBut(key, resendKind, requests, failedIfLate));
   }
 }

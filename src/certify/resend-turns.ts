@@ -1,10 +1,9 @@
 import { keyVariable } from "../rules/api-key.js";
 import { listed } from "../schema/words.js";
-import { counts, type Evidence, type NotJudged, notJudged, type Reason } from "./judgment.js";
+import { countingEvidence, type NotJudged, notJudged, type Reason, type RunEvidence } from "./judgment.js";
 import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import { requestOfEachTurn } from "./request-of-each-turn.js";
-import { type ResendKind, waitAfterRejection } from "./resend-kinds.js";
-import type { Suspect } from "./resend-suspects.js";
+import { type ResendKind, type Suspect, waitAfterRejection } from "./resend-kinds.js";
 import { type Doubt, letPollsWait, sentByOtherProcess, turnOffSomePolls } from "./resend-words.js";
 import type { Runs } from "./runs.js";
 
@@ -41,7 +40,7 @@ type TurnResult =
   | NotJudged;
 
 /** Rejects the requests with the key in turn. The first turn that nothing follows is a reason to doubt all suspects. */
-export async function takeTurns(turns: Turns): Promise<Evidence> {
+export async function takeTurns(turns: Turns): Promise<RunEvidence> {
   const { key, suspects } = turns;
   const turnCount = Math.max(minTurns, suspects.length);
   const all: Turn[] = [];
@@ -73,7 +72,7 @@ async function takeMoreTurns(
   turns: Turns,
   requests: Iterable<number>,
   turnsBefore: number,
-): Promise<Evidence> {
+): Promise<RunEvidence> {
   let taken = turnsBefore;
   for (const nth of requests) {
     let isResent = false;
@@ -87,7 +86,7 @@ async function takeMoreTurns(
     const ending = `but in time after its request ${nth} of ${turns.key.requestCount}`;
     return notJudged(reasonToDoubt(turns, { ending, fix: letPollsWait }));
   }
-  return counts;
+  return countingEvidence;
 }
 
 /** Takes a turn: once more, if the command failed although one more request came. A flaky suite may do that by chance. */

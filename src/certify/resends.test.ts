@@ -267,8 +267,9 @@ test("a late response is later than the early request came, in whole seconds", a
   const delays: unknown[] = [];
   const { runs } = await handMade(({ conditions: { onRequest } }) => {
     if (onRequest?.gets.kind === "late") delays.push(onRequest.gets.seconds);
-    if (onRequest === undefined || onRequest.gets.kind === "late")
+    if (onRequest === undefined || onRequest.gets.kind === "late") {
       return { sent: [sentTimes("active", 2)], points: [point] };
+    }
     return is404(onRequest.gets) ? silent : early(1_600);
   });
   await judgeResends(runs);

@@ -5,8 +5,7 @@ import { isAnswerWanted, isNoticed, runFirstWrongAnswer } from "./answers.js";
 import { nameOf } from "./check.js";
 import type { ClientRun, KeyRequest } from "./client-run.js";
 import {
-  counts,
-  type Evidence,
+  countingEvidence,
   type Finding,
   failedResult,
   type Held,
@@ -16,14 +15,15 @@ import {
   type NotJudged,
   nothingJudged,
   notJudged,
+  type RunEvidence,
   singleCheck,
 } from "./judgment.js";
 import { type LastRejection, shownTogether } from "./last-rejections.js";
 import { passEvidence } from "./pass-evidence.js";
 import { againCommand, type CertifyPlan, isWanted } from "./plan.js";
 import { firstExtraRequest, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
-import { nameOfKey, type ResendKind, resendKinds, waitAfterRejection } from "./resend-kinds.js";
-import { findDoubts, type Suspect } from "./resend-suspects.js";
+import { nameOfKey, type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
+import { findDoubts } from "./resend-suspects.js";
 import { commandThenFailed, onlyInSomeRuns, sentAgainBut, sentByOtherProcess } from "./resend-words.js";
 import type { Runs } from "./runs.js";
 import { findSteadyKey, unnoticed } from "./steady-key.js";
@@ -160,19 +160,19 @@ async function confirmHeld(
 }
 
 /** Whether the runs that were made for other checks contradict that the client gives up after a 401 or 403. */
-async function evidenceOfOtherRuns(runs: Runs, key: SteadyKey, resendKind: ResendKind): Promise<Evidence> {
+async function evidenceOfOtherRuns(runs: Runs, key: SteadyKey, resendKind: ResendKind): Promise<RunEvidence> {
   const ofVaried = await evidenceOfVariedRuns(runs, resendKind);
   if (ofVaried.kind === "not_judged") return ofVaried;
-  if (outcomeRow(resendKind.check.outcome).status !== 401) return counts;
+  if (outcomeRow(resendKind.check.outcome).status !== 401) return countingEvidence;
   return evidenceOfWrongAnswers(runs, key, resendKind);
 }
 
 /** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
-async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<Evidence> {
+async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
   const { passed } = await runVaried(runs);
   const inPlain = countRejected(runs.plain, resendKind);
   const run = passed.find((varied) => countRejected(varied, resendKind) > inPlain);
-  if (run === undefined) return counts;
+  if (run === undefined) return countingEvidence;
   const { responseWords, whatToDo } = resendKind;
   const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
   return notJudged({ why, whatToDo });
@@ -199,7 +199,7 @@ async function evidenceOfWrongAnswers(
   runs: Runs,
   key: SteadyKey,
   { whatToDo }: ResendKind,
-): Promise<Evidence> {
+): Promise<RunEvidence> {
   for (const outcome of runs.covered) {
     if (!isSuccess(outcome) || !isAnswerWanted(runs.plan, outcome)) continue;
     const run = await runFirstWrongAnswer(runs, outcome);
@@ -211,7 +211,7 @@ async function evidenceOfWrongAnswers(
       whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
     });
   }
-  return counts;
+  return countingEvidence;
 }
 
 /** The one problem of these kinds, which are all timed or all not. */

@@ -3,7 +3,14 @@ import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { isAnsweredWrongly, type RunConditions } from "../runs/conditions.js";
 import type { RunPurpose } from "./check.js";
 import { type ClientRun, type ClientRunner, hasFailed, type NotMade, type PlannedRun } from "./client-run.js";
-import { counts, type Evidence, findDependency, notJudged, type Reason, runNotMade } from "./judgment.js";
+import {
+  countingEvidence,
+  findDependency,
+  notJudged,
+  type Reason,
+  type RunEvidence,
+  runNotMade,
+} from "./judgment.js";
 import { type CertifyPlan, seedCount, timeoutsFor, variedSeeds } from "./plan.js";
 
 // A question that was chosen for what some runs show, such as a cause that they suggest, must be decided by other runs. So there are two
@@ -52,7 +59,7 @@ export class Runs {
   /** The plain runs that all parts share. */
   readonly #plainRuns: Promise<ClientRun | NotMade>[] = [];
   /** Whether a failure counts, by its run. */
-  readonly #evidence = new Map<ClientRun, Promise<Evidence>>();
+  readonly #evidence = new Map<ClientRun, Promise<RunEvidence>>();
 
   constructor(plan: CertifyPlan, runner: ClientRunner) {
     this.plan = plan;
@@ -131,7 +138,7 @@ export class Runs {
   }
 
   /** Whether this failure counts, or may be chance. */
-  failureEvidence(run: ClientRun): Promise<Evidence> {
+  failureEvidence(run: ClientRun): Promise<RunEvidence> {
     const kept = this.#evidence.get(run);
     if (kept !== undefined) return kept;
 
@@ -141,19 +148,19 @@ export class Runs {
   }
 
   /** Whether failures that came as often as needed count: plain runs pass next to them. One that fails is a contradiction. */
-  async repeatedFailureEvidence(): Promise<Evidence> {
-    if (this.failuresNeeded === 1) return counts;
+  async repeatedFailureEvidence(): Promise<RunEvidence> {
+    if (this.failuresNeeded === 1) return countingEvidence;
     const plain = await this.plainRuns(plainRunsNextToFailure);
-    return plain.some(({ kind }) => kind === "not_made") ? notJudged(runNotMade) : counts;
+    return plain.some(({ kind }) => kind === "not_made") ? notJudged(runNotMade) : countingEvidence;
   }
 
   /** Makes a failed run again, and plain runs next to it. */
-  async #failAgain(run: ClientRun): Promise<Evidence> {
-    if (this.failuresNeeded === 1) return counts;
+  async #failAgain(run: ClientRun): Promise<RunEvidence> {
+    if (this.failuresNeeded === 1) return countingEvidence;
     const [plain, second] = await Promise.all([this.repeatedFailureEvidence(), this.anotherLike(run)]);
     if (second.kind === "not_made") return notJudged(runNotMade);
     if (plain.kind === "not_judged") return plain;
-    return hasFailed(second) ? counts : notJudged(failsOnlySometimes);
+    return hasFailed(second) ? countingEvidence : notJudged(failsOnlySometimes);
   }
 
   #planned({ purpose, conditions = {}, seed, wait = 0, isAlone = false }: RunRequest): PlannedRun {

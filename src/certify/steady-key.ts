@@ -2,7 +2,14 @@ import { keyVariable } from "../rules/api-key.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { isNoticed } from "./answers.js";
-import { counts, type Evidence, type NotJudged, notJudged, type Reason, runNotMade } from "./judgment.js";
+import {
+  countingEvidence,
+  type NotJudged,
+  notJudged,
+  type Reason,
+  type RunEvidence,
+  runNotMade,
+} from "./judgment.js";
 import { passEvidence } from "./pass-evidence.js";
 import { acceptedOf, acceptedRequests, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import type { Runs } from "./runs.js";
@@ -54,7 +61,7 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] 
 }
 
 /** Whether a rejection of its last request counts: a 404 in its place must make the command fail, and be the end. */
-async function keyEvidence(runs: Runs, key: SteadyKey): Promise<Evidence> {
+async function keyEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   const notFound = { kind: "rejection", as: "404.unknown_path" } as const;
   const request = replacing(key, key.requestCount, notFound, { kind: "resend_control" });
   const followed = whatFollowed(await runs.first(request), key);
@@ -73,16 +80,16 @@ async function keyEvidence(runs: Runs, key: SteadyKey): Promise<Evidence> {
 }
 
 /** Whether the key comes equally often by itself, or more often in some runs. */
-export async function countEvidence(runs: Runs, key: SteadyKey): Promise<Evidence> {
+export async function countEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   // Two varied runs that passed have shown it: else it would be no steady key.
   const { passed } = await runVaried(runs);
-  if (passed.length > 1) return counts;
+  if (passed.length > 1) return countingEvidence;
 
   for (const run of await runs.plainRuns(plainRunsThatCount)) {
     if (run.kind === "not_made") return notJudged(runNotMade);
     if (acceptedRequests(run, key.ref).length !== key.requestCount) return notJudged(notEquallyOften([key]));
   }
-  return counts;
+  return countingEvidence;
 }
 
 const noKey: Reason = {

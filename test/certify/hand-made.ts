@@ -6,7 +6,7 @@ import {
   type RunEnd,
   type SentKey,
 } from "../../src/certify/client-run.js";
-import type { Evidence, JudgedCheck, ResultOfCheck } from "../../src/certify/judgment.js";
+import type { JudgedCheck, ResultOfCheck, RunEvidence } from "../../src/certify/judgment.js";
 import type { CertifyPlan } from "../../src/certify/plan.js";
 import { plainRun, Runs } from "../../src/certify/runs.js";
 import { clientReport } from "../../src/report/report.js";
@@ -63,7 +63,7 @@ export type NamedRun = PlannedRun & { readonly name: string };
 export const named = (request: PlannedRun): NamedRun => ({ ...request, name: nameOf(request.purpose) });
 
 /** Why a result or what a run shows is not judged; `undefined` if it is. */
-export const reasonOf = (result: ResultOfCheck | Evidence | undefined) =>
+export const reasonOf = (result: ResultOfCheck | RunEvidence | undefined) =>
   result?.kind === "not_judged" ? result.reason : undefined;
 
 /** The results of checks, by the names of these. */
