@@ -1,5 +1,5 @@
 import { quote } from "../schema/words.js";
-import { blockAt, endOfLine, shifted, indentOf, startOfField } from "./text-lines.js";
+import { blockAt, endOfLine, indentOf, shifted, startOfField } from "./text-lines.js";
 
 // A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. Each repair below
 // is a guess at the mistake: a small change of the text. One is named only if the change makes the error go or, in a text
