@@ -15,6 +15,7 @@ export const pageEntries = {
   index: "src/browser.ts",
   msw: "src/integrations/msw-in-pages.ts",
   farmers: "src/library/entries/farmers.ts",
+  vitest: "src/integrations/vitest-in-pages.ts",
 };
 /** The entry points in Node. */
 export const entries = {

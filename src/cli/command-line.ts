@@ -7,9 +7,6 @@ import type { Io } from "./io.js";
 /** The command of a line that names none. */
 export const defaultCommand = "start";
 
-/** Set for the process in the background that `start --detach` starts with the same command line. */
-export const backgroundVariable = "SVC_IN_BACKGROUND";
-
 /** A command line in its parts, and the command that it calls. */
 export interface CommandLine {
   readonly name: string;

@@ -115,6 +115,9 @@ const readSwitch = reader((text) => {
   return undefined;
 }, "1 or 0");
 
+/** Set for the process in the background that `start --detach` starts with the same command line. */
+export const backgroundVariable = "SVC_IN_BACKGROUND";
+
 // Flags of several commands. A command's own flags are in its file.
 
 export const scenarioArgument = {

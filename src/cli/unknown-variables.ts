@@ -1,6 +1,6 @@
 import { nearest } from "../schema/words.js";
 import type { CliCommand } from "./command.js";
-import { backgroundVariable, loadCommand } from "./command-line.js";
+import { loadCommand } from "./command-line.js";
 import { commands } from "./commands.js";
 import * as flag from "./flags.js";
 import type { Io } from "./io.js";
@@ -13,7 +13,7 @@ const variablesOfRuns = ["SVC_SANDBOX_RUN", "SVC_SANDBOX_BIN"];
 /** Warns of each variable with our prefix that no flag of any command has. */
 export async function warnOfVariables(command: CliCommand, { env, stderr }: Io): Promise<void> {
   // The process that `start --detach` starts does not repeat it.
-  if (env[backgroundVariable] !== undefined) return;
+  if (env[flag.backgroundVariable] !== undefined) return;
   const known = [...variablesOfRuns, ...variablesOf(command)];
   const others: string[] = [];
   for (const [name, value] of Object.entries(env)) {

@@ -62,7 +62,7 @@ export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] a
 export interface CreateSandbox {
   // The refs of the scenario in the options.
   /**
-   * Creates a sandbox, which runs immediately. Synchronous, in Node and in browsers.
+   * Creates a sandbox, whose clock starts with its first use. Synchronous, in Node and in browsers.
    *
    * Throws a `ScenarioError` with all problems of a scenario value, `scenario_not_found`, or `validation_failed` for an
    * invalid option.
@@ -109,9 +109,17 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
     const scenario = chosenScenario(source, run);
     const completed = run?.optionsFor(startOptions) ?? startOptions;
 
-    const sandbox = startSandbox(checkedStart(scenario, completed, { platform, run: run?.conditionedRun }));
-    run?.follow(sandbox);
-    return sandboxApi(sandbox);
+    const start = checkedStart(scenario, completed, { platform, run: run?.conditionedRun });
+
+    // It starts with its first use: while modules load, the wall clock of some runtimes shows another time.
+    let running: SandboxState | undefined;
+    return sandboxApi(() => {
+      if (running === undefined) {
+        running = startSandbox(start);
+        run?.follow(running);
+      }
+      return running;
+    });
   }
   return createSandbox as CreateSandbox; // only types have the refs
 }

@@ -14,7 +14,6 @@ import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
-import { backgroundVariable } from "../command-line.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
@@ -115,7 +114,7 @@ export const startCommand = declareCommand({
   },
   async run(call) {
     const { flags, io } = call;
-    if (flags.detach && io.env[backgroundVariable] === undefined) return startInBackground(call);
+    if (flags.detach && io.env[flag.backgroundVariable] === undefined) return startInBackground(call);
 
     // A server that no command of exec or certify has started does not load this.
     if (!io.env.SVC_SANDBOX_RUN) return serveUntilStopped(call, undefined);
@@ -140,7 +139,7 @@ async function startInBackground({ fullArgv, args, io }: StartCall): Promise<num
   const stop = io.stopSignal();
   const start = await startDetached(fullArgv, {
     cwd: io.cwd,
-    env: { ...io.env, [backgroundVariable]: "1" },
+    env: { ...io.env, [flag.backgroundVariable]: "1" },
     inheritsStdin: args[0] === stdinName,
     signal: stop,
     onStderr: (text) => io.stderr.write(text),
