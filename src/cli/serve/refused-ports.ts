@@ -2,7 +2,7 @@ import type { Logger } from "../../node/logger.js";
 import type { RunningServer } from "../../server/serve.js";
 
 /** The ports that `fetch` refuses, in Node and in browsers: those of other protocols (https://fetch.spec.whatwg.org/#port-blocking). */
-export const refusedPorts: readonly number[] = [
+const refusedPorts: readonly number[] = [
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
   109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
   526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
