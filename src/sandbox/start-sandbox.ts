@@ -4,6 +4,7 @@ import { isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
 import { checkValue } from "../rules/validation.js";
 import { sharedValues } from "../scenario/described-keys.js";
+import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -66,7 +67,7 @@ export function checkedStart(
 ): Start {
   const { seed, frozen, profile } = options;
   const now = options.now === undefined ? undefined : requireInstant(options.now);
-  checkValue(startOptionsShape, { seed, frozen, profile }, "Invalid options");
+  checkValue(startOptionsShape, { seed, frozen, profile }, "Invalid options", libraryNotation);
   if (now !== undefined) requireClockTime(now, "now");
 
   const checked: CheckedOptions = { seed, now, frozen, profile };

@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -42,8 +43,8 @@ const folderHint = "Name another folder in TMPDIR.";
 export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
   const runs = await makeFolderOfRuns();
   await removeLeftFolders(runs);
-  const path = await makeRunFolder(runs);
-  const folder = new RunFolder(path, await lock(path));
+  const { path, unlock } = await makeLockedFolder(runs);
+  const folder = new RunFolder(path, unlock);
 
   // Sandboxes do not need the scenario's text and files.
   const { name, scenario } = run.scenario;
@@ -68,6 +69,23 @@ async function makeFolderOfRuns(): Promise<string> {
   // Another user may have made it first. Windows has no numbers of users.
   const isOnlyOurs = user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
   return isOnlyOurs ? folder : temporary;
+}
+
+/** A folder of one run, and how to unlock it. */
+interface LockedFolder {
+  readonly path: string;
+  readonly unlock: () => void;
+}
+
+/** Makes a folder that no other start removes. */
+async function makeLockedFolder(runs: string): Promise<LockedFolder> {
+  for (;;) {
+    const path = await makeRunFolder(runs);
+    const unlock = await lock(path);
+    // Before the lock, a start with another clock may take it for one that a killed run has left. Then it gets another name.
+    if (unlock !== undefined && existsSync(path)) return { path, unlock };
+    unlock?.();
+  }
 }
 
 async function makeRunFolder(runs: string): Promise<string> {
@@ -103,7 +121,7 @@ async function removeIfLeft(path: string): Promise<void> {
 /** The folder of a run. The sandboxes of its command add lines to files in it, which this process reads and counts. */
 export class RunFolder {
   readonly path: string;
-  readonly #unlock: (() => void) | undefined;
+  readonly #unlock: () => void;
   /** The files of sandboxes, by the ids in their names. */
   readonly #files = new Map<string, GrowingFile>();
   /** The versions of sandboxes whose requests could not be counted. */
@@ -113,7 +131,7 @@ export class RunFolder {
   /** Why the folder could not be removed. */
   #removeFailure: string | undefined;
 
-  constructor(path: string, unlock: (() => void) | undefined) {
+  constructor(path: string, unlock: () => void) {
     this.path = path;
     this.#unlock = unlock;
     // A crash must not leave keys in the folder.
@@ -128,7 +146,7 @@ export class RunFolder {
     } catch (error) {
       this.#removeFailure = fileFailure(error);
     }
-    this.#unlock?.();
+    this.#unlock();
   };
 
   /** Whether this is the first claim of a name, over all processes of the run. */
