@@ -15,6 +15,7 @@ export const pageEntries = {
   index: "src/browser.ts",
   msw: "src/integrations/msw-in-pages.ts",
   farmers: "src/library/entries/farmers.ts",
+  vitest: "src/integrations/vitest-in-pages.ts",
 };
 /** The entry points in Node. */
 export const entries = {
@@ -35,7 +36,8 @@ const inOrder = (groups: CodeSplittingGroup[]) =>
 
 // An import reads one file: dozens of small ones take longer to find and to link than to run.
 const moduleChunks = inOrder([
-  { name: "library", test: /\/src\/index\.ts$/ },
+  // Handlers for msw and servers read base URLs, and handlers need no server.
+  { name: "library", test: /\/src\/(?:index|rules\/base-url)\.ts$/ },
   { name: "server", test: /\/src\/server\/index\.ts$/ },
 ]);
 

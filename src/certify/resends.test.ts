@@ -268,8 +268,9 @@ test("a late response is later than each early request came, in whole seconds", 
   let earlyRuns = 0;
   const { runs } = await handMade(({ conditions: { onRequest } }) => {
     if (onRequest?.gets.kind === "late") delays.push(onRequest.gets.seconds);
-    if (onRequest === undefined || onRequest.gets.kind === "late")
+    if (onRequest === undefined || onRequest.gets.kind === "late") {
       return { sent: [sentTimes("active", 2)], points: [point] };
+    }
     if (is404(onRequest.gets)) return silent;
     earlyRuns += 1;
     return early(earlyRuns % 2 === 0 ? 300 : 1_600);

@@ -88,8 +88,9 @@ test("without two varied runs that passed, four more plain runs must send the ke
   const key = { kind: "steady_key", ref: "active", requestCount: 2 } as const;
   const whyWith = async (fifth: number, failing: number) => {
     const { runs, names } = await handMade(({ name, seed }, before) => {
-      if (name !== "plain")
+      if (name !== "plain") {
         return { sent: [two("active")], points: [point], result: seed <= failing ? "failed" : "passed" };
+      }
       return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
     });
     return {

@@ -7,7 +7,7 @@ import { lastClockInstant } from "../rules/api-key.js";
 import { profiles } from "../rules/assumptions.js";
 import { readBaseUrl } from "../rules/base-url.js";
 import { parseDuration, parseTime, timeHint } from "../rules/time.js";
-import { listed, quote } from "../schema/words.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
@@ -66,6 +66,11 @@ export function longForm(spec: string): string {
   return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
 }
 
+/** The name of the flag that a variable with this ending would set: `--port` of `PORT`. */
+export function longFormOf(ending: string): string {
+  return `--${ending.toLowerCase().replaceAll("_", "-")}`;
+}
+
 /** Creates a reader from a function that returns `undefined` for an invalid value; `expected` describes valid values. */
 export function reader<Value>(
   read: (text: string) => Value | undefined,
@@ -90,7 +95,12 @@ export function wholeNumber(min: number, max: number, addition = ""): Flag<numbe
 
 /** Creates a reader that accepts these choices. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
-  return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
+  return (text, from) => {
+    const choice = choices.find((one) => one === text);
+    if (choice !== undefined) return choice;
+    const hint = didYouMean(text, choices);
+    throw usageError(`Invalid ${from}: ${quote(text)}.${hint} Use ${listed(choices, "or")}.`);
+  };
 }
 
 export const readFileName = reader((text) => text || undefined, "the name of a file");
@@ -105,12 +115,20 @@ const readSwitch = reader((text) => {
   return undefined;
 }, "1 or 0");
 
+/** Set for the process in the background that `start --detach` starts with the same command line. */
+export const backgroundVariable = "SVC_IN_BACKGROUND";
+
 // Flags of several commands. A command's own flags are in its file.
 
 export const scenarioArgument = {
   "[scenario]":
     "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states without such a file)",
 };
+
+/** Whether a word is a port, which people write in place of a scenario or a URL. */
+export function isPort(word: string): boolean {
+  return /^\d{2,5}$/.test(word) && Number(word) <= 65_535;
+}
 
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
@@ -294,6 +312,9 @@ export function controlAddress(
   flags: FlagValues<typeof callFlags>,
   { env, cwd }: Io,
 ) {
+  if (url !== undefined && isPort(url)) {
+    throw usageError(`${quote(url)} is a port, not a URL. Did you mean http://127.0.0.1:${url}?`);
+  }
   // A message about a wrong token names where it is from.
   const isFromVariable = flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN;
   return {

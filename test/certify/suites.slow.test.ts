@@ -67,8 +67,9 @@ test.each([
     const { checks } = await certifySuite({ ...base, client, tests }, { label: "suites", only: ["resend"] });
     const early = resultsOf(checks)["resend.429.seconds"];
     expect(early?.kind).not.toBe("held");
-    if (early?.kind === "not_judged")
+    if (early?.kind === "not_judged") {
       expect(early.reason.why).toMatch(/^after a 429 with `Retry-After: 4`, .* \d+ ms later/);
+    }
   },
 );
 
@@ -257,8 +258,9 @@ describe.each<[string, Suite]>([
     for (const [name, result] of Object.entries(resultsOf(stopped.checks))) {
       if (result.kind === "failed") expect(named).toContain(name);
       if (result.kind === "held") expect([name, results[name]?.kind]).not.toEqual([name, "failed"]);
-      if (result.kind === "not_judged" && runs < total)
+      if (result.kind === "not_judged" && runs < total) {
         expect([notMade, results[name]]).toContainEqual(isOpen(result.reason.why) ? notMade : result);
+      }
     }
   });
 });

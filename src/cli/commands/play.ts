@@ -103,7 +103,7 @@ export const playCommand = declareCommand({
   },
 });
 
-/** Plays the story until its end or the user's; resolves to the exit code. */
+/** Plays the story until its end or the user's; resolves to the exit code, which does not depend on who ended it. */
 async function playAll(
   sandbox: SandboxState,
   opened: OpenedScenario,
@@ -113,6 +113,7 @@ async function playAll(
   const { flags, io } = call;
   let unexpected = 0;
   let steps = 0;
+  let isEnded = false;
   // The last step with a response: of an equal body, only the changes are shown.
   let earlier: PlayedStep | undefined;
   for (const result of runStory(sandbox)) {
@@ -131,12 +132,14 @@ async function playAll(
 
     const isLast = result.number === result.of;
     if (isLast || (await pauses.after(result, text))) continue;
-    // The echo of Ctrl-C is where the shell would write its prompt.
-    if (io.stdout.isTTY === true) io.stdout.write("\n");
-    return exitCode.fine;
+    isEnded = true;
+    break;
   }
 
-  if (!flags.json) {
+  if (isEnded) {
+    // The echo of Ctrl-C is where the shell would write its prompt.
+    if (io.stdout.isTTY === true) io.stdout.write("\n");
+  } else if (!flags.json) {
     const summary = unexpected === 0 ? "all as expected" : `${unexpected} not as expected`;
     io.stdout.say(`The end: ${pluralize(steps, "step")}, ${summary}.\n`);
   }

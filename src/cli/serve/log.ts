@@ -76,10 +76,11 @@ class LogLines {
   }
 }
 
-/** Logs the requests and steps of a sandbox from now on. */
-export function logEvents({ journal }: SandboxState, flags: LogFlags, logger: Logger): void {
+/** Logs the steps that ran when a sandbox started, and its requests and steps from now on. */
+export function logEvents({ journal, timeline }: SandboxState, flags: LogFlags, logger: Logger): void {
   // As long as nobody subscribes, no event is created.
   if (flags.log === "off" || flags.quiet) return;
+  for (const result of timeline.ranAtStart) logger.event({ type: "timeline.step", result });
   journal.subscribe((event) => {
     if (event.type === "timeline.step" || event.type === "story.step" || event.type === "request") {
       logger.event(event);
@@ -100,7 +101,6 @@ function createTextLog(write: (text: string) => void, style: Style, verbose: boo
       else writeWrapped(stepLogLine(event, style));
     },
     note: (message) => writeWrapped(printable(message)),
-    warning: (message) => writeWrapped(palette.yellow(printable(message))),
     controlCall: ({ call, result }) => writeWrapped(printable(`${call}  ${result}`)),
     problem: (message) => writeWrapped(palette.red(printable(message))),
   };

@@ -23,6 +23,7 @@ import type * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { warnOfPinned } from "../open-scenario.js";
 import { createLog, logEvents } from "./log.js";
+import { noteRefusedPort } from "./refused-ports.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
@@ -64,7 +65,8 @@ export async function runClient(
   // The command's processes may have sandboxes of their own, which start with what is in this folder.
   const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
 
-  // The start is a condition here, as it is there: an option would also replace the time of each scenario that the client loads.
+  // The start of the clock is a condition of the run, in every process of the command. As an option of this sandbox, it would
+  // also replace the time that a scenario sets which the client loads.
   const run = conditions && { ...conditionedRun(conditions, folder.claim), start };
   const sandbox = startInNode(loaded, options, run);
   sandbox.counters.passOnTo(client.requestCounter);
@@ -107,6 +109,7 @@ async function runWhileServing(
   const server = await serve(sandbox, { ...options, beforeControlCall: readFolder });
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
+  noteRefusedPort(server, logger);
 
   const { name, seed, profile } = sandbox;
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
