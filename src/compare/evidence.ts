@@ -5,13 +5,10 @@ import { type Attempt, type AttemptRequest, type Evidence, isPermitted } from ".
 import { isLimit } from "./keys-of-outcomes.js";
 import {
   describeMember,
-  headerOf,
   numberText,
   perDayPath,
   perMinutePath,
   type RedactedResponse,
-  readDate,
-  retryAfterForm,
   todayPath,
   wholeNumberIn,
 } from "./response.js";
@@ -26,7 +23,7 @@ export function weighResponse(
   response: RedactedResponse,
   earlier: readonly Attempt[],
 ): Evidence {
-  if (response.status === 429) return weighLimit(request, response, earlier);
+  if (response.status === 429) return weighLimit(request, earlier);
   if (response.status === 200) return weighSuccess(request, response);
   return counts;
 }
@@ -63,16 +60,12 @@ function describeDay(response: RedactedResponse): string {
 }
 
 /** A 429 may not be for the key's own limit: a lock of the address, and a limiter before the API, send 429, too. */
-function weighLimit(
-  request: TimedRequest,
-  response: RedactedResponse,
-  earlier: readonly Attempt[],
-): Evidence {
+function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidence {
   const { outcome, apiKey, sentAt } = request;
   const ofKey = earlier.filter((attempt) => attempt.apiKey === apiKey);
   const successes = ofKey.filter(isPermitted);
   const last = successes.at(-1)?.response;
-  if (last === undefined) return weighLimitAtFirst(request, response, earlier);
+  if (last === undefined) return weighLimitAtFirst(request, earlier);
 
   // It is the key's own if the key has used up the limit of this outcome.
   const { today, perDay } = readDay(last);
@@ -91,39 +84,13 @@ function weighLimit(
 }
 
 /** Weighs the 429 of a key that has had no 200: its limits are not known. */
-function weighLimitAtFirst(
-  { outcome }: AttemptRequest,
-  response: RedactedResponse,
-  earlier: readonly Attempt[],
-): Evidence {
+function weighLimitAtFirst({ outcome }: AttemptRequest, earlier: readonly Attempt[]): Evidence {
   // By its variable, the key is at its limit.
   if (isLimit(outcome)) return counts;
   const before = `after ${pluralize(earlier.length, "request")}`;
   const isRejected = outcomeRow(outcome).status !== 200;
   if (isRejected) return { kind: "another_limit", why: `${before}; a rejected key has no limits` };
 
-  // An earlier comparison may have used up its minute. A comparison waits only once.
-  const why = `${before}, the first one with this key`;
-  const hasWaited = earlier.some(({ evidence }) => evidence.kind === "used_up");
-  const wait = readWait(response);
-  if (hasWaited || wait.kind === "later") return { kind: "another_limit", why };
-  return { kind: "used_up", why, wait: wait.milliseconds };
-}
-
-type Wait =
-  | { readonly kind: "within_a_minute"; readonly milliseconds: number }
-  /** Or nobody can tell. */
-  | { readonly kind: "later" };
-
-/** Reads from a 429 in how many milliseconds its minute is over; without `Retry-After`, it is in a minute at most. */
-function readWait(response: RedactedResponse): Wait {
-  const retryAfter = headerOf(response, "retry-after");
-  if (retryAfter === undefined) return { kind: "within_a_minute", milliseconds: minute };
-  const form = retryAfterForm(retryAfter);
-  if (form === "invalid") return { kind: "later" };
-
-  let wait = 1000 * Number(retryAfter);
-  if (form !== "seconds") wait = Date.parse(retryAfter) - readDate(response);
-  if (wait <= minute) return { kind: "within_a_minute", milliseconds: Math.max(wait, 0) };
-  return { kind: "later" };
+  // An earlier comparison may have used up its minute.
+  return { kind: "used_up", why: `${before}, the first one with this key` };
 }

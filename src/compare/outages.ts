@@ -6,6 +6,7 @@ import { isHtml, memberIn } from "./response.js";
 //   foreign      no outcome of the contract has one of its form
 //   wrong        foreign, or a 403 that its outcome does not have: it could be one of an outage or a lock
 //   suspicious   the second wrong one in a row, or a wrong one to a key that has worked
+// A 401 is what rejected keys should get, so only one to a key that has worked shows a lock.
 
 const promisedStatuses = new Set<number>(
   outcomes.filter(({ promised }) => promised).map(({ status }) => status),
@@ -16,9 +17,10 @@ const promisedStatuses = new Set<number>(
  * - `none`: it works
  * - `suspicious`: a request without a key must show that it still works
  * - `certain`: it is out; `detail` is what to add to the latest response in words
+ * - `locked`: a key that has worked gets the 401 of a rejected one
  */
 type OutageSign =
-  | { readonly kind: "none" | "suspicious" }
+  | { readonly kind: "none" | "suspicious" | "locked" }
   | { readonly kind: "certain"; readonly detail: string };
 
 /** Looks for an outage in the latest of these attempts. */
@@ -32,9 +34,11 @@ export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
     return { kind: "certain", detail: ", the second time in a row" };
   }
 
-  if (!isWrong(latest)) return { kind: "none" };
   const hasWorked = attempts.some((one) => one.apiKey === latest.apiKey && one.response?.status === 200);
-  if (outcomeRow(latest.outcome).status === 200 && hasWorked) return { kind: "suspicious" };
+  const shouldWork = outcomeRow(latest.outcome).status === 200 && hasWorked;
+  if (shouldWork && latest.response?.status === 401) return { kind: "locked" };
+  if (!isWrong(latest)) return { kind: "none" };
+  if (shouldWork) return { kind: "suspicious" };
   if (isForeign(latest) && isForeign(before)) return { kind: "suspicious" };
   // 403s must be alike: otherwise, each can have a reason of its own.
   const isRepeated = isWrong(before) && describeAttempt(latest) === describeAttempt(before);
@@ -45,7 +49,6 @@ function isPage({ response }: Attempt): boolean {
   return response !== undefined && isHtml(response);
 }
 
-/** Nobody can tell a lock by 401 from rejected keys, so a 401 is never wrong. */
 function isWrong(attempt: Attempt): boolean {
   const { outcome, response, evidence } = attempt;
   if (isForeign(attempt)) return true;
@@ -57,6 +60,12 @@ function isWrong(attempt: Attempt): boolean {
 function isForeign({ response }: Attempt): boolean {
   if (response === undefined || isHtml(response) || !promisedStatuses.has(response.status)) return true;
   return response.status === 200 && response.json === undefined;
+}
+
+/** Returns the attempts after the last 200: a lock may have come before any of them. */
+export function collectLocked(attempts: readonly Attempt[]): Attempt[] {
+  const last = attempts.findLastIndex(({ response }) => response?.status === 200);
+  return attempts.slice(last + 1);
 }
 
 /** Returns the latest attempts, back to the last one whose response can be the API's own. */

@@ -70,7 +70,8 @@ function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedO
     return { ...start, result: "differs", reason: undefined };
   }
 
-  const latest = attempts.at(-1);
+  // A request that a limit was waited for was sent again.
+  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "used_up") ?? attempts.at(-1);
   const isAnyCounted = attempts.some(({ evidence }) => evidence.kind === "counts");
   if (latest === undefined || !isAnyCounted) {
     const reason = findings.untried.get(outcome) ?? whyUncounted(latest);

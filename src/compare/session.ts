@@ -1,11 +1,13 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
+import { pluralize } from "../report/plain-text.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { type Recognition, recognizeApi, recognizeApiInAll } from "./api-recognition.js";
-import { type Attempt, type AttemptRequest, describeAttempt, type Evidence } from "./attempt.js";
+import { type Attempt, type AttemptRequest, describeAttempt, type Evidence, withoutKey } from "./attempt.js";
 import { weighResponse } from "./evidence.js";
 import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./keys-of-outcomes.js";
-import { collectOutage, findOutageSign } from "./outages.js";
+import { collectLocked, collectOutage, findOutageSign } from "./outages.js";
 import { createRedact, type Redact, type RedactedResponse, readResponse } from "./response.js";
+import { waitForLimit } from "./waits.js";
 
 export interface CompareOptions {
   readonly url: string;
@@ -13,9 +15,11 @@ export interface CompareOptions {
   /** Default: 60, and with `probeLimits` two minutes of a key more. */
   readonly maxRequests?: number | undefined;
   readonly probeLimits: boolean;
-  /** Gets a sentence before a key's minute is used up, and before a wait. */
+  /** Milliseconds between two requests. Default: 0. */
+  readonly pace?: number | undefined;
+  /** Gets a sentence before a key's minute is used up, and before a wait for a limit. */
   readonly announce?: (sentence: string) => void;
-  /** Waits until a key's minute is over, or until `stop`. Default: a key whose minute is used up ends the comparison. */
+  /** Waits for these milliseconds, or until `stop`. Default: nothing is waited for, and a limit ends the comparison. */
   readonly wait?: (milliseconds: number) => Promise<void>;
   /** A clock that never goes back, in milliseconds. */
   readonly now?: () => number;
@@ -67,17 +71,21 @@ export class Session {
   readonly options: CompareOptions;
   /** Every request that was sent, in order. */
   readonly attempts: Attempt[] = [];
+  /** What a reader must know of the way that the comparison took. */
+  readonly notes: string[] = [];
   /** Why an outcome was not tried, or not to its end. */
   readonly untried = new Map<PromisedOutcomeId, string>();
   /** The number of requests that were sent. */
   requests = 0;
   maxRequests: number;
+  /** Milliseconds between two requests. */
+  pace: number;
+  /** Whether a limit was waited for: a comparison does so once. */
+  hasWaited = false;
   readonly #send: Send;
   readonly #unknownKeys: readonly string[];
   readonly #redact: Redact;
   #progress: SessionProgress = { kind: "running" };
-  /** Whether a request without a key is under way that shows whether the service still works. */
-  #isChecking = false;
   /** Descriptions of suspicious responses after which the service still worked. */
   readonly #noOutages = new Set<string>();
 
@@ -85,6 +93,7 @@ export class Session {
     this.#send = send;
     this.options = options;
     this.maxRequests = options.maxRequests ?? defaultMaxRequests;
+    this.pace = options.pace ?? 0;
     this.#unknownKeys = Array.from({ length: maxUnknownKeys }, (_, index) => options.unknownKey(index));
     const keys = keysInVariables(options.env).map(([, apiKey]) => apiKey);
     this.#redact = createRedact([...keys, ...this.#unknownKeys]);
@@ -141,14 +150,41 @@ export class Session {
     return this.attempt({ outcome, apiKey, variable });
   }
 
-  /** Sends a request, and keeps what came of it. Later requests can take back what it shows. */
+  /** Waits for a limit. */
+  async wait(milliseconds: number): Promise<void> {
+    this.hasWaited = true;
+    await this.options.wait?.(milliseconds);
+  }
+
+  /**
+   * Sends a request, and keeps what came of it; once, it waits for a limit that was not asked for, and sends the request
+   * again. Ends the comparison if the service limits or locks the address, or may be down.
+   */
   async attempt(wanted: AttemptRequest): Promise<SendResult> {
-    const { outcome, variable } = wanted;
-    const progressBefore = this.progress;
-    if (progressBefore.kind !== "running") return this.#notSent(outcome, progressBefore.why);
-    if (this.requests >= this.maxRequests) {
-      return this.#notSent(outcome, `the ${this.maxRequests} requests of --max-requests are used up`);
+    const result = await this.#sendOne(wanted);
+    if (result.kind === "not_sent" || this.progress.kind !== "running") return result;
+    const { attempt } = result;
+    const { kind } = attempt.evidence;
+    if (kind === "another_limit" || kind === "used_up") {
+      return { kind: "sent", attempt: await waitForLimit(this, attempt) };
     }
+    await this.#endAtOutage(attempt);
+    return result;
+  }
+
+  /** Sends a request whose response tells what an earlier one shows. A 429 is left to the caller. */
+  async control(wanted: AttemptRequest): Promise<SendResult> {
+    const result = await this.#sendOne(wanted);
+    if (result.kind === "sent" && result.attempt.response?.status !== 429)
+      await this.#endAtOutage(result.attempt);
+    return result;
+  }
+
+  /** Sends a request, and keeps what came of it. Later requests can take back what it shows. */
+  async #sendOne(wanted: AttemptRequest): Promise<SendResult> {
+    const { outcome, variable } = wanted;
+    const permission = await this.#keepPace();
+    if (permission.kind === "no_room") return this.#notSent(outcome, permission.why);
 
     this.untried.delete(outcome);
     const apiKey = variable === undefined ? this.#inventKey(outcome) : wanted.apiKey;
@@ -168,11 +204,21 @@ export class Session {
       attempt = { ...request, response: reply, evidence: weighResponse(request, reply, this.attempts) };
     }
     this.attempts.push(attempt);
-
-    // The service gets no more requests if it limits or locks the address, or may be down.
-    if (attempt.evidence.kind === "another_limit") this.end(attempt, ` ${attempt.evidence.why}`);
-    else await this.#endAtOutage(attempt);
     return { kind: "sent", attempt };
+  }
+
+  /** Waits until the next request may be sent, unless there is none. */
+  async #keepPace(): Promise<Room> {
+    const before = this.progress;
+    if (before.kind !== "running") return { kind: "no_room", why: before.why };
+    if (this.requests >= this.maxRequests) {
+      return { kind: "no_room", why: `the ${this.maxRequests} requests of --max-requests are used up` };
+    }
+
+    if (this.requests > 0 && this.pace > 0) await this.options.wait?.(this.pace);
+    const after = this.progress;
+    if (after.kind !== "running") return { kind: "no_room", why: after.why };
+    return { kind: "room" };
   }
 
   /** The key for an outcome that needs none of the server's, another one each time; none for a missing key. */
@@ -216,8 +262,12 @@ export class Session {
 
   /** Ends the comparison if the latest responses may be those of an outage or a lock. */
   async #endAtOutage(attempt: Attempt): Promise<void> {
-    if (this.progress.kind !== "running" || this.#isChecking) return;
+    if (this.progress.kind !== "running") return;
     const sign = findOutageSign(this.attempts);
+    if (sign.kind === "locked") {
+      this.#endWithLock(attempt);
+      return;
+    }
     if (sign.kind === "certain") {
       this.#endWithOutage(attempt, sign.detail);
       return;
@@ -226,15 +276,14 @@ export class Session {
     if (sign.kind === "none" || this.#noOutages.has(description)) return;
 
     // Without a key, a service that works responds as it did at first.
-    this.#isChecking = true;
-    const control = await this.attempt({ outcome: "401.missing" });
-    this.#isChecking = false;
+    const control = await this.#sendOne(withoutKey);
     if (control.kind === "not_sent") {
       this.#endWithOutage(attempt, "; no request without a key could follow it");
       return;
     }
 
     const status = control.attempt.response?.status;
+    if (status === 429) this.endByLimit(control.attempt);
     const statusAtFirst = this.attempts[0]?.response?.status;
     const works = status !== undefined && (status === 401 || status === statusAtFirst);
     if (works) this.#noOutages.add(description);
@@ -250,8 +299,24 @@ export class Session {
     for (const suspicious of collectOutage(this.attempts)) suspicious.evidence = outage;
   }
 
+  /** Ends the comparison, and takes back what came since a key last worked. */
+  #endWithLock(attempt: Attempt): void {
+    const rejected = this.attempts.filter((one) => one !== attempt && one.response?.status === 401);
+    const detail = `: locked after ${pluralize(rejected.length, "rejected request")}`;
+    this.end(attempt, detail, "a lock of the key, or of this address");
+    const locked: Evidence = { kind: "outage", why: "its response may be one of a lock" };
+    for (const suspicious of collectLocked(this.attempts)) suspicious.evidence = locked;
+  }
+
+  /** Ends the comparison because of a 429 that is not a key's own limit. */
+  endByLimit(limited: Attempt, detail = ""): void {
+    const { evidence } = limited;
+    const why = evidence.kind === "counts" ? "" : ` ${evidence.why}`;
+    this.end(limited, `${why}${detail}`, "a lock, or another limiter");
+  }
+
   /** Ends the comparison because of a response; `suspicion` is what it may be. */
-  end(attempt: Attempt, detail = "", suspicion = "a lock, or another limiter"): void {
+  end(attempt: Attempt, detail: string, suspicion: string): void {
     if (this.progress.kind !== "running") return;
     const { outcome } = attempt;
     const got = `${outcome} got ${describeAttempt(attempt)}`;

@@ -165,7 +165,7 @@ describe("a comparison", () => {
     const argv = ["compare", server.url, "--probe-limits", "--max-requests", "44"];
     const { stdout } = await runCli(argv, { env: allProbeKeys });
     expect(stdout).toMatch(/429\.per_day +not tried .*not at its limit: usage\.today is 1 of 1000/);
-    expect(stdout).toMatch(/429\.per_minute +not tried .*needs 62 requests/);
+    expect(stdout).toMatch(/429\.per_minute +not tried .*needs 63 requests, three more than per_minute/);
   });
 
   test("a comparison over midnight reports no difference", async () => {
