@@ -1,4 +1,5 @@
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
 import { compareRejections } from "./causes-of-401.js";
@@ -44,6 +45,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   notes.push(...notesOnVariables(attempts, options.env));
   return {
     url: options.url,
+    comparedAt: isoTime(session.startedAt),
     requests,
     maxRequests,
     whyNotCompared: undefined,
@@ -89,6 +91,7 @@ function describeNotCompared(session: Session, { why, message }: NotTheApi): Com
   const { assumptions, unseen } = learnAssumptions([]);
   return {
     url: options.url,
+    comparedAt: isoTime(session.startedAt),
     requests,
     maxRequests,
     whyNotCompared: message,

@@ -4,7 +4,9 @@ import { minute } from "../rules/time.js";
 import { type Attempt, type AttemptRequest, type Evidence, isPermitted } from "./attempt.js";
 import { isLimit } from "./keys-of-outcomes.js";
 import {
+  describeKind,
   describeMember,
+  memberIn,
   numberText,
   perDayPath,
   perMinutePath,
@@ -40,12 +42,13 @@ function weighSuccess({ outcome }: AttemptRequest, response: RedactedResponse): 
   const { today, perDay } = readDay(response);
   if (today === undefined || perDay === undefined) {
     const limit = describeMember(response, perDayPath);
-    const usage = describeMember(response, todayPath);
+    const usage = describeKind(memberIn(response, todayPath));
     return { kind: "permitted", why: `its response has ${limit} in per_day, and ${usage} in usage.today` };
   }
   // Above its limit, it is a difference.
   if (today > perDay) return counts;
-  return { kind: "permitted", why: `the key is not at its limit: ${describeDay(response)}` };
+  const limit = numberText(response, perDayPath);
+  return { kind: "permitted", why: `the key is not at its limit of ${limit} in a day` };
 }
 
 /** The key's requests of the day and their limit; `undefined` for what is not a whole number. */
@@ -53,10 +56,6 @@ function readDay(response: RedactedResponse) {
   const today = wholeNumberIn(response, todayPath);
   const perDay = wholeNumberIn(response, perDayPath);
   return { today, perDay };
-}
-
-function describeDay(response: RedactedResponse): string {
-  return `usage.today is ${numberText(response, todayPath)} of ${numberText(response, perDayPath)}`;
 }
 
 /** A 429 may not be for the key's own limit: a lock of the address, and a limiter before the API, send 429, too. */
@@ -79,7 +78,7 @@ function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidenc
 
   const limit = perMinute === undefined ? "no number" : numberText(last, perMinutePath);
   let why = `after ${pluralize(successes.length, "request")} of the key; its per_minute is ${limit}`;
-  if (isDayUsedUp) why += `, and ${describeDay(last)}`;
+  if (isDayUsedUp) why += `, and its day is used up: per_day is ${numberText(last, perDayPath)}`;
   return { kind: "another_limit", why };
 }
 

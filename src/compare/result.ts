@@ -9,6 +9,8 @@ import type { Seen } from "./seen.js";
 /** The findings of a comparison; contains no key. */
 export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   readonly url: string;
+  /** When it began: `2026-03-02T09:00:00Z`. */
+  readonly comparedAt: string;
   readonly requests: number;
   readonly maxRequests: number;
   /** In one or two sentences. */

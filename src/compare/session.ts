@@ -1,4 +1,5 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
+import { nodePlatform } from "../node/platform.js";
 import { pluralize } from "../report/plain-text.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { type Recognition, recognizeApi, recognizeApiInAll } from "./api-recognition.js";
@@ -23,6 +24,8 @@ export interface CompareOptions {
   readonly wait?: (milliseconds: number) => Promise<void>;
   /** A clock that never goes back, in milliseconds. */
   readonly now?: () => number;
+  /** The time of the comparison, in milliseconds since 1970. Default: now. */
+  readonly time?: number;
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
   /** Ends the comparison with what it has, also during a request; its reason is the name of a signal. */
@@ -69,6 +72,7 @@ const maxUnknownKeys = 24;
 /** Sends the requests of a comparison, keeps what came of each, and ends it if the service may be down or lock us out. */
 export class Session {
   readonly options: CompareOptions;
+  readonly startedAt: number;
   /** Every request that was sent, in order. */
   readonly attempts: Attempt[] = [];
   /** What a reader must know of the way that the comparison took. */
@@ -92,6 +96,7 @@ export class Session {
   constructor(send: Send, options: CompareOptions) {
     this.#send = send;
     this.options = options;
+    this.startedAt = options.time ?? nodePlatform.time();
     this.maxRequests = options.maxRequests ?? defaultMaxRequests;
     this.pace = options.pace ?? 0;
     this.#unknownKeys = Array.from({ length: maxUnknownKeys }, (_, index) => options.unknownKey(index));
@@ -243,7 +248,7 @@ export class Session {
     const isStopped = this.options.stop?.aborted === true;
     if (this.requests === 1 && !isStopped) {
       const why = "nothing was sent after the first request";
-      this.#endUnlessApi(recognizeApi(response, this.options.url), why);
+      this.#endUnlessApi(recognizeApi(response, this.options.url, this.options.env), why);
     }
     return response;
   }

@@ -218,7 +218,7 @@ test("R23 a 429 of a key whose day is used up is no limit of its minute", async 
     if (ref === "active" && count > 5) lock(reply);
   }, oneKey);
   expect(of("200.test")?.reason).toBe(
-    "after 5 requests of the key; its per_minute is 60, and usage.today is 1000 of 1000",
+    "after 5 requests of the key; its per_minute is 60, and its day is used up: per_day is 1000",
   );
 });
 
