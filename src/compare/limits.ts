@@ -199,7 +199,7 @@ async function compareWithOtherKey(
     session.endByLimit(last.attempt);
     return [];
   }
-  session.end(attempt, "", "a limit of the organization");
+  session.end(attempt, "shared_limit", "");
   if (last.kind === "not_sent") return [];
   const expected = `200 for ${variable}, although ${limited.variable} is at its limit`;
   return [{ rules: ["R25"], outcome: limited.outcome, at: "status", expected, found: got }];

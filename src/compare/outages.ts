@@ -1,5 +1,7 @@
+import { pluralize } from "../report/plain-text.js";
 import { outcomeRow, outcomes } from "../rules/outcomes.js";
 import { type Attempt, describeAttempt } from "./attempt.js";
+import type { Ending } from "./endings.js";
 import { isHtml, memberIn } from "./response.js";
 
 // An outage, or a lock of the address or of a key, is no broken rule: it ends a comparison. A response is
@@ -16,27 +18,31 @@ const promisedStatuses = new Set<number>(
  * What the latest response shows of the service:
  * - `none`: it works
  * - `suspicious`: a request without a key must show that it still works
- * - `certain`: it is out; `detail` is what to add to the latest response in words
- * - `locked`: a key that has worked gets the 401 of a rejected one
+ * - `ended`: it is out, or has locked a key; `detail` is what to add to the latest response in words
  */
 type OutageSign =
-  | { readonly kind: "none" | "suspicious" | "locked" }
-  | { readonly kind: "certain"; readonly detail: string };
+  | { readonly kind: "none" | "suspicious" }
+  | { readonly kind: "ended"; readonly ending: Ending; readonly detail: string };
 
 /** Looks for an outage in the latest of these attempts. */
 export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
   const latest = attempts.at(-1);
   const before = attempts.at(-2);
-  if (latest?.response?.status === 503) return { kind: "certain", detail: "" };
+  if (latest?.response?.status === 503) return { kind: "ended", ending: "unavailable", detail: "" };
   if (latest === undefined || before === undefined) return { kind: "none" };
-  if (isPage(latest) && isPage(before)) return { kind: "certain", detail: ", the second HTML page in a row" };
+  if (isPage(latest) && isPage(before))
+    return { kind: "ended", ending: "pages", detail: ", the second HTML page in a row" };
   if (latest.response === undefined && before.response === undefined) {
-    return { kind: "certain", detail: ", the second time in a row" };
+    return { kind: "ended", ending: "silence", detail: ", the second time in a row" };
   }
 
   const hasWorked = attempts.some((one) => one.apiKey === latest.apiKey && one.response?.status === 200);
   const shouldWork = outcomeRow(latest.outcome).status === 200 && hasWorked;
-  if (shouldWork && latest.response?.status === 401) return { kind: "locked" };
+  if (shouldWork && latest.response?.status === 401) {
+    const rejected = attempts.filter((one) => one !== latest && one.response?.status === 401);
+    const detail = `: locked after ${pluralize(rejected.length, "rejected request")}`;
+    return { kind: "ended", ending: "locked", detail };
+  }
   if (!isWrong(latest)) return { kind: "none" };
   if (shouldWork) return { kind: "suspicious" };
   if (isForeign(latest) && isForeign(before)) return { kind: "suspicious" };
@@ -62,14 +68,16 @@ function isForeign({ response }: Attempt): boolean {
   return response.status === 200 && response.json === undefined;
 }
 
-/** Returns the attempts after the last 200: a lock may have come before any of them. */
-export function collectLocked(attempts: readonly Attempt[]): Attempt[] {
-  const last = attempts.findLastIndex(({ response }) => response?.status === 200);
-  return attempts.slice(last + 1);
-}
+/**
+ * Returns the latest attempts whose responses an outage or a lock may have sent: back to the last 200 for a lock, which
+ * sends what rejected keys get; else back to the last response that can be the API's own.
+ */
+export function collectOutage(attempts: readonly Attempt[], ending: Ending): Attempt[] {
+  if (ending === "locked") {
+    const lastSuccess = attempts.findLastIndex(({ response }) => response?.status === 200);
+    return attempts.slice(lastSuccess + 1);
+  }
 
-/** Returns the latest attempts, back to the last one whose response can be the API's own. */
-export function collectOutage(attempts: readonly Attempt[]): Attempt[] {
   const wrong = attempts.slice(-2).filter(isWrong);
   const descriptions = new Set(wrong.map(describeAttempt));
   const isOfOutage = (attempt: Attempt) => isForeign(attempt) || descriptions.has(describeAttempt(attempt));

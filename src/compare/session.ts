@@ -1,12 +1,12 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
 import { nodePlatform } from "../node/platform.js";
-import { pluralize } from "../report/plain-text.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { type Recognition, recognizeApi, recognizeApiInAll } from "./api-recognition.js";
 import { type Attempt, type AttemptRequest, describeAttempt, type Evidence, withoutKey } from "./attempt.js";
+import { type Ending, endings } from "./endings.js";
 import { weighResponse } from "./evidence.js";
 import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./keys-of-outcomes.js";
-import { collectLocked, collectOutage, findOutageSign } from "./outages.js";
+import { collectOutage, findOutageSign } from "./outages.js";
 import { createRedact, type Redact, type RedactedResponse, readResponse } from "./response.js";
 import { waitForLimit } from "./waits.js";
 
@@ -269,12 +269,8 @@ export class Session {
   async #endAtOutage(attempt: Attempt): Promise<void> {
     if (this.progress.kind !== "running") return;
     const sign = findOutageSign(this.attempts);
-    if (sign.kind === "locked") {
-      this.#endWithLock(attempt);
-      return;
-    }
-    if (sign.kind === "certain") {
-      this.#endWithOutage(attempt, sign.detail);
+    if (sign.kind === "ended") {
+      this.#endWithOutage(attempt, sign.ending, sign.detail);
       return;
     }
     const description = describeAttempt(attempt);
@@ -283,7 +279,7 @@ export class Session {
     // Without a key, a service that works responds as it did at first.
     const control = await this.#sendOne(withoutKey);
     if (control.kind === "not_sent") {
-      this.#endWithOutage(attempt, "; no request without a key could follow it");
+      this.#endWithOutage(attempt, "outage", "; no request without a key could follow it");
       return;
     }
 
@@ -291,40 +287,35 @@ export class Session {
     if (status === 429) this.endByLimit(control.attempt);
     const statusAtFirst = this.attempts[0]?.response?.status;
     const works = status !== undefined && (status === 401 || status === statusAtFirst);
-    if (works) this.#noOutages.add(description);
-    else
-      this.#endWithOutage(attempt, `; a request without a key then got ${describeAttempt(control.attempt)}`);
+    if (works) {
+      this.#noOutages.add(description);
+      return;
+    }
+    const got = describeAttempt(control.attempt);
+    this.#endWithOutage(attempt, "outage", `; a request without a key then got ${got}`);
   }
 
   /** Ends the comparison, and takes back what the latest responses show. */
-  #endWithOutage(attempt: Attempt, detail: string): void {
-    this.end(attempt, detail, "an outage, or a lock");
+  #endWithOutage(attempt: Attempt, ending: Ending, detail: string): void {
+    this.end(attempt, ending, detail);
     const why = "its response may be one of an outage, or of a lock";
     const outage: Evidence = { kind: "outage", why };
-    for (const suspicious of collectOutage(this.attempts)) suspicious.evidence = outage;
-  }
-
-  /** Ends the comparison, and takes back what came since a key last worked. */
-  #endWithLock(attempt: Attempt): void {
-    const rejected = this.attempts.filter((one) => one !== attempt && one.response?.status === 401);
-    const detail = `: locked after ${pluralize(rejected.length, "rejected request")}`;
-    this.end(attempt, detail, "a lock of the key, or of this address");
-    const locked: Evidence = { kind: "outage", why: "its response may be one of a lock" };
-    for (const suspicious of collectLocked(this.attempts)) suspicious.evidence = locked;
+    for (const suspicious of collectOutage(this.attempts, ending)) suspicious.evidence = outage;
   }
 
   /** Ends the comparison because of a 429 that is not a key's own limit. */
   endByLimit(limited: Attempt, detail = ""): void {
     const { evidence } = limited;
     const why = evidence.kind === "counts" ? "" : ` ${evidence.why}`;
-    this.end(limited, `${why}${detail}`, "a lock, or another limiter");
+    this.end(limited, "limit", `${why}${detail}`);
   }
 
-  /** Ends the comparison because of a response; `suspicion` is what it may be. */
-  end(attempt: Attempt, detail: string, suspicion: string): void {
+  /** Ends the comparison because of a response; `detail` is what to add to it in words. */
+  end(attempt: Attempt, ending: Ending, detail: string): void {
     if (this.progress.kind !== "running") return;
     const { outcome } = attempt;
     const got = `${outcome} got ${describeAttempt(attempt)}`;
+    const { suspicion } = endings[ending];
     const note = `${got}${detail}. Nothing was sent after it: it may be ${suspicion}. Try again later.`;
     const why = `nothing was sent after ${got}`;
     this.#progress = { kind: "ended_by_response", by: outcome, why, note };
