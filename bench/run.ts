@@ -27,8 +27,9 @@ const { values, positionals } = parseArgs({
 });
 const names = Object.keys(measurements);
 const unknown = positionals.find((name) => !names.includes(name));
-if (unknown !== undefined)
+if (unknown !== undefined) {
   throw new Error(`Failed to find the measurement "${unknown}": there are ${names.join(", ")}.`);
+}
 // What is compared with an earlier version.
 const compared = ["throughput", "first-response"];
 const chosen = positionals.length > 0 ? positionals : values.against === undefined ? names : compared;

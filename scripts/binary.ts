@@ -66,8 +66,9 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
   await copyFile(node.file, file);
   await chmod(file, 0o755);
   await copyFile(join(maker.folder, "LICENSE"), join(dirname(file), "LICENSE-NODE.txt"));
-  for (const path of ["LICENSE", "dist/THIRD-PARTY-NOTICES.txt"])
+  for (const path of ["LICENSE", "dist/THIRD-PARTY-NOTICES.txt"]) {
     await copyFile(join(root, path), join(dirname(file), path.replace("dist/", "")));
+  }
   const isSigned = process.platform === "darwin" && platform.startsWith("darwin");
   if (isSigned) await mustRun("codesign", ["--remove-signature", file]);
   // Before the injection: a part that is moved afterwards is not found.

@@ -31,5 +31,6 @@ const documents = {
   "certificate.schema.json": certificateJsonSchema(),
   "openapi.json": openApiDocument(),
 };
-for (const [name, document] of Object.entries(documents))
+for (const [name, document] of Object.entries(documents)) {
   await writeFile(join(dist, name), `${JSON.stringify(document, null, 2)}\n`);
+}

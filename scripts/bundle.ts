@@ -15,6 +15,7 @@ export const pageEntries = {
   index: "src/browser.ts",
   msw: "src/integrations/msw-in-pages.ts",
   farmers: "src/library/entries/farmers.ts",
+  vitest: "src/integrations/vitest-in-pages.ts",
 };
 /** The entry points in Node. */
 export const entries = {
@@ -35,7 +36,8 @@ const inOrder = (groups: CodeSplittingGroup[]) =>
 
 // An import reads one file: dozens of small ones take longer to find and to link than to run.
 const moduleChunks = inOrder([
-  { name: "library", test: /\/src\/index\.ts$/ },
+  // Handlers for msw and servers read base URLs, and handlers need no server.
+  { name: "library", test: /\/src\/(?:index|rules\/base-url)\.ts$/ },
   { name: "server", test: /\/src\/server\/index\.ts$/ },
 ]);
 
@@ -108,8 +110,9 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
   await bundled.close();
   // Of a module for bundlers, which cannot wait when they make CommonJS.
   const waiting = join(into, "msw.js");
-  if (kind === "esm")
+  if (kind === "esm") {
     await writeFile(join(into, "msw-bundled.js"), withoutWaiting(await readFile(waiting, "utf8"), true));
+  }
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 

@@ -13,8 +13,9 @@ type Pages = ReadonlyMap<string, string>;
 /** Writes the pages of docs/ as HTML into one file, by name, with their style sheet. They share that of the built dashboard. */
 export async function buildDocs(into: string): Promise<void> {
   const pages = new Map<string, string>();
-  for (const file of (await readdir(join(root, "docs"))).sort())
+  for (const file of (await readdir(join(root, "docs"))).sort()) {
     if (file.endsWith(".md")) pages.set(file.replace(/\.md$/, ""), await fromRoot(`docs/${file}`));
+  }
   const assets = await readdir(join(root, "dist/dashboard/assets"));
   const style = String(assets.find((name) => name.endsWith(".css.br"))).replace(/\.br$/, "");
   const template = await fromRoot("src/dashboard/docs.html");
@@ -74,8 +75,9 @@ class PageRenderer extends Renderer {
 
   override link({ href, tokens, ...link }: Tokens.Link): string {
     const [, page, anchor = ""] = /^([\w-]*)(?:\.md)?(#.*)?$/.exec(href) ?? [];
-    if (page === "" || this.pages.has(String(page)))
+    if (page === "" || this.pages.has(String(page))) {
       return super.link({ ...link, tokens, href: `${page}${anchor}` });
+    }
     // The repository may be elsewhere, and its other folders are not served.
     const isElsewhere = /^https:/.test(href) && !href.startsWith(project.homepage.replace(/#.*/, ""));
     return isElsewhere ? super.link({ ...link, tokens, href }) : this.parser.parseInline(tokens);

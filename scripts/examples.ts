@@ -294,8 +294,9 @@ async function installTools(tarball: string): Promise<boolean> {
 
 async function runExample({ name, commands, certified, needs, build }: Example, into: string): Promise<void> {
   const cwd = join(into, name);
-  if (needs !== undefined && !(await succeeds(needs)))
+  if (needs !== undefined && !(await succeeds(needs))) {
     return tally.lack(`examples/${name}`, `${needs.join(" ")} does not run here`);
+  }
   await cp(join(root, "examples", name), cwd, { recursive: true });
   await build?.(into);
   const all: readonly Command[] =

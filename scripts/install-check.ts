@@ -137,21 +137,24 @@ async function tryManager({ source, program, add, exec }: Manager, address: stri
   const user = newcomer(address, files);
   await attempt(`${source}: ${add.join(" ")} ${name}`, user, [...own, ...add, name]);
   await attempt(`${source}: the command`, user, [...own, ...exec, name, "list"], scenario);
-  for (const file of ["import.mjs", "require.cjs"])
+  for (const file of ["import.mjs", "require.cjs"]) {
     await attempt(`${source}: ${file}`, user, [...own, ...exec, "node", file], scenario);
+  }
   if (!source.startsWith("npm@")) return;
   const npx = [...own, "exec", "--yes", `${name}@${version}`, "list"];
   await attempt(`${source}: npx ${name}@${version} list`, newcomer(address), npx, scenario);
   const compile = ["node", compiler, ...strictly, "typed.mts", "typed.cts"];
   await attempt(`${source}: TypeScript`, user, compile);
-  for (const file of ["typed.mjs", "typed.cjs"])
+  for (const file of ["typed.mjs", "typed.cjs"]) {
     await attempt(`${source}: ${file}`, user, ["node", file], scenario);
+  }
   const other = newcomer(address, files);
   const sources = neighbors.map((one) => one.source);
   await attempt(`${source}: other packages`, other, [...own, "install", "--ignore-scripts", ...sources]);
   await attempt(`${source}: next to them`, other, [...own, "install", name]);
-  for (const { entry, result } of neighbors)
+  for (const { entry, result } of neighbors) {
     await attempt(`${source}: ${name}/${entry} next to them`, other, ["node", "entry.mjs", entry], result);
+  }
 }
 
 async function tryGit(): Promise<void> {

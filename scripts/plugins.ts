@@ -34,8 +34,9 @@ export async function buildWheel(into: string): Promise<void> {
 export async function buildJar(into: string): Promise<void> {
   requireJunit();
   const pom = await readFile(join(java, "pom.xml"), "utf8");
-  if (!pom.includes(`<version>${version}</version>`))
+  if (!pom.includes(`<version>${version}</version>`)) {
     throw new Error(`packaging/java/pom.xml is not of the version ${version}.`);
+  }
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-jar-"));
   try {
     const sources = await mustRun("find", [java, "-name", "*.java"]);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
 import { exchange } from "../test/support/exchange.js";
 import { programPath } from "../test/support/programs.js";
 import { root } from "./run-program.js";
@@ -10,20 +10,40 @@ import { root } from "./run-program.js";
 
 interface Picture {
   readonly view: string;
+  readonly scenario: "key-states" | "rotation";
+  /** What it waits for. */
   readonly shows: string;
-  readonly click?: number;
+  /** The number of steps of the story that run first. */
+  readonly steps?: number;
+  readonly height: number;
+  /** What is done on the page before. */
+  readonly act?: (page: Page) => Promise<unknown>;
 }
 
+const openSecondRequest = (page: Page) => page.locator("main a[href^='#/requests/']").nth(1).click();
+
+// They are closed in a low window.
+const showLifelines = (page: Page) => page.keyboard.press("l");
+
 const pictures: readonly Picture[] = [
-  { view: "overview", shows: ".checks" },
-  { view: "requests", shows: "main a[href^='#/requests/']", click: 1 },
+  { view: "overview", scenario: "key-states", shows: ".checks", height: 600 },
+  { view: "requests", scenario: "key-states", shows: ".requests", height: 600, act: openSecondRequest },
+  // The middle of the second overlap, where both keys work.
+  {
+    view: "story",
+    scenario: "rotation",
+    shows: ".lifelines-axis",
+    height: 480,
+    steps: 13,
+    act: showLifelines,
+  },
 ];
 // `--check` takes them into a temporary folder, on any port.
 const isCheck = process.argv.includes("--check");
 const into = isCheck ? await mkdtemp(join(tmpdir(), "svc-sandbox-pictures-")) : join(root, "docs/images");
 // They are in the package.
 const maxBytes = 35_000;
-/** The refs of the keys that clients send; `none` sends none. */
+/** The refs of the keys that clients send to `key-states`; `none` sends none. */
 const sent =
   "active live revoked legacy retiring live-not-approved active rate-limited wrong-scope expired active live-suspended none";
 
@@ -34,22 +54,29 @@ for (const picture of pictures) await take(picture);
 await browser.close();
 if (isCheck) await rm(into, { recursive: true });
 
-async function take({ view, shows, click }: Picture): Promise<void> {
+async function take({ view, scenario, shows, steps = 0, height, act }: Picture): Promise<void> {
   // The pictures show the port.
   const port = isCheck ? 0 : 4747;
-  await using server = await startServer({ scenario: "key-states", seed: 1, frozen: true, port });
-  for (const ref of sent.split(" ")) {
+  await using server = await startServer({ scenario, seed: 1, frozen: true, port });
+  const refs = scenario === "key-states" ? sent.split(" ") : [];
+  for (const ref of refs) {
     const headers = ref === "none" ? {} : { "x-api-key": server.sandbox.secret(ref as "active") };
     await exchange(`${server.url}/v1/relying-party/me`, { headers });
   }
+  for (let step = 0; step < steps; step++) {
+    const headers = { "content-type": "application/json" };
+    await exchange(`${server.controlUrl}/story/next`, { method: "POST", headers, body: "{}" });
+  }
+
   const page = await browser.newPage({
-    viewport: { width: 1040, height: 600 },
+    viewport: { width: 1040, height },
     reducedMotion: "reduce",
     colorScheme: "light",
   });
   await page.goto(`${server.controlUrl}/#/${view}`);
+  await page.locator("main h1").waitFor();
+  await act?.(page);
   await page.locator(shows).first().waitFor();
-  if (click !== undefined) await page.locator(shows).nth(click).click();
   await page.waitForTimeout(1500);
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 35 });

@@ -31,8 +31,9 @@ const short: Readonly<Record<string, string[]>> = {
 async function step(name: string, commands: readonly string[][], failure = /^/): Promise<boolean> {
   const start = performance.now();
   let [code, output]: [number | null, string] = [0, ""];
-  for (const [program = "", ...argv] of commands)
+  for (const [program = "", ...argv] of commands) {
     if (code === 0) ({ code, output } = await runProgram(program, argv, { timeout: 3_600_000 }));
+  }
   const seconds = Math.round((performance.now() - start) / 1000);
   const found = output.slice(Math.max(0, output.search(failure)));
   console.log(code === 0 ? `✓ ${name} (${seconds} s)` : `✗ ${name}\n\n${found}`);

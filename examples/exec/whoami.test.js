@@ -35,8 +35,9 @@ async function whoami(key, sleep, canWait = true) {
       const body = await response.json();
       if (response.status >= 500) throw new Error(`The API returned ${response.status}.`);
       after ??= 60_000;
-      if (response.status !== 429 || !canWait || ++limits === 2 || after > 120_000)
+      if (response.status !== 429 || !canWait || ++limits === 2 || after > 120_000) {
         return { status: response.status, ...body };
+      }
     } catch (error) {
       if (++outages === 3) throw error;
       after ??= 1000 * outages;

@@ -33,6 +33,7 @@ type Sandbox struct {
 	BaseURL    string
 	ControlURL string
 	Keys       map[string]string // By ref.
+	scenario   string            // For messages.
 	process    *process
 	t          testing.TB
 }
@@ -40,7 +41,8 @@ type Sandbox struct {
 // Option is an option of New.
 type Option func(options map[string]any)
 
-// Scenario is a bundled scenario. Default: the one that the server was started with, or key-states.
+// Scenario is a bundled scenario. Default: svc-sandbox.yaml of the package's folder or of the nearest one above it, up to that
+// of go.mod; without such a file, key-states.
 func Scenario(name string) Option { return func(options map[string]any) { options["scenario"] = name } }
 
 // Seed is the seed for all generated data.
@@ -67,7 +69,13 @@ func New(t testing.TB, chosen ...Option) *Sandbox {
 	for _, choose := range chosen {
 		choose(options)
 	}
-	sandbox := &Sandbox{BaseURL: process.baseURL, ControlURL: process.controlURL, process: process, t: t}
+	scenario := fmt.Sprint(options["scenario"])
+	if scenario == process.scenario {
+		scenario += ", that of " + process.folder
+	}
+	sandbox := &Sandbox{
+		BaseURL: process.baseURL, ControlURL: process.controlURL, scenario: scenario, process: process, t: t,
+	}
 	sandbox.Control("POST", "/reset", options, sandbox)
 	return sandbox
 }
@@ -83,7 +91,7 @@ func (s *Sandbox) Key(ref string) string {
 		refs = append(refs, other)
 	}
 	sort.Strings(refs)
-	s.t.Fatalf("No key %q. Keys: %s.", ref, strings.Join(refs, ", "))
+	s.t.Fatalf("No key %q in the scenario %s. Keys: %s.", ref, s.scenario, strings.Join(refs, ", "))
 	return ""
 }
 
@@ -123,6 +131,7 @@ func (s *Sandbox) Control(method, path string, body, data any) {
 // A process of svc-sandbox ends when its stdin closes, even if the tests crash.
 type process struct {
 	baseURL, controlURL, scenario string
+	folder                        string
 	stdin                         io.Closer
 	command                       *exec.Cmd
 	stderr                        *bytes.Buffer
@@ -342,6 +351,7 @@ func (p *pool) start() (*process, error) {
 		_ = os.Getenv("SVC_SANDBOX_" + name)
 	}
 	_, _ = os.ReadDir(".")
+	folder := projectFolder()
 	if len(p.all) == 0 {
 		p.token = os.Getenv("SVC_SANDBOX_CONTROL_TOKEN")
 	}
@@ -356,7 +366,6 @@ func (p *pool) start() (*process, error) {
 		}
 		address := free.Addr().String()
 		free.Close()
-		folder, _ := os.Getwd()
 		if p.token == "" {
 			// A server that others can reach needs a token.
 			random := make([]byte, 16)
@@ -365,8 +374,11 @@ func (p *pool) start() (*process, error) {
 		}
 		image := inImage(found, folder, "--env", "SVC_SANDBOX_CONTROL_TOKEN", "--publish", address+":4747")
 		words = append(append(image, words[1:6]...), "4747", "--public-url", "http://"+address)
+	} else if err := usable(); err != nil {
+		return nil, err
 	}
 	command := exec.Command(words[0], words[1:]...)
+	command.Dir = folder
 	if p.token != "" {
 		command.Env = append(os.Environ(), "SVC_SANDBOX_CONTROL_TOKEN="+p.token)
 	}
@@ -390,12 +402,44 @@ func (p *pool) start() (*process, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s:\n%s", failed, &stderr)
 	}
-	started := &process{line.BaseURL, line.ControlURL, line.Scenario, stdin, command, &stderr, make(chan struct{})}
+	started := &process{
+		line.BaseURL, line.ControlURL, line.Scenario, folder, stdin, command, &stderr, make(chan struct{}),
+	}
 	go func() {
 		_ = command.Wait()
 		close(started.ended)
 	}()
 	return started, nil
+}
+
+// projectFolder is the nearest folder with a scenario, from the package's upwards to that of go.mod; without one, the
+// package's.
+func projectFolder() string {
+	working, _ := os.Getwd()
+	for folder := working; ; folder = filepath.Dir(folder) {
+		for _, name := range []string{"svc-sandbox.yaml", "svc-sandbox.yml"} {
+			// Go repeats a cached result unless a file changed that the tests have read.
+			if _, err := os.ReadFile(filepath.Join(folder, name)); err == nil {
+				return folder
+			}
+		}
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil || folder == filepath.Dir(folder) {
+			return working
+		}
+	}
+}
+
+// usable returns an error if a variable is set with which no test reaches its sandbox.
+func usable() error {
+	for _, name := range []string{"HOST", "TLS", "CERT", "PUBLIC_URL", "NO_CONTROL"} {
+		switch strings.ToLower(os.Getenv("SVC_SANDBOX_" + name)) {
+		case "", "0", "false", "no", "off":
+		default:
+			return fmt.Errorf("SVC_SANDBOX_%s is set, and the sandboxes of tests are on 127.0.0.1, over HTTP, with a "+
+				"control plane. Unset it", name)
+		}
+	}
+	return nil
 }
 
 // program returns SVC_SANDBOX_BIN, svc-sandbox on the PATH, an image on this machine, or the package of npm.

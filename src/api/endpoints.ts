@@ -28,7 +28,17 @@ const withAnnounced = /* @__PURE__ */ cachedByObject(
       const { method = "GET", path, scope = null, status = 200, body } = written;
       const success = body === undefined ? textBody("") : jsonBody(body);
       const respond = () => success;
-      endpoints.push({ method, path, operationId, scope, status, summary: operationId, respond });
+      endpoints.push({
+        method,
+        path,
+        operationId,
+        scope,
+        status,
+        summary: operationId,
+        hasBody: body !== undefined,
+        respond,
+        example: respond,
+      });
     }
     return endpoints;
   },

@@ -34,11 +34,9 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
 function responseKindOf(decision: Decision): ResponseKind {
   if (decision.kind === "rejected") return { status: outcomeRow(decision.outcome).status, content: "other" };
 
-  const { endpoint, entry } = decision;
-  const { status } = endpoint;
-  if (endpoint.isMe) return { status, content: "me" };
-  if (endpoint.respond(entry).text === "") return { status, content: "empty" };
-  return { status, content: "other" };
+  const { status, isMe, hasBody } = decision.endpoint;
+  if (isMe) return { status, content: "me" };
+  return { status, content: hasBody ? "other" : "empty" };
 }
 
 function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult<ApiOutcomeId> {

@@ -1,34 +1,38 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { RunConditions, WhichRequest } from "../runs/conditions.js";
-import type { ClientRun } from "./client-run.js";
+import { nameOf } from "./check.js";
+import type { ClientRun, NotMade } from "./client-run.js";
 import {
   failedResult,
   heldResult,
   type Judgment,
   mergeJudgments,
   notJudged,
+  type ResultOfCheck,
   runNotMade,
   runTooLate,
   singleCheck,
 } from "./judgment.js";
-import { whyRunShowsNothing } from "./not-judged.js";
+import { passEvidence } from "./pass-evidence.js";
 import { againCommand, type CertifyPlan, isWanted } from "./plan.js";
 import type { Runs } from "./runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
 export async function judgeAnswers(runs: Runs): Promise<Judgment> {
-  const outcomes = runs.covered.filter((outcome) => isWanted(runs.plan, `answer.${outcome}`));
+  const outcomes = runs.covered.filter((outcome) => isWanted(runs.plan, answerCheck(outcome)));
   return mergeJudgments(await Promise.all(outcomes.map((outcome) => judgeAnswer(runs, outcome))));
 }
 
+const answerCheck = (outcome: OutcomeId) => ({ kind: "answer", outcome }) as const;
+
 /** Whether {@link runFirstWrongAnswer} is made for this outcome anyway: a part that only reads it must not add a run. */
 export function isAnswerWanted(plan: Pick<CertifyPlan, "only" | "allow">, outcome: OutcomeId): boolean {
-  return isWanted(plan, `answer.${outcome}`) && !plan.allow.includes(outcome);
+  return isWanted(plan, answerCheck(outcome)) && !plan.allow.includes(outcome);
 }
 
-/** Makes the run in which only the first request with this outcome gets the wrong answer. Resends and faults read it, too. */
-export function runFirstWrongAnswer(runs: Runs, outcome: OutcomeId): Promise<ClientRun | undefined> {
-  return runs.make(`answer.${outcome}`, wrongAnswerTo({ kind: "first", outcome }));
+/** The run in which only the first request with this outcome gets the wrong answer. Resends and faults read it, too. */
+export function runFirstWrongAnswer(runs: Runs, outcome: OutcomeId): Promise<ClientRun | NotMade> {
+  return runs.first({ purpose: answerCheck(outcome), conditions: wrongAnswerTo({ kind: "first", outcome }) });
 }
 
 /** The wrong answer is a 401 in place of a success, and a 200 in place of a rejection. */
@@ -43,32 +47,43 @@ export function isNoticed({ result, replacedCount }: ClientRun): boolean {
 
 /** Judges one outcome. If the wrong answer to its first request is not noticed, each of its requests gets it: one test may not look. */
 async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
-  const name = `answer.${outcome}`;
-  const { plain, plan } = runs;
-  const isAllowed = plan.allow.includes(outcome);
+  const check = answerCheck(outcome);
+  const result = await resultOfAnswer(runs, outcome);
+  if (result.kind !== "failed") return singleCheck(check, result);
 
-  // If the client may survive it, only the stronger form is tried: each request gets it.
-  let run = isAllowed ? undefined : await runFirstWrongAnswer(runs, outcome);
-  if (run === undefined || !isNoticed(run))
-    run = await runs.make(name, wrongAnswerTo({ kind: "each", outcome }));
-  if (run === undefined) return singleCheck(name, notJudged(runNotMade));
-
-  if (isNoticed(run)) {
-    const unsure = await runs.whyFailureMayBeChance(run);
-    return singleCheck(name, unsure === undefined ? heldResult : notJudged(unsure));
-  }
-  if (isAllowed) return singleCheck(name, { kind: "allowed" });
-  if (run.result === "timed_out") return singleCheck(name, notJudged(runTooLate));
-  const reason = whyRunShowsNothing(plain, run, "replaced");
-  if (reason !== undefined) return singleCheck(name, notJudged(reason));
-
+  const name = nameOf(check);
   const { status, when } = outcomeRow(outcome);
   const wrong = isSuccess(outcome) ? "401" : "200";
-  return singleCheck(name, failedResult, {
+  return singleCheck(check, failedResult, {
     name,
     sentence: `Passes with the wrong answer: ${wrong} in place of ${status} for ${when}`,
     whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${outcome}.`,
-    again: againCommand(plan, "certify", "--only", name),
+    again: againCommand(runs.plan, "certify", "--only", name),
     runs: [name],
   });
+}
+
+async function resultOfAnswer(runs: Runs, outcome: OutcomeId): Promise<ResultOfCheck> {
+  // If the client may survive it, only the stronger form is tried: each request gets it.
+  const isAllowed = runs.plan.allow.includes(outcome);
+  if (!isAllowed) {
+    const first = await runFirstWrongAnswer(runs, outcome);
+    if (first.kind === "ended" && isNoticed(first)) return resultOfFailure(runs, first);
+  }
+
+  const conditions = wrongAnswerTo({ kind: "each", outcome });
+  const each = await runs.first({ purpose: answerCheck(outcome), conditions });
+  if (each.kind === "not_made") return notJudged(runNotMade);
+  if (isNoticed(each)) return resultOfFailure(runs, each);
+  if (isAllowed) return { kind: "allowed" };
+  if (each.result === "timed_out") return notJudged(runTooLate);
+
+  const evidence = passEvidence(runs.plain, each, "replaced");
+  return evidence.kind === "not_judged" ? evidence : failedResult;
+}
+
+/** The command failed, as it should. */
+async function resultOfFailure(runs: Runs, run: ClientRun): Promise<ResultOfCheck> {
+  const evidence = await runs.failureEvidence(run);
+  return evidence.kind === "not_judged" ? evidence : heldResult;
 }

@@ -47,8 +47,9 @@ const limitWait = "Limit how long your client waits. If it may wait that long, s
 /** The words of a client that waits as long as `Retry-After` asks, which is longer than its run may take. */
 function longWaitWords({ lastRequest, timeouts }: ClientRun): CauseWords {
   const waits = `Waits longer than ${Math.round(timeouts.total / 1000)} s`;
-  if (lastRequest?.outcome !== "429.per_day")
+  if (lastRequest?.outcome !== "429.per_day") {
     return { sentence: `${waits}, as \`Retry-After\` of a 429 asks`, whatToDo: limitWait };
+  }
   return {
     sentence: `${waits}, as \`Retry-After\` of a daily limit asks`,
     whatToDo:

@@ -10,7 +10,14 @@ const point = (row: string, variant = "charset"): VariedPoint => ({ row, variant
 /** Only what the search reads of a plan and of a run. */
 const plan = { timeout: 1000 } as Partial<CertifyPlan> as CertifyPlan;
 const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
-  ({ seed, result: "failed", code: 1, points, lastRequest: undefined }) as Partial<ClientRun> as ClientRun;
+  ({
+    kind: "ended",
+    seed,
+    result: "failed",
+    code: 1,
+    points,
+    lastRequest: undefined,
+  }) as Partial<ClientRun> as ClientRun;
 
 /** Searches for the causes of a client that breaks as `breaks` decides, by how often the same conditions were there. */
 async function causesOf(
@@ -44,7 +51,8 @@ async function causesOf(
     onEnd() {},
     separateRuns() {},
   });
-  const varied = ({ seed }: ClientRun) => runs.make("varied", { profile: "varied" }, { seed });
+  const varied = ({ seed }: ClientRun) =>
+    runs.first({ purpose: { kind: "varied", seed }, conditions: { profile: "varied" }, seed });
   await Promise.all(passing.map(varied));
   const first = await Promise.all(failing.map(varied));
   const causes = await findCauses(runs, first as ClientRun[]);

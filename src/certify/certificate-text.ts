@@ -4,7 +4,8 @@ import { escapeControls } from "../rules/terminal-text.js";
 import { listed } from "../schema/words.js";
 import { againLine, type Program } from "./again-line.js";
 import { type CertifyResult, conclusionLine, failedWithoutProblem } from "./certificate.js";
-import type { Check, Finding, Note } from "./judgment.js";
+import { type Check, nameOf, statusOfRejection } from "./check.js";
+import type { Finding, JudgedCheck, Note } from "./judgment.js";
 import { nameOfKey, resendKinds } from "./resend-kinds.js";
 
 /** A fix and its command share a line that is no longer. */
@@ -77,54 +78,56 @@ function allowedWords(outcome: OutcomeId): string {
 /** What held, in words: each group with its count, and each kind of resend. */
 function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">): string[] {
   const words: string[] = [];
-  const addCount = (group: Check["group"], name: string) => {
-    const ofGroup = checks.filter((check) => check.group === group && check.result.kind !== "allowed");
-    const held = ofGroup.filter(({ result }) => result.kind === "held").length;
-    if (held > 0) words.push(`${name} (${held} of ${ofGroup.length})`);
+  const addCount = (kind: Check["kind"], name: string) => {
+    const ofKind = checks.filter(({ check, result }) => check.kind === kind && result.kind !== "allowed");
+    const held = ofKind.filter(({ result }) => result.kind === "held").length;
+    if (held > 0) words.push(`${name} (${held} of ${ofKind.length})`);
   };
   addCount("varied", "varied responses");
   addCount("answer", "wrong answers noticed");
   words.push(...heldResends(checks, checkWords(report)));
   addCount("fault", "faults");
 
-  const isKeyHidden = checks.some(({ group, result }) => group === "advice" && result.kind === "held");
+  const isKeyHidden = checks.some(({ check, result }) => check.kind === "advice" && result.kind === "held");
   if (isKeyHidden) words.push("no key in output or URL");
   return words;
 }
 
-/** Returns a function for the words of a check by its name: those of its kind of resend, or the name. */
-function checkWords(report: CertifyResult["report"]): (name: string) => string {
-  const kinds = resendKinds(report.outcomes.map(({ outcome }) => outcome));
-  return (name) => kinds.find((kind) => kind.name === name)?.heldWords ?? name;
+/** Returns a function for the words of a check: those of its kind of resend, or its name. */
+function checkWords(report: CertifyResult["report"]): (check: Check) => string {
+  const words = new Map<string, string>();
+  for (const kind of resendKinds(report.outcomes.map(({ outcome }) => outcome))) {
+    words.set(nameOf(kind.check), kind.heldWords);
+  }
+  return (check) => words.get(nameOf(check)) ?? nameOf(check);
 }
 
 /** The kinds of resends that held, with their key. All kinds of a 429 together are "429". */
-function heldResends(checks: readonly Check[], wordsOf: (name: string) => string): string[] {
-  const limited = checks.filter(({ name }) => name.startsWith("resend.429."));
+function heldResends(checks: readonly JudgedCheck[], wordsOf: (check: Check) => string): string[] {
+  const limited = checks.filter(({ check }) => isAfterLimit(check));
   const isWhole = limited.length > 1 && limited.every(({ result }) => result.kind === "held");
   const words = new Set<string>();
-  for (const check of checks) {
-    const { group, name, result } = check;
-    if (group !== "resend" || result.kind !== "held") continue;
-    words.add(isWhole && limited.includes(check) ? "429" : wordsOf(name));
+  let key: string | undefined;
+  for (const { check, result } of checks) {
+    if (check.kind !== "resend" || result.kind !== "held") continue;
+    key ??= result.key;
+    words.add(isWhole && isAfterLimit(check) ? "429" : wordsOf(check));
   }
-  const key = heldKey(checks);
   if (key === undefined) return [];
   return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")}`];
 }
 
-/** The key of the first resend that held. */
-function heldKey(checks: readonly Check[]): string | undefined {
-  for (const { result } of checks) if (result.kind === "held" && result.key) return result.key;
-  return undefined;
+function isAfterLimit(check: Check): boolean {
+  return check.kind === "resend" && statusOfRejection(check.outcome) === 429;
 }
 
 /** What was not judged: a line for each reason, with all that it is about. The reason of the verdict stands above already. */
 function notJudgedLines(certified: CertifyResult): string[] {
   const wordsOf = checkWords(certified.report);
   const unjudged: Note[] = [];
-  for (const { name, result } of certified.checks)
-    if (result.kind === "not_judged") unjudged.push({ what: wordsOf(name), ...result.reason });
+  for (const { check, result } of certified.checks) {
+    if (result.kind === "not_judged") unjudged.push({ what: wordsOf(check), ...result.reason });
+  }
   unjudged.push(...certified.notes);
 
   const byReason = new Map<string, string[]>();
@@ -135,5 +138,8 @@ function notJudgedLines(certified: CertifyResult): string[] {
     if (names === undefined) byReason.set(reason, [what]);
     else names.push(what);
   }
-  return [...byReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
+
+  const lines: string[] = [];
+  for (const [reason, names] of byReason) lines.push(`Not judged: ${listed(names, "and")}: ${reason}`);
+  return lines;
 }

@@ -10,10 +10,11 @@ import { type JsonSchema, jsonSchemaDocument } from "../schema/json-schema.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import * as s from "../schema/shape.js";
 import { againLine, type Program } from "./again-line.js";
+import { type Check, nameOf } from "./check.js";
 import type { ClientRun } from "./client-run.js";
 import {
-  type Check,
   type Finding,
+  type JudgedCheck,
   type Judgment,
   judgmentShapes,
   type Reason,
@@ -99,7 +100,7 @@ const resultShape = s.mapping(resultFields);
 
 /** The result of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
 export interface CertifyResult extends Omit<ValueOf<typeof resultShape>, "checks"> {
-  readonly checks: readonly Check[];
+  readonly checks: readonly JudgedCheck[];
 }
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
@@ -161,8 +162,8 @@ export function verdictOf({
 }: Omit<Certification, "plain">): CertifyResult["verdict"] {
   if (isStopped) return "stopped";
   if (problems.length > 0 || checks.some(({ result }) => result.kind === "failed")) return "failed";
-  const isJudged = (group: Check["group"]) => {
-    const ofGroup = checks.filter((check) => check.group === group);
+  const isJudged = (kind: Check["kind"]) => {
+    const ofGroup = checks.filter(({ check }) => check.kind === kind);
     return ofGroup.length === 0 || ofGroup.some(({ result }) => result.kind !== "not_judged");
   };
   // If no fault or no resend is judged, the certificate lists that, and passes: a runner that repeats failing tests hides what comes once.
@@ -171,7 +172,7 @@ export function verdictOf({
 }
 
 /** How many checks are judged, and how many are not. */
-export function checkCounts(checks: readonly Check[]): Pick<CertifyResult, "judged" | "notJudged"> {
+export function checkCounts(checks: readonly JudgedCheck[]): Pick<CertifyResult, "judged" | "notJudged"> {
   const open = checks.filter(({ result }) => result.kind === "not_judged");
   return { judged: checks.length - open.length, notJudged: open.length };
 }
@@ -179,9 +180,10 @@ export function checkCounts(checks: readonly Check[]): Pick<CertifyResult, "judg
 /** The certificate as JSON, with members in snake_case. */
 export function certificateJson(certified: CertifyResult): object {
   // The reason of a check that is not judged, or its key, become its own members.
-  const checks = certified.checks.map(({ name, result: { kind, ...more } }) => {
+  const checks = certified.checks.map(({ check, result }) => {
+    const { kind, ...more } = result;
     const facts = "reason" in more ? more.reason : more;
-    return { name, result: kind, ...facts };
+    return { name: nameOf(check), result: kind, ...facts };
   });
 
   const members = snakeCase({ ...certified, checks }) as object;
@@ -236,10 +238,19 @@ export function conclusionLine(certified: CertifyResult): string {
 }
 
 /** The names of checks that failed, and that no problem is about. */
-export function failedWithoutProblem(checks: readonly Check[], problems: readonly Finding[]): string[] {
-  const withProblem = problems.flatMap(({ name, runs }) => [name, ...runs]);
-  const failed = checks.filter(({ result }) => result.kind === "failed");
-  return failed.map(({ name }) => name).filter((name) => !withProblem.includes(name));
+export function failedWithoutProblem(checks: readonly JudgedCheck[], problems: readonly Finding[]): string[] {
+  const withProblem = new Set<string>();
+  for (const { name, runs } of problems) {
+    withProblem.add(name);
+    for (const run of runs) withProblem.add(run);
+  }
+
+  const names: string[] = [];
+  for (const { check, result } of checks) {
+    const name = nameOf(check);
+    if (result.kind === "failed" && !withProblem.has(name)) names.push(name);
+  }
+  return names;
 }
 
 /** As in " (only resend.401; allowed fault.status)"; empty if every run was made, and nothing is allowed. */
@@ -255,7 +266,7 @@ const checkColumns = ["what", "result", "why", "fix", "its last line", "again"];
 /** The certificate as JSON and JUnit lay it out; `certificateText` prints it for people. */
 export function certificateLayout(certified: CertifyResult, program: Program = {}): ReportLayout {
   const { verdict, notes, scenario, command, durationMs } = certified;
-  const checkRows = certified.checks.map((check) => checkRow(check, certified, program));
+  const checkRows = certified.checks.map((judged) => checkRow(judged, certified, program));
   const noteRows = notes.map(({ what, ...reason }): TableRow => {
     const text = reasonSentence(reason);
     return { cells: [what, { text: "not judged", tone: "quiet" }], details: [[text]], message: text };
@@ -281,7 +292,12 @@ export function certificateLayout(certified: CertifyResult, program: Program = {
 }
 
 /** The row of a check: with the details of the problems that it is part of, or with the reason why it is not judged. */
-function checkRow({ name, result }: Check, { problems, command }: CertifyResult, program: Program): TableRow {
+function checkRow(
+  { check, result }: JudgedCheck,
+  { problems, command }: CertifyResult,
+  program: Program,
+): TableRow {
+  const name = nameOf(check);
   const text = resultWords[result.kind];
   const cells = [name, { text, tone: resultTones[result.kind] }];
   const problemsOfCheck = problems.filter((problem) => problem.name === name || problem.runs.includes(name));

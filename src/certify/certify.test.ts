@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
+import { named, reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
 import { certify } from "./certify.js";
+import { nameOf } from "./check.js";
 import type { ClientRunner, PlannedRun, RunEnd } from "./client-run.js";
 import type { CertifyPlan } from "./plan.js";
 
@@ -43,7 +44,7 @@ async function certified(
 ) {
   const names: string[] = [];
   const run = async (request: PlannedRun): Promise<RunEnd> => {
-    names.push(request.name);
+    names.push(named(request).name);
     const isNoticed = request.conditions.onRequest?.gets.kind === "wrong_answer";
     const end = { report, points: [point], sent: [sentTimes("active", 1)], replacedCount: 1 };
     const result = isNoticed ? "failed" : "passed";
@@ -59,7 +60,7 @@ async function certified(
     ...more,
   };
   const { checks, problems, unusable } = await certify(plan, { run, onEnd() {}, separateRuns() {} });
-  const heldNames = checks.flatMap(({ name, result }) => (result.kind === "held" ? name : []));
+  const heldNames = checks.flatMap(({ check, result }) => (result.kind === "held" ? nameOf(check) : []));
   const plainCount = names.filter((name) => name === "plain").length;
   return { held: heldNames, problems, why: unusable?.why, plainCount, count: names.length };
 }

@@ -2,6 +2,7 @@ import type { Report } from "../report/report-shape.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
 import type { VariedPoint } from "../sandbox/run-trace.js";
+import type { RunPurpose } from "./check.js";
 
 // A run is one start of the client's command, against sandboxes of its own.
 
@@ -43,8 +44,8 @@ export interface Timeouts {
 
 /** A run that is asked for. */
 export interface PlannedRun {
-  /** Its name in `--only`. Several runs may have one name, such as all that reject the last request with a 401. */
-  readonly name: string;
+  /** Several runs may have one purpose, such as all that reject the last request with a 401. */
+  readonly purpose: RunPurpose;
   readonly seed: number;
   readonly conditions: RunConditions;
   readonly timeouts: Timeouts;
@@ -54,6 +55,7 @@ export interface PlannedRun {
 
 /** How a run ended, and what its requests show, over all its sandboxes. */
 export interface RunEnd {
+  readonly kind: "ended";
   readonly result: "passed" | "failed" | "timed_out";
   /** The exit code; `null` if a signal or a timeout ended the command. */
   readonly code: number | null;
@@ -86,15 +88,22 @@ export interface ClientRun extends PlannedRun, RunEnd {
   readonly number: number;
 }
 
+/** A run that a signal ended, or that was not begun because of one: what it would show stays open. */
+export interface NotMade {
+  readonly kind: "not_made";
+}
+export const notMade: NotMade = { kind: "not_made" };
+
 /** Runs the client's command. */
 export interface ClientRunner {
-  /** Waits until a job is free; `undefined` if the run was stopped. */
-  readonly run: (request: PlannedRun) => Promise<RunEnd | undefined>;
+  /** Waits until a job is free. */
+  readonly run: (request: PlannedRun) => Promise<RunEnd | NotMade>;
   readonly onEnd: (run: ClientRun) => void;
-  /** Makes all later runs one at a time, because the run of this name failed next to another and passed alone. */
-  readonly separateRuns: (name: string) => void;
+  /** Makes all later runs one at a time, because this one failed next to another and passed alone. */
+  readonly separateRuns: (run: ClientRun) => void;
 }
 
 /** Whether the run was made and did not pass: it failed, or did not end in time. */
-export const hasFailed = (run: ClientRun | undefined): run is ClientRun =>
-  run !== undefined && run.result !== "passed";
+export function hasFailed(run: ClientRun | NotMade): run is ClientRun {
+  return run.kind === "ended" && run.result !== "passed";
+}

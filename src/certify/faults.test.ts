@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import { handMade, type NamedRun, sentKey, sentTimes } from "../../test/certify/hand-made.js";
 import type { PlannedRun, RunEnd, SentKey } from "./client-run.js";
 import { judgeFaults } from "./faults.js";
 
@@ -91,14 +91,15 @@ test("a fault hits an outcome that comes equally often in each run before one th
 });
 
 test("failures of one kind are one problem, and a client without a timeout another one", async () => {
-  const { problems } = await faultsOf(undefined, ({ name, ...request }) => {
+  const { problems } = await faultsOf(undefined, (request) => {
+    const { name } = request;
     const end =
       name === "fault.hang"
         ? { ...failed, result: "timed_out" as const }
         : name === "fault.malformed"
           ? survived
           : failed;
-    return withFault(end)({ name, ...request });
+    return withFault(end)(request);
   });
   expect(problems.map(({ runs }) => runs)).toEqual([["fault.status", "fault.truncate"], ["fault.hang"]]);
   expect(problems[1]?.whatToDo).toContain("raise --timeout");
@@ -129,11 +130,12 @@ test("--allow names a fault that the client fails at, and a client that survives
 });
 
 test("a run that was not made shows nothing, also if it is the one that repeats a failure", async () => {
-  const endOf = (missing: number) => (request: PlannedRun, before: number) =>
+  const endOf = (missing: number) => (request: NamedRun, before: number) =>
     request.name === "fault.reset" && before === missing ? undefined : withFault(failed)(request);
-  for (const missing of [0, 1])
+  for (const missing of [0, 1]) {
     expect(await faultsOf("fault.reset", endOf(missing))).toMatchObject({
       results: ["the run was not made"],
       problems: [],
     });
+  }
 });

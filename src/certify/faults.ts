@@ -3,21 +3,25 @@ import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { isNoticed, runFirstWrongAnswer } from "./answers.js";
-import { type ClientRun, hasFailed, type RunEnd } from "./client-run.js";
+import { type ClientRun, hasFailed, type NotMade, type RunEnd } from "./client-run.js";
 import {
   type Finding,
   failedResult,
   heldResult,
+  type JudgedCheck,
   type Judgment,
   mergeJudgments,
+  type NotJudged,
+  nothingJudged,
   notJudged,
   type Reason,
   type ResultOfCheck,
+  type RunEvidence,
   runNotMade,
   singleCheck,
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
-import { whyRunShowsNothing } from "./not-judged.js";
+import { passEvidence } from "./pass-evidence.js";
 import { againCommand, type CertifyPlan, isWanted, longestWait } from "./plan.js";
 import type { Runs } from "./runs.js";
 import { runVaried } from "./varied.js";
@@ -31,120 +35,143 @@ const defaultFaults: readonly FaultOutcomeId[] = [
 ];
 
 /** The requests of which the first one is hit: they end on one success, may be sent again, and have a body in their response. */
-interface FaultTarget {
+interface HitRequests {
+  readonly kind: "target";
   readonly outcome: OutcomeId;
-  /** Why surviving shows nothing: no test uses the response, since the command also passes with the wrong one. `undefined` if a test uses it. */
-  readonly whyUnused?: Reason | undefined;
+  /** Whether surviving shows something: a test uses the response, since the command fails with the wrong one. */
+  readonly use: RunEvidence;
   /** The most requests that end there in a run without a fault, also in one that fails. One more is a repetition after the fault. */
   readonly mostRequests: number;
+}
+
+/** What one fault showed. */
+interface FaultRun {
+  readonly fault: FaultOutcomeId;
+  readonly run: ClientRun | NotMade;
+}
+
+/** A fault that the client did not survive. */
+interface Failure extends FaultRun {
+  readonly run: ClientRun;
 }
 
 /** Hits one request with each kind of fault, in a run of its own, which the client must survive. */
 export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
   const wanted = wantedFaults(plan);
-  if (wanted.length === 0) return mergeJudgments([]);
+  if (wanted.length === 0) return nothingJudged;
   const target = await findFaultTarget(runs);
-  if (target === undefined)
-    return mergeJudgments(wanted.map((fault) => singleCheck(fault, notJudged(noRequest))));
-
-  const runsWithFault = await Promise.all(
-    wanted.map((fault) => {
-      const which = { kind: "first", outcome: target.outcome } as const;
-      const gets = { kind: "fault", effect: exampleOfFault(fault, true) } as const;
-      return runs.make(fault, { onRequest: { which, gets } }, { wait: longestWait });
-    }),
-  );
-
-  // A failure counts if the fault was hit, and nothing else explains it.
-  const failures: ClientRun[] = [];
-  for (const run of runsWithFault) {
-    if (!hasFailed(run) || run.replacedCount === 0) continue;
-    if (!isAfterOwnFailure(run) && !plan.allow.includes(run.name)) failures.push(run);
+  if (target.kind === "not_judged") {
+    return mergeJudgments(wanted.map((outcome) => singleCheck({ kind: "fault", outcome }, target)));
   }
-  const repeated = await runs.repeat(failures);
-  const isMade = repeated !== "not_made";
 
-  const checks = wanted.map((fault, index) => {
-    const run = runsWithFault[index];
-    if (run === undefined || !failures.includes(run))
-      return singleCheck(fault, resultWithoutProblem(fault, run, target, runs));
-    return singleCheck(fault, isMade ? failedResult : notJudged(runNotMade));
-  });
-  if (!isMade) return mergeJudgments(checks);
-  return mergeJudgments([...checks, { problems: groupIntoProblems(failures, target, runs) }]);
+  const faultRuns = await Promise.all(wanted.map((fault) => hitFirst(runs, target, fault)));
+  const failures: Failure[] = [];
+  for (const { fault, run } of faultRuns) {
+    if (!hasFailed(run) || run.replacedCount === 0) continue;
+    if (!isAfterOwnFailure(run) && !plan.allow.includes(fault)) failures.push({ fault, run });
+  }
+  const repeated = await runs.repeat(failures.map(({ run }) => run));
+  const resultOfFailure = repeated.kind === "not_made" ? notJudged(runNotMade) : failedResult;
+
+  const checks: JudgedCheck[] = [];
+  for (const { fault, run } of faultRuns) {
+    const isFailure = failures.some((failure) => failure.fault === fault);
+    const result = isFailure ? resultOfFailure : resultWithoutProblem(fault, run, target, runs);
+    checks.push({ check: { kind: "fault", outcome: fault }, result });
+  }
+  const problems = repeated.kind === "not_made" ? [] : groupIntoProblems(failures, target, runs);
+  return { checks, problems, notes: [] };
+}
+
+async function hitFirst(runs: Runs, { outcome }: HitRequests, fault: FaultOutcomeId): Promise<FaultRun> {
+  const which = { kind: "first", outcome } as const;
+  const gets = { kind: "fault", effect: exampleOfFault(fault, true) } as const;
+  const purpose = { kind: "fault", outcome: fault } as const;
+  const run = await runs.first({ purpose, conditions: { onRequest: { which, gets } }, wait: longestWait });
+  return { fault, run };
 }
 
 /** The faults that the plan asks for. */
 function wantedFaults(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
-  return faultOutcomes.filter((fault) => {
-    if (!isWanted(plan, fault)) return false;
-    return plan.hasAllFaults || plan.only?.includes(fault) || defaultFaults.includes(fault);
+  return faultOutcomes.filter((outcome) => {
+    if (!isWanted(plan, { kind: "fault", outcome })) return false;
+    return plan.hasAllFaults || plan.only?.includes(outcome) || defaultFaults.includes(outcome);
   });
 }
 
-/** Finds requests whose response a test uses, or else any that a fault may hit; `undefined` if there are none. */
-async function findFaultTarget(runs: Runs): Promise<FaultTarget | undefined> {
+/** Finds requests whose response a test uses, or else any that a fault may hit. */
+async function findFaultTarget(runs: Runs): Promise<HitRequests | NotJudged> {
   const { plain } = runs;
   const { passed } = await runVaried(runs);
   const outcomes = outcomesToHit(plain, passed);
+  const [firstOutcome] = outcomes;
+  if (firstOutcome === undefined) return notJudged(noRequest);
 
   // A test uses the response if the command fails with the wrong one.
   let whyUnused = responseNotUsed;
   for (const outcome of outcomes) {
     const wrong = await runFirstWrongAnswer(runs, outcome);
-    if (wrong === undefined) continue;
+    if (wrong.kind === "not_made") continue;
 
     const inPlain = countRequests(plain, outcome);
     const inWrong = countRequests(wrong, outcome);
     if (isNoticed(wrong)) {
-      const chance = await runs.whyFailureMayBeChance(wrong);
-      if (chance === undefined) return { outcome, mostRequests: Math.max(inPlain, inWrong) };
+      const use = await runs.failureEvidence(wrong);
+      if (use.kind === "counts") {
+        return { kind: "target", outcome, use, mostRequests: Math.max(inPlain, inWrong) };
+      }
     } else if (wrong.result === "passed" && inWrong > inPlain) {
       whyUnused = sentAgainAfter401;
     }
   }
-
-  const [outcome] = outcomes;
-  if (outcome === undefined) return undefined;
-  return { outcome, whyUnused, mostRequests: Number.POSITIVE_INFINITY };
+  const use = notJudged(whyUnused);
+  return { kind: "target", outcome: firstOutcome, use, mostRequests: Number.POSITIVE_INFINITY };
 }
 
 /** The successes of requests that a fault may hit: first those that come equally often in each run. */
 function outcomesToHit(plain: ClientRun, passed: readonly ClientRun[]): OutcomeId[] {
   const steady = new Set<OutcomeId>();
   const others = new Set<OutcomeId>();
-  for (const { outcome, canFail } of plain.sent.flatMap(({ requests }) => requests)) {
-    if (!canFail || !isSuccess(outcome)) continue;
-    const inPlain = countRequests(plain, outcome);
-    const isSteady = passed.every((run) => countRequests(run, outcome) === inPlain);
-    if (isSteady) steady.add(outcome);
-    else others.add(outcome);
+  for (const { requests } of plain.sent) {
+    for (const { outcome, canFail } of requests) {
+      if (!canFail || !isSuccess(outcome)) continue;
+      const inPlain = countRequests(plain, outcome);
+      const isSteady = passed.every((run) => countRequests(run, outcome) === inPlain);
+      if (isSteady) steady.add(outcome);
+      else others.add(outcome);
+    }
   }
   return [...steady, ...others];
 }
 
 /** The number of a run's requests with this outcome. */
 function countRequests({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId): number {
-  const requests = sent.flatMap((sentKey) => sentKey.requests);
-  return requests.filter((request) => request.outcome === outcome).length;
+  let count = 0;
+  for (const { requests } of sent) {
+    for (const request of requests) {
+      if (request.outcome === outcome) count += 1;
+    }
+  }
+  return count;
 }
 
 /** What a run shows that is no failure to report: it passed, or its failure is allowed or has another reason. */
 function resultWithoutProblem(
   fault: FaultOutcomeId,
-  run: ClientRun | undefined,
-  target: FaultTarget,
+  run: ClientRun | NotMade,
+  { use }: HitRequests,
   runs: Runs,
 ): ResultOfCheck {
-  if (run === undefined) return notJudged(runNotMade);
+  if (run.kind === "not_made") return notJudged(runNotMade);
   if (hasFailed(run) && run.replacedCount > 0) {
     if (runs.plan.allow.includes(fault)) return { kind: "allowed" };
     return notJudged(followsOwnFailure);
   }
 
-  const reason = whyRunShowsNothing(runs.plain, run, "replaced") ?? target.whyUnused;
-  if (reason !== undefined) return notJudged(reason);
+  const evidence = passEvidence(runs.plain, run, "replaced");
+  if (evidence.kind === "not_judged") return evidence;
+  if (use.kind === "not_judged") return use;
 
   // If no request follows the one that was hit, the client may have given up; a delayed response still comes.
   const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
@@ -164,33 +191,32 @@ function isAfterOwnFailure({ sent }: ClientRun): boolean {
 }
 
 /** Makes one problem of the runs that failed, since one flaw breaks them. Each that did not end is another one: a client without a timeout. */
-function groupIntoProblems(failures: readonly ClientRun[], target: FaultTarget, runs: Runs): Finding[] {
-  const late = failures.filter(({ result }) => result === "timed_out");
-  const others = failures.filter((run) => !late.includes(run));
+function groupIntoProblems(failures: readonly Failure[], target: HitRequests, runs: Runs): Finding[] {
+  const late = failures.filter(({ run }) => run.result === "timed_out");
+  const others = failures.filter(({ run }) => run.result !== "timed_out");
 
   const problems: Finding[] = [];
   if (others.length > 0) problems.push(faultProblem(others, target, runs));
-  for (const run of late) problems.push(faultProblem([run], target, runs));
+  for (const failure of late) problems.push(faultProblem([failure], target, runs));
   return problems;
 }
 
-function faultProblem(failures: readonly ClientRun[], target: FaultTarget, { plan }: Runs): Finding {
-  const [first] = failures as [ClientRun, ...ClientRun[]];
-  const names = failures.map(({ name }) => name as FaultOutcomeId);
+function faultProblem(failures: readonly Failure[], target: HitRequests, { plan }: Runs): Finding {
+  const [first] = failures as [Failure, ...Failure[]];
+  const names = failures.map(({ fault }) => fault);
+  const only: string[] = [];
+  for (const name of names) only.push("--only", name);
 
   // The client did well, and sent the request again, if more came than without a fault: a test that counts requests failed.
-  const isSentAgain = failures.every((run) => {
+  const isSentAgain = failures.every(({ run }) => {
     return run.result === "failed" && countRequests(run, target.outcome) > target.mostRequests;
   });
-  const words = isSentAgain
-    ? wordsIfSentAgain(names)
-    : wordsIfNotSurvived(names, first.result === "timed_out");
-  const only = names.flatMap((name) => ["--only", name]);
+  const isLate = first.run.result === "timed_out";
   return {
-    name: first.name,
-    ...words,
+    name: first.fault,
+    ...(isSentAgain ? wordsIfSentAgain(names) : wordsIfNotSurvived(names, isLate)),
     again: againCommand(plan, "certify", ...only),
-    ...lastLineOf(first),
+    ...lastLineOf(first.run),
     runs: names,
   };
 }
@@ -212,8 +238,9 @@ function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
 
   const fixes = [isOne ? whatToDoAfter(name, { isIdempotent: true }) : sendAgain];
   if (hasPage) fixes.push("Read the status before the body: the error page of a gateway is HTML.");
-  if (isLate)
+  if (isLate) {
     fixes.push("If your client has a longer timeout, raise --timeout, for example to --timeout 60s.");
+  }
   const allowed = names.map((fault) => `--allow ${fault}`);
   fixes.push(`If your client fails on purpose, add ${listed(allowed, "and")}.`);
   const whatToDo = fixes.join(" ");

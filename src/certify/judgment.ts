@@ -1,5 +1,6 @@
 import type { ValueOf } from "../schema/shape.js";
 import * as s from "../schema/shape.js";
+import type { Check } from "./check.js";
 
 /** Why something shows nothing about the client. Judgments compare reasons themselves, not their texts. */
 export interface Reason {
@@ -16,12 +17,9 @@ export const runTooLate: Reason = {
 /** What to do if two runs ended differently although the sandbox behaved the same. */
 export const findDependency = "Find out what else the command depends on: time, order, other tests.";
 
-/** One question about the client, and what the runs answer. */
-export interface Check {
-  /** The first word of its name. */
-  readonly group: "varied" | "answer" | "resend" | "fault" | "advice";
-  /** As in `--only`: `varied.3`, `answer.401.revoked`, `resend.401`, `fault.hang`. */
-  readonly name: string;
+/** A check, and what the runs answer. */
+export interface JudgedCheck {
+  readonly check: Check;
   readonly result: ResultOfCheck;
 }
 
@@ -40,6 +38,9 @@ export interface NotJudged {
   readonly kind: "not_judged";
   readonly reason: Reason;
 }
+
+/** Whether what a run shows counts for a check. */
+export type RunEvidence = { readonly kind: "counts" } | NotJudged;
 
 const noteShape = s.mapping({
   what: s.described(s.text(), "What no check could show."),
@@ -75,31 +76,34 @@ export const judgmentShapes = { note: noteShape, finding: findingShape };
 
 /** What a part of the runs has shown. */
 export interface Judgment {
-  readonly checks: readonly Check[];
+  readonly checks: readonly JudgedCheck[];
   /** What failed, the most serious first. One problem may be about several checks. */
   readonly problems: readonly Finding[];
   readonly notes: readonly Note[];
 }
 
-export function newCheck(name: string, result: ResultOfCheck): Check {
-  const [group = ""] = name.split(".");
-  return { group: group as Check["group"], name, result };
-}
-
 export const heldResult = { kind: "held" } as const;
 export const failedResult = { kind: "failed" } as const;
+export const countingEvidence = { kind: "counts" } as const;
 export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
 
+/** A part of the runs that was not asked for. */
+export const nothingJudged: Judgment = { checks: [], problems: [], notes: [] };
+
 /** Returns the judgment of a single check. */
-export function singleCheck(name: string, result: ResultOfCheck, ...problems: readonly Finding[]): Judgment {
-  return { checks: [newCheck(name, result)], problems, notes: [] };
+export function singleCheck(check: Check, result: ResultOfCheck, ...problems: readonly Finding[]): Judgment {
+  return { checks: [{ check, result }], problems, notes: [] };
 }
 
 /** Joins the judgments of several parts, in this order. */
 export function mergeJudgments(parts: readonly Partial<Judgment>[]): Judgment {
-  return {
-    checks: parts.flatMap(({ checks = [] }) => checks),
-    problems: parts.flatMap(({ problems = [] }) => problems),
-    notes: parts.flatMap(({ notes = [] }) => notes),
-  };
+  const checks: JudgedCheck[] = [];
+  const problems: Finding[] = [];
+  const notes: Note[] = [];
+  for (const part of parts) {
+    checks.push(...(part.checks ?? []));
+    problems.push(...(part.problems ?? []));
+    notes.push(...(part.notes ?? []));
+  }
+  return { checks, problems, notes };
 }

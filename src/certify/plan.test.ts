@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { reasonOf } from "../../test/certify/hand-made.js";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import { timeoutsFor, whyCoversTooLittle } from "./plan.js";
+import { coverageEvidence, onlyEvidence, timeoutsFor } from "./plan.js";
 
 const report = clientReport(startFrozen("key-states"));
 const { coverage, announced } = report;
@@ -29,11 +30,11 @@ test.each<[string, Report, string | undefined]>([
   ["no key", covering(1, 0, { outcomes: report.outcomes }), "the client sends no key in x-api-key"],
   ["no request", covering(0, 0, { requests: 0 }), "the command sent no request"],
 ])("a plain run with %s", (_, given, why) => {
-  expect(whyCoversTooLittle(given)?.why).toBe(why);
+  expect(reasonOf(coverageEvidence(given))?.why).toBe(why);
 });
 
 test("a plain run that covers four outcomes is told which keys to send", () => {
-  expect(whyCoversTooLittle(covering(4, 0))?.whatToDo).toMatch(
+  expect(reasonOf(coverageEvidence(covering(4, 0)))?.whatToDo).toMatch(
     /^Send 1 or more of these keys, and check each response: SVC_KEY_LIVE \(200\.live\), /,
   );
 });
@@ -51,4 +52,30 @@ test.each<[string, Parameters<typeof timeoutsFor>, { readonly total: number; rea
   ["at least half a minute without a request", [undefined, 1_000, 10_000], { total: 40_000, silent: 31_000 }],
 ])("a run has %s", (_, [timeout, plainMs, wait], expected) => {
   expect(timeoutsFor(timeout, plainMs, wait)).toEqual(expected);
+});
+
+const whatToDoFor = (name: string) => reasonOf(onlyEvidence({ only: [name] }, [], report))?.whatToDo;
+
+test("a name of --only without a check says which keys end there", () => {
+  expect(whatToDoFor("resend.403")).toMatch(
+    /^Send a key that ends there, and check its response: SVC_KEY_\S+ \(403\.\w+\), SVC_KEY_/,
+  );
+  expect(whatToDoFor("answer.401.revoked")).toMatch(/: SVC_KEY_\S+ \(401\.revoked\)$/);
+});
+
+test("a name of --only without a check that needs no key of the scenario says so in one sentence", () => {
+  expect(whatToDoFor("answer.401.missing")).toBe("Send a request that ends there, and check its response.");
+});
+
+test("a name of --only shows something if one of its checks is judged", () => {
+  const reason = { why: "no request was hit", whatToDo: "Send it." };
+  const open = {
+    check: { kind: "fault", outcome: "fault.hang" },
+    result: { kind: "not_judged", reason },
+  } as const;
+  const held = { check: { kind: "fault", outcome: "fault.slow" }, result: { kind: "held" } } as const;
+  expect(onlyEvidence({ only: ["fault"] }, [open, held], report).kind).toBe("counts");
+  expect(reasonOf(onlyEvidence({ only: ["fault.slow", "fault.hang"] }, [open, held], report))?.why).toBe(
+    "fault.hang: no request was hit",
+  );
 });

@@ -1,9 +1,9 @@
 import type { Report } from "../report/report-shape.js";
 import { keyVariable } from "../rules/api-key.js";
-import { outcomeRow } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
+import { asksFor, asksForOutcome, type Check, nameOf, readPattern, seedIn } from "./check.js";
 import type { ClientRun, Timeouts } from "./client-run.js";
-import type { Check, Reason } from "./judgment.js";
+import { countingEvidence, type JudgedCheck, notJudged, type Reason, type RunEvidence } from "./judgment.js";
 
 /** What a call of certify asks for: its flags, read. */
 export interface CertifyPlan {
@@ -35,29 +35,30 @@ export const minOutcomes = 5;
 /** Eight seeds in a row show every variant of each row. */
 export const seedCount = 8;
 
-/** The groups of runs, as `--only` names them. */
-export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
-
-/** The varied run whose responses differ from each other. */
-export const mixedName = "varied.mixed";
-
 /** How long a client may wait for a response, in milliseconds: longer than the usual timeouts. */
 export const longestWait = 30_000;
 
 /** The advice on requests that reach no endpoint, or no key: a client that sends them covers little. */
 const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
 
-/** Whether `--only` asks for a run or a check of this name: by its name or the start of it. */
-export function isWanted({ only }: Pick<CertifyPlan, "only">, name: string): boolean {
-  if (only === undefined) return true;
-  return only.some((start) => name === start || name.startsWith(`${start}.`));
+/** Whether `--only` asks for a check: by its name or the start of it. */
+export function isWanted({ only }: Pick<CertifyPlan, "only">, check: Check): boolean {
+  return only === undefined || only.some((name) => asksFor(name, check));
 }
 
 /** The seeds of the varied runs. */
 export function variedSeeds({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
-  if (only === undefined || only.includes("varied"))
-    return Array.from({ length: seedCount }, (_, index) => firstSeed + index);
-  return only.map(seedOfVariedRun).filter((seed) => seed !== undefined);
+  const seeds: number[] = [];
+  if (only === undefined || only.includes("varied")) {
+    for (let seed = firstSeed; seed < firstSeed + seedCount; seed++) seeds.push(seed);
+    return seeds;
+  }
+
+  for (const name of only) {
+    const seed = seedIn(readPattern(name));
+    if (seed !== undefined) seeds.push(seed);
+  }
+  return seeds;
 }
 
 /** The words of a command of svc-sandbox that shows a problem again, with the flags that its run needs. */
@@ -73,20 +74,15 @@ export function againCommand(
 
 /** The words of the command that shows this run again: `exec`, if it is enough. It has no limit of time, no wrong answers and no rejections. */
 export function againCommandOfRun(
-  { name, result }: Pick<ClientRun, "name" | "result">,
+  { purpose, result }: Pick<ClientRun, "purpose" | "result">,
   plan: CertifyPlan,
 ): string[] {
-  if (result === "timed_out") return againCommand(plan, "certify", "--only", name);
-  if (name === "plain") return againCommand(plan, "exec");
-  const seed = seedOfVariedRun(name);
-  if (seed !== undefined) return againCommand(plan, "exec", "--profile", "varied", "--seed", String(seed));
-  return againCommand(plan, "certify", "--only", name);
-}
-
-/** The seed of a varied run by its name, such as `varied.3`. */
-export function seedOfVariedRun(name: string): number | undefined {
-  const [, seed] = /^varied\.(\d{1,15})$/.exec(name) ?? [];
-  return seed === undefined ? undefined : Number(seed);
+  const isEnding = result !== "timed_out";
+  if (isEnding && purpose.kind === "plain") return againCommand(plan, "exec");
+  if (isEnding && purpose.kind === "varied" && purpose.seed !== "mixed") {
+    return againCommand(plan, "exec", "--profile", "varied", "--seed", String(purpose.seed));
+  }
+  return againCommand(plan, "certify", "--only", nameOf(purpose));
 }
 
 /** Returns how long a run may take. `timeout`: of the call. `plainMs`: how long the plain run took. `wait`: how long the client may wait before its next request. */
@@ -100,11 +96,11 @@ export function timeoutsFor(timeout: number | undefined, plainMs: number | undef
   return { total, silent: Math.max(longestWait, wait) + plainMs };
 }
 
-/** Returns why a plain run that passed covers too little; `undefined` if it covers enough. */
-export function whyCoversTooLittle(report: Report): Reason | undefined {
+/** Whether a plain run that passed covers enough. */
+export function coverageEvidence(report: Report): RunEvidence {
   const { coverage, announced } = report;
   const missing = minOutcomes - coverage.covered - announced.covered;
-  if (missing <= 0) return undefined;
+  if (missing <= 0) return countingEvidence;
 
   const promised = report.outcomes.filter((row) => row.promised);
   const misdirection = report.advice.find(({ id }) => misdirectionAdvice.includes(id));
@@ -117,7 +113,7 @@ export function whyCoversTooLittle(report: Report): Reason | undefined {
 
   let whatToDo = `Send ${missing} or more of these keys, and check each response: ${keysToSend(promised)}`;
   if (misdirection !== undefined) whatToDo = `${misdirection.meaning} ${misdirection.whatToDo} ${whatToDo}`;
-  return { why, whatToDo };
+  return notJudged({ why, whatToDo });
 }
 
 /** The variables of keys that cover what the client does not: first those of its scenario, then others, each with its scenario. */
@@ -135,41 +131,39 @@ function keysToSend(outcomes: Report["outcomes"]): string {
 
   const groups: string[] = [];
   if (ownKeys.length > 0) groups.push(ownKeys.join(", "));
-  for (const [scenario, keys] of keysByScenario)
+  for (const [scenario, keys] of keysByScenario) {
     groups.push(`with the scenario ${scenario}: ${keys.join(", ")}`);
+  }
   return groups.join("; ");
 }
 
-/** Returns why a name of `--only` shows nothing: no check of this name is judged; `undefined` if each name shows something. */
-export function whyOnlyShowsNothing(
+/** Whether each name of `--only` shows something: one of its checks is judged. */
+export function onlyEvidence(
   { only = [] }: Pick<CertifyPlan, "only">,
-  checks: readonly Check[],
+  checks: readonly JudgedCheck[],
   report: Report,
-): Reason | undefined {
+): RunEvidence {
   for (const name of only) {
     if (name === "plain") continue;
-    const checksOfName = checks.filter((check) => isWanted({ only: [name] }, check.name));
-    if (checksOfName.every(({ result }) => result.kind === "not_judged"))
-      return whyNameShowsNothing(name, checksOfName[0], report);
+    const ofName = checks.filter(({ check }) => asksFor(name, check));
+    const [first] = ofName;
+    if (first === undefined) return notJudged(coversNoOutcome(name, report));
+
+    const areOpen = ofName.every(({ result }) => result.kind === "not_judged");
+    if (!areOpen || first.result.kind !== "not_judged") continue;
+    const { why, whatToDo } = first.result.reason;
+    return notJudged({ why: `${name}: ${why}`, whatToDo });
   }
-  return undefined;
+  return countingEvidence;
 }
 
-/** `check`: the first one of this name, if there is one. */
-function whyNameShowsNothing(name: string, check: Check | undefined, report: Report): Reason {
-  if (check?.result.kind === "not_judged") {
-    const { reason } = check.result;
-    return { why: `${name}: ${reason.why}`, whatToDo: reason.whatToDo };
-  }
+/** Why there is no check of this name: the client covers none of the outcomes that it begins with, such as `answer.401`. */
+function coversNoOutcome(name: string, report: Report): Reason {
+  const pattern = readPattern(name);
+  const keys = keysToSend(report.outcomes.filter(({ outcome }) => asksForOutcome(pattern, outcome)));
 
-  // There is no check of this name: the client covers none of its outcomes, which `answer.401` starts and `resend.403.CODE` has the code of.
-  const [, startOfOutcome] = /^answer\.(.+)/.exec(name) ?? [];
-  const rows = report.outcomes.filter(({ outcome }) => {
-    if (startOfOutcome !== undefined) return outcome.startsWith(startOfOutcome);
-    return name.endsWith(`.${outcomeRow(outcome).code}`);
-  });
-  return {
-    why: `the client covers no outcome of ${name}`,
-    whatToDo: `Send a key that ends there, and check its response: ${keysToSend(rows)}`,
-  };
+  // Some outcomes need no key of the scenario, such as `401.missing`.
+  let whatToDo = "Send a request that ends there, and check its response.";
+  if (keys !== "") whatToDo = `Send a key that ends there, and check its response: ${keys}`;
+  return { why: `the client covers no outcome of ${name}`, whatToDo };
 }

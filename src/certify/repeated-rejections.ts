@@ -23,7 +23,7 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
 
     // The wrong answer to a rejected key is a 200.
     const accepted = await runFirstWrongAnswer(runs, outcome);
-    if (accepted === undefined || !isOnlyOneSentLess(sentKey, runs.plain, accepted)) continue;
+    if (accepted.kind === "not_made" || !isOnlyOneSentLess(sentKey, runs.plain, accepted)) continue;
     names.push(nameOfKey(sentKey.key));
     counts.push(sentKey.requests.length);
     statuses.add(`a ${outcomeRow(outcome).status}`);

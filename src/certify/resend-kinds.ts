@@ -2,6 +2,8 @@ import { type AdviceId, adviceOf } from "../rules/advice.js";
 import { keyVariable } from "../rules/api-key.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { RejectionOfRun } from "../runs/conditions.js";
+import type { ResendCheck } from "./check.js";
+import type { KeyRequest } from "./client-run.js";
 import { longestWait } from "./plan.js";
 
 /** The `Retry-After` of rejections that have one: short, and longer than a pause of a client that does not read it. */
@@ -12,8 +14,7 @@ const untilNextMinute = 61_000;
 
 /** A kind of rejection after which a client must not send the key again, or not at once: doing it is a resend. Each kind has a check. */
 export interface ResendKind {
-  /** Its name in `--only`. */
-  readonly name: string;
+  readonly check: ResendCheck;
   /** Its words in the list of what held, after "no resend of ACTIVE after". */
   readonly heldWords: string;
   /** The response in words, as in "sends ACTIVE again after a 401". */
@@ -23,6 +24,14 @@ export interface ResendKind {
   readonly rejection: RejectionOfRun;
   /** Whether the rejection ends: the key may then be sent again, but not before its time. After any other, it must not be sent again. */
   readonly isTimed: boolean;
+}
+
+/** A kind of rejection of the last request after which the key came again, in two runs. */
+export interface Suspect {
+  readonly kind: "suspect";
+  readonly resendKind: ResendKind;
+  /** The requests that must not have come, one of each run. */
+  readonly requests: readonly KeyRequest[];
 }
 
 /** The kinds of rejections for a client that covers these outcomes. */
@@ -36,7 +45,8 @@ export function waitAfterRejection({ isTimed, rejection }: ResendKind): number {
 }
 
 function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const limit = { kind: "rejection", as: coveredOr("429.per_minute", covered, 429) } as const;
+  const outcome = coveredOr("429.per_minute", covered, 429);
+  const limit = { kind: "rejection", as: outcome } as const;
   const after429 = {
     whatToDo: "Wait for Retry-After, or for the next minute, and longer each time.",
     isTimed: true,
@@ -44,27 +54,27 @@ function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
   return [
     {
       ...after429,
-      name: "resend.429.without",
+      check: { kind: "resend", outcome, retryAfter: "without" },
       heldWords: "429 without Retry-After",
       responseWords: "a 429 without `Retry-After`",
       rejection: limit,
     },
     {
       ...after429,
-      name: "resend.429.seconds",
+      check: { kind: "resend", outcome, retryAfter: "seconds" },
       heldWords: "429 with Retry-After",
       responseWords: `a 429 with \`Retry-After: ${retryAfterSeconds}\``,
       rejection: { ...limit, seconds: retryAfterSeconds },
     },
     {
       ...after429,
-      name: "resend.429.date",
+      check: { kind: "resend", outcome, retryAfter: "date" },
       heldWords: "429 with a date",
       responseWords: "a 429 with a date in `Retry-After`",
       rejection: { ...limit, seconds: retryAfterSeconds, asDate: true },
     },
     {
-      name: "resend.503.seconds",
+      check: { kind: "resend", outcome: "fault.status", retryAfter: "seconds" },
       heldWords: "503 with Retry-After",
       responseWords: `a 503 with \`Retry-After: ${retryAfterSeconds}\``,
       rejection: { kind: "rejection", as: "fault.status", seconds: retryAfterSeconds },
@@ -76,11 +86,12 @@ function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
 
 /** A 401, and one 403 of each code that the client covers. */
 function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
+  const rejected = coveredOr("401.revoked", covered, 401);
   const unauthorized: ResendKind = {
-    name: "resend.401",
+    check: { kind: "resend", outcome: rejected },
     heldWords: "401",
     responseWords: "a 401",
-    rejection: { kind: "rejection", as: coveredOr("401.revoked", covered, 401) },
+    rejection: { kind: "rejection", as: rejected },
     whatToDo: fixOf("same-key-after-401"),
     isTimed: false,
   };
@@ -91,11 +102,12 @@ function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
     const { status, code } = outcomeRow(id);
     if (status !== 403 || codes.has(String(code))) continue;
     codes.add(String(code));
+    const outcome = id as ApiOutcomeId; // no fault has a 403
     kinds.push({
-      name: `resend.403.${code}`,
+      check: { kind: "resend", outcome },
       heldWords: `403 ${code}`,
       responseWords: `a 403 with \`${code}\``,
-      rejection: { kind: "rejection", as: id as ApiOutcomeId }, // no fault has a 403
+      rejection: { kind: "rejection", as: outcome },
       whatToDo: fixOf("same-key-after-403"),
       isTimed: false,
     });

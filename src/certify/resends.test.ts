@@ -1,56 +1,62 @@
 import { expect, test } from "vitest";
-import { handMade, reportCovering, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import {
+  handMade,
+  kindsOf,
+  reasonOf,
+  reportCovering,
+  resultsOf,
+  sentKey,
+  sentTimes,
+} from "../../test/certify/hand-made.js";
 import type { Replacement } from "../runs/conditions.js";
-import type { ClientRun, KeyRequest, RunEnd } from "./client-run.js";
+import type { KeyRequest, RunEnd } from "./client-run.js";
+import { type LastRejection, shownTogether } from "./last-rejections.js";
 import { requestOfEachTurn } from "./request-of-each-turn.js";
 import { judgeResends } from "./resends.js";
-import { resultOfRejections, type WhatFollowed } from "./what-followed.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
-const followedBy: Readonly<Record<string, WhatFollowed>> = {
-  nothing: { kind: "nothing", run: {} as Partial<ClientRun> as ClientRun },
-  waits: { kind: "in_time", request },
-  resends: { kind: "resent", request },
+const rejections: Readonly<Record<string, LastRejection>> = {
+  g: { kind: "gave_up" },
+  w: { kind: "in_time", request },
+  r: { kind: "resent", request },
 };
 
-/** What runs show that end like this, by the first letters of what followed: `n`, `w`, `r`. */
+/** What runs show that end like this: the client gave up, waited, or resent. */
 const shown = (runs: string, minWaits: 2 | 3 = 2, minFailures: 1 | 2 = 1) =>
-  resultOfRejections(
-    [...runs].map(
-      (letter) => Object.entries(followedBy).find(([word]) => word.startsWith(letter))?.[1] as WhatFollowed,
-    ),
+  shownTogether(
+    [...runs].map((letter) => rejections[letter] as LastRejection),
     minWaits,
     minFailures,
   );
 
 test.each([
-  ["n", "held"],
-  ["w", undefined],
+  ["g", "held"],
+  ["w", "one_more_run"],
   ["ww", "held"],
-  ["r", undefined],
+  ["r", "one_more_run"],
   ["rr", "resent"],
   ["wrr", "resent"],
   ["rwr", "resent"],
-  ["rwww", undefined],
+  ["rwww", "one_more_run"],
   ["rwwww", "sometimes"],
   ["wwwwr", "sometimes"],
 ])("what follows in runs %s shows: %s", (runs, expected) => {
   expect(shown(runs)).toBe(expected);
 });
 
-test.each(["rn", "wn"])("a run that sent more forbids that a later one holds: %s", (runs) => {
+test.each(["rg", "wg"])("a run that sent more forbids that a later one holds: %s", (runs) => {
   expect(shown(runs)).toBe("sometimes");
 });
 
 test("a kind with a time that is tried alone takes three waits", () => {
-  expect(shown("ww", 3, 1)).toBeUndefined();
+  expect(shown("ww", 3, 1)).toBe("one_more_run");
   expect(shown("www", 3, 1)).toBe("held");
 });
 
 test("a failure that must come twice holds after two runs", () => {
-  expect(shown("n", 2, 2)).toBeUndefined();
-  expect(shown("nn", 2, 2)).toBe("held");
-  expect(shown("nr", 2, 2)).toBe("sometimes");
+  expect(shown("g", 2, 2)).toBe("one_more_run");
+  expect(shown("gg", 2, 2)).toBe("held");
+  expect(shown("gr", 2, 2)).toBe("sometimes");
 });
 
 type End = Partial<RunEnd> | ((before: number) => Partial<RunEnd>);
@@ -74,8 +80,8 @@ async function resendsOf(
     return endOf(ends[place] ?? passed, counts.get(id) as number);
   }, only && { only });
   const { checks, problems } = await judgeResends(runs);
-  const result = checks.find(({ name }) => name === kind)?.result;
-  return { result, problems, why: result?.kind === "not_judged" ? result.reason.why : undefined, names };
+  const result = resultsOf(checks)[kind];
+  return { result, problems, why: reasonOf(result)?.why, names };
 }
 
 const is404 = (gets: Replacement) => gets.kind === "rejection" && gets.as === "404.unknown_path";
@@ -225,7 +231,7 @@ async function resendingAfter(isAgain: (nth: number, kind: string) => boolean) {
     return isRejected && isAgain(nth, name) ? end : { ...silent, sent: [sentTimes("active", 3, nth)] };
   });
   const { checks, problems } = await judgeResends(runs);
-  const kinds = Object.fromEntries(checks.map(({ name, result }) => [name, result.kind]));
+  const kinds = kindsOf(checks);
   return { kinds, problems, turns: turns.filter((turn) => !turn.startsWith("resend.429")) };
 }
 
@@ -261,8 +267,9 @@ test("a late response is later than the early request came, in whole seconds", a
   const delays: unknown[] = [];
   const { runs } = await handMade(({ conditions: { onRequest } }) => {
     if (onRequest?.gets.kind === "late") delays.push(onRequest.gets.seconds);
-    if (onRequest === undefined || onRequest.gets.kind === "late")
+    if (onRequest === undefined || onRequest.gets.kind === "late") {
       return { sent: [sentTimes("active", 2)], points: [point] };
+    }
     return is404(onRequest.gets) ? silent : early(1_600);
   });
   await judgeResends(runs);
@@ -298,7 +305,7 @@ test("a 401 does not hold if a varied run that passed got more of them", async (
       : { ...silent, sent: [sentTimes("active", 2, 2), revoked] };
   });
   const { checks } = await judgeResends(runs);
-  const kinds = Object.fromEntries(checks.map(({ name, result }) => [name, result.kind]));
+  const kinds = kindsOf(checks);
   expect([kinds["resend.401"], kinds[timed]]).toEqual(["not_judged", "held"]);
 });
 
@@ -318,6 +325,6 @@ test.each<[string, Partial<RunEnd>, "held" | "not_judged"]>([
     return name === "answer.200.test" ? { replacedCount: 1, ...end } : silent;
   });
   const { checks } = await judgeResends(runs);
-  const kinds = Object.fromEntries(checks.map(({ name, result }) => [name, result.kind]));
+  const kinds = kindsOf(checks);
   expect([kinds["resend.401"], kinds[timed]]).toEqual([expected, "held"]);
 });

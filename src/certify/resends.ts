@@ -2,45 +2,39 @@ import { keyVariable } from "../rules/api-key.js";
 import { isSuccess, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { isAnswerWanted, isNoticed, runFirstWrongAnswer } from "./answers.js";
+import { nameOf } from "./check.js";
 import type { ClientRun, KeyRequest } from "./client-run.js";
 import {
-  type Check,
+  countingEvidence,
   type Finding,
   failedResult,
   type Held,
+  type JudgedCheck,
   type Judgment,
   mergeJudgments,
   type NotJudged,
-  newCheck,
+  nothingJudged,
   notJudged,
-  type Reason,
+  type RunEvidence,
   singleCheck,
 } from "./judgment.js";
-import { whyRunShowsNothing } from "./not-judged.js";
+import { type LastRejection, shownTogether } from "./last-rejections.js";
+import { passEvidence } from "./pass-evidence.js";
 import { againCommand, type CertifyPlan, isWanted } from "./plan.js";
-import { nameOfKey, type ResendKind, resendKinds, waitAfterRejection } from "./resend-kinds.js";
-import {
-  commandThenFailed,
-  onlyInSomeRuns,
-  type Suspect,
-  sentByOtherProcess,
-  whyUnconfirmed,
-  whyUnproven,
-} from "./resend-suspects.js";
+import { firstExtraRequest, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
+import { nameOfKey, type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
+import { findDoubts } from "./resend-suspects.js";
+import { commandThenFailed, onlyInSomeRuns, sentAgainBut, sentByOtherProcess } from "./resend-words.js";
 import type { Runs } from "./runs.js";
-import {
-  findSteadyKey,
-  firstExtraRequest,
-  runWithReplacement,
-  type SteadyKey,
-  whyUnnoticed,
-} from "./steady-key.js";
+import { findSteadyKey, unnoticed } from "./steady-key.js";
 import { runVaried } from "./varied.js";
-import { resultOfRejections, type WhatFollowed } from "./what-followed.js";
 
 // A resend is a request that must not come: with the same key, after a 401 or 403, or too soon after a 429 or 503. It is found without
 // looking into the client: a run rejects the last request with a key that each run sends equally often. A client that does right gives
 // up, its test fails, and nothing follows. What follows is one request more than in the plain run.
+// 1. Find such a key (steady-key.ts).
+// 2. Reject its last request with each kind of rejection, in run after run until they agree: the kind holds, or is a suspect.
+// 3. Exclude other reasons for the requests of suspects (resend-suspects.ts). What is left is a problem.
 
 /** Whether the client sends this key again after this kind of rejection. */
 interface Question {
@@ -53,11 +47,11 @@ interface Question {
 
 /** Judges each kind of resend. */
 export async function judgeResends(runs: Runs): Promise<Judgment> {
-  const kinds = resendKinds(runs.covered).filter(({ name }) => isWanted(runs.plan, name));
-  if (kinds.length === 0) return mergeJudgments([]);
+  const kinds = resendKinds(runs.covered).filter(({ check }) => isWanted(runs.plan, check));
+  if (kinds.length === 0) return nothingJudged;
 
   const key = await findSteadyKey(runs);
-  if (key.kind === "not_judged") return mergeJudgments(kinds.map(({ name }) => singleCheck(name, key)));
+  if (key.kind === "not_judged") return mergeJudgments(kinds.map(({ check }) => singleCheck(check, key)));
 
   const timed = kinds.filter(({ isTimed }) => isTimed);
   const lasting = kinds.filter(({ isTimed }) => !isTimed);
@@ -71,136 +65,153 @@ async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind
     kinds.map((resendKind) => judgeKind({ runs, key, resendKind, minWaits })),
   );
   const suspects = results.filter((result) => result.kind === "suspect");
-  const unproven = await whyUnproven(runs, key, suspects);
+  const doubts = await findDoubts(runs, key, suspects);
 
-  const checks: Check[] = [];
+  const checks: JudgedCheck[] = [];
+  const proven: Suspect[] = [];
   for (const [at, result] of results.entries()) {
-    const { name } = kinds[at] as ResendKind;
+    const { check } = kinds[at] as ResendKind;
     if (result.kind !== "suspect") {
-      checks.push(newCheck(name, result));
+      checks.push({ check, result });
       continue;
     }
-    const reason = unproven.get(result);
-    checks.push(newCheck(name, reason === undefined ? failedResult : notJudged(reason)));
+    const doubt = doubts.get(result);
+    checks.push({ check, result: doubt ?? failedResult });
+    if (doubt === undefined) proven.push(result);
   }
-
-  const proven = suspects.filter((suspect) => !unproven.has(suspect));
-  if (proven.length === 0) return mergeJudgments([{ checks }]);
-  return mergeJudgments([{ checks, problems: [resendProblem(proven, key, runs.plan)] }]);
+  const problems = proven.length === 0 ? [] : [resendProblem(proven, key, runs.plan)];
+  return { checks, problems, notes: [] };
 }
 
 /** Rejects the last request in run after run, until they show something together. */
 async function judgeKind(question: Question): Promise<Held | NotJudged | Suspect> {
   const { runs, key, resendKind, minWaits } = question;
-  const followed: WhatFollowed[] = [];
-  const requests: KeyRequest[] = [];
-  const resent: KeyRequest[] = [];
+  const rejections: LastRejection[] = [];
   for (;;) {
-    const next = await rejectLast(question, followed.length + 1);
-    if (next.kind === "not_judged") return next;
-    followed.push(next);
-    if (next.kind !== "nothing") requests.push(next.request);
-    if (next.kind === "resent") resent.push(next.request);
+    const rejection = await rejectLastRequest(question);
+    if (rejection.kind === "not_judged") return rejection;
+    rejections.push(rejection);
 
-    switch (resultOfRejections(followed, minWaits, runs.failuresNeeded)) {
+    const shown = shownTogether(rejections, minWaits, runs.failuresNeeded);
+    switch (shown) {
+      case "one_more_run":
+        break;
       case "held":
-        return confirmHeld(question, followed[0]);
+        return confirmHeld(question, rejections);
       case "sometimes":
-        return notJudged(whyUnconfirmed(key, { resendKind, requests }, onlyInSomeRuns));
-      case "resent":
-        return { kind: "suspect", resendKind, requests: resent };
+        return notJudged(sentAgainBut(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
+      case "resent": {
+        const resent = rejections.filter(({ kind }) => kind === "resent");
+        return { kind: "suspect", resendKind, requests: requestsOf(resent) };
+      }
     }
   }
 }
 
-/** Rejects the last request in a run. `nth`: which run it is, from 1. */
-async function rejectLast(question: Question, nth: number): Promise<WhatFollowed | NotJudged> {
-  const { runs, key, resendKind } = question;
-  const settings = { nth, wait: waitAfterRejection(resendKind) };
-  const replaced = await runWithReplacement(runs, key, resendKind.name, resendKind.rejection, settings);
-  if (replaced.kind === "not_judged") return replaced;
-
-  const { run, extraRequests } = replaced;
-  const [next] = extraRequests;
-  if (next === undefined) {
-    if (isNoticed(run)) return { kind: "nothing", run };
-    const nothingShown = whyRunShowsNothing(runs.plain, run, "replaced");
-    return notJudged(nothingShown ?? whyUnnoticed(key, resendKind.responseWords));
+function requestsOf(rejections: readonly LastRejection[]): KeyRequest[] {
+  const requests: KeyRequest[] = [];
+  for (const rejection of rejections) {
+    if (rejection.kind !== "gave_up") requests.push(rejection.request);
   }
-
-  // A test that failed may send the key again, to find out why.
-  if (isNoticed(run))
-    return notJudged(whyUnconfirmed(key, { resendKind, requests: [next] }, commandThenFailed));
-  if (!resendKind.isTimed) return { kind: "resent", request: next };
-
-  if (next.isElsewhere) return notJudged(sentByOtherProcess);
-  const early = extraRequests.find(({ earlyMs }) => earlyMs !== undefined);
-  if (early === undefined) return { kind: "in_time", request: next };
-  return { kind: "resent", request: early };
+  return requests;
 }
 
-/** A kind holds only if the failure of its first run counts, and no other run shows a resend. */
-async function confirmHeld(question: Question, first: WhatFollowed | undefined): Promise<Held | NotJudged> {
-  const { runs, key } = question;
-  const chance = first?.kind === "nothing" ? await runs.whyFailureMayBeChance(first.run) : undefined;
-  if (chance !== undefined) return notJudged(chance);
+/** Rejects the last request with the key, in a run of its own. */
+async function rejectLastRequest({ runs, key, resendKind }: Question): Promise<LastRejection | NotJudged> {
+  const { check, rejection, isTimed, responseWords } = resendKind;
+  const wait = waitAfterRejection(resendKind);
+  const run = await runs.another(replacing(key, key.requestCount, rejection, check, wait));
 
-  const contradicted = await whyContradicted(question);
-  if (contradicted !== undefined) return notJudged(contradicted);
+  const followed = whatFollowed(run, key);
+  if (followed.kind === "not_judged") return followed;
+  if (followed.kind === "nothing") {
+    if (isNoticed(followed.run)) return { kind: "gave_up" };
+    const evidence = passEvidence(runs.plain, followed.run, "replaced");
+    return evidence.kind === "not_judged" ? evidence : notJudged(unnoticed(key, responseWords));
+  }
+
+  const { next, early } = followed;
+  // A test that failed may send the key again, to find out why.
+  if (followed.run.result === "failed") {
+    return notJudged(sentAgainBut(key, resendKind, [next], commandThenFailed));
+  }
+  if (!isTimed) return { kind: "resent", request: next };
+  if (next.isElsewhere) return notJudged(sentByOtherProcess);
+  if (early !== undefined) return { kind: "resent", request: early };
+  return { kind: "in_time", request: next };
+}
+
+/** A kind holds only if the failures of its runs count, and no other run shows a resend. */
+async function confirmHeld(
+  question: Question,
+  rejections: readonly LastRejection[],
+): Promise<Held | NotJudged> {
+  const { runs, key, resendKind } = question;
+  if (rejections.some(({ kind }) => kind === "gave_up")) {
+    const evidence = await runs.repeatedFailureEvidence();
+    if (evidence.kind === "not_judged") return evidence;
+  }
+
+  if (!resendKind.isTimed) {
+    const evidence = await evidenceOfOtherRuns(runs, key, resendKind);
+    if (evidence.kind === "not_judged") return evidence;
+  }
   return { kind: "held", key: key.ref };
 }
 
-/** Why a 401 or 403 does not hold, although nothing followed it: runs made for other checks show a resend. */
-async function whyContradicted({ runs, key, resendKind }: Question): Promise<Reason | undefined> {
-  if (resendKind.isTimed) return undefined;
-  const moreRejected = await whyMoreRejected(runs, resendKind);
-  if (moreRejected !== undefined) return moreRejected;
-  if (outcomeRow(resendKind.rejection.as).status !== 401) return undefined;
-  return whySentAgainAfterAnswer(runs, key, resendKind);
+/** Whether the runs that were made for other checks contradict that the client gives up after a 401 or 403. */
+async function evidenceOfOtherRuns(runs: Runs, key: SteadyKey, resendKind: ResendKind): Promise<RunEvidence> {
+  const ofVaried = await evidenceOfVariedRuns(runs, resendKind);
+  if (ofVaried.kind === "not_judged") return ofVaried;
+  if (outcomeRow(resendKind.check.outcome).status !== 401) return countingEvidence;
+  return evidenceOfWrongAnswers(runs, key, resendKind);
 }
 
-/** A varied run that passed, in which more requests got this rejection than in the plain run. */
-async function whyMoreRejected(runs: Runs, { rejection, ...kind }: ResendKind): Promise<Reason | undefined> {
-  const { status, code } = outcomeRow(rejection.as);
-  const countRejected = ({ sent }: ClientRun) => {
-    let count = 0;
-    for (const { requests } of sent)
-      for (const request of requests) {
-        const outcome = outcomeRow(request.outcome);
-        if (outcome.status === status && outcome.code === code) count += 1;
-      }
-    return count;
-  };
-
+/** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
+async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
   const { passed } = await runVaried(runs);
-  const inPlain = countRejected(runs.plain);
-  const run = passed.find((varied) => countRejected(varied) > inPlain);
-  if (run === undefined) return undefined;
-  const why = `more requests got ${kind.responseWords} in ${run.name} than in the plain run`;
-  return { why, whatToDo: kind.whatToDo };
+  const inPlain = countRejected(runs.plain, resendKind);
+  const run = passed.find((varied) => countRejected(varied, resendKind) > inPlain);
+  if (run === undefined) return countingEvidence;
+  const { responseWords, whatToDo } = resendKind;
+  const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
+  return notJudged({ why, whatToDo });
+}
+
+/** How many requests of a run got the status and code of this rejection. */
+function countRejected({ sent }: ClientRun, { check }: ResendKind): number {
+  const { status, code } = outcomeRow(check.outcome);
+  let count = 0;
+  for (const { requests } of sent) {
+    for (const request of requests) {
+      const outcome = outcomeRow(request.outcome);
+      if (outcome.status === status && outcome.code === code) count += 1;
+    }
+  }
+  return count;
 }
 
 /**
- * A run for a wrong answer that passed, although the first request with the key got a 401 in place of its 200, and the key came again. A
- * first test that polls looks the same.
+ * A run for a wrong answer contradicts it if it passed although the first request with the key got a 401 in place of its 200, and the key
+ * came again. A first test that polls looks the same.
  */
-async function whySentAgainAfterAnswer(
+async function evidenceOfWrongAnswers(
   runs: Runs,
   key: SteadyKey,
   { whatToDo }: ResendKind,
-): Promise<Reason | undefined> {
+): Promise<RunEvidence> {
   for (const outcome of runs.covered) {
     if (!isSuccess(outcome) || !isAnswerWanted(runs.plan, outcome)) continue;
     const run = await runFirstWrongAnswer(runs, outcome);
-    if (run?.result !== "passed") continue;
+    if (run.kind === "not_made" || run.result !== "passed") continue;
     const next = firstExtraRequest(run, key);
     if (next === undefined) continue;
-    return {
-      why: `in ${run.name}, ${keyVariable(key.ref)} was sent again after a 401 (${next.id}), and the command passed`,
+    return notJudged({
+      why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${next.id}), and the command passed`,
       whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
-    };
+    });
   }
-  return undefined;
+  return countingEvidence;
 }
 
 /** The one problem of these kinds, which are all timed or all not. */
@@ -213,7 +224,7 @@ function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, plan: C
   for (const { resendKind, requests } of suspects) {
     const [first] = requests as [KeyRequest, KeyRequest];
     const after = `after ${resendKind.responseWords}`;
-    names.push(resendKind.name);
+    names.push(nameOf(resendKind.check));
     times.push(resendKind.isTimed ? `${first.earlyMs} ms ${after}` : after);
     ids.add(first.id);
     fixes.add(resendKind.whatToDo);
@@ -224,7 +235,8 @@ function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, plan: C
   fixes.add(turnOffTestRetries);
   const requestWord = ids.size === 1 ? "request" : "requests";
   const sentence = `Sends ${nameOfKey(ref)} again ${listed(times, "and")} (${requestWord} ${listed([...ids], "and")})`;
-  const only = names.flatMap((name) => ["--only", name]);
+  const only: string[] = [];
+  for (const name of names) only.push("--only", name);
   return {
     name: names[0] as string,
     sentence: isTimed ? sentence : `${sentence}, and not after a 404`,

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { handMade } from "../../test/certify/hand-made.js";
+import { handMade, reasonOf } from "../../test/certify/hand-made.js";
 import type { ClientRun, RunEnd } from "./client-run.js";
 
-const varied = { profile: "varied" } as const;
+const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
 const failed: Partial<RunEnd> = { result: "failed" };
 
 /** Runs whose varied ones end like this, by how many there were; the plain ones pass. */
@@ -10,12 +10,12 @@ const runsThat = (endOf: (before: number) => Partial<RunEnd> | undefined, only?:
   handMade(({ name }, before) => (name === "varied.1" ? endOf(before) : {}), only && { only });
 
 const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) =>
-  (await runs.make("varied.1", varied)) as ClientRun;
+  (await runs.first(varied)) as ClientRun;
 
-test("a run is made once for all that ask for it, and again for another repetition", async () => {
+test("the first run is made once for all that ask for it, and another one is always new", async () => {
   const { runs, names } = await runsThat(() => ({}));
-  const [first, same] = await Promise.all([runs.make("varied.1", varied), runs.make("varied.1", varied)]);
-  const other = await runs.make("varied.1", varied, { nth: 2 });
+  const [first, same] = await Promise.all([runs.first(varied), runs.first(varied)]);
+  const other = await runs.another(varied);
   expect([first === same, first === other, names]).toEqual([true, false, ["plain", "varied.1", "varied.1"]]);
 });
 
@@ -25,16 +25,16 @@ test.each<[string, Partial<RunEnd>, number]>([
 ])("%s", async (_, end, count) => {
   const made = await runsThat(() => end);
   const run = await firstOf(made);
-  expect(await made.runs.repeat([run])).toBe("failed_again");
+  expect((await made.runs.repeat([run])).kind).toBe("failed_again");
   expect(made.names.filter((name) => name === "varied.1")).toHaveLength(1 + count);
 });
 
 test("a repetition that passes contradicts the failure, and one that was not made shows nothing", async () => {
   const passing = await runsThat((before) => (before < 3 ? failed : {}));
-  expect(await passing.runs.repeat([await firstOf(passing)])).toBe("contradicted");
+  expect((await passing.runs.repeat([await firstOf(passing)])).kind).toBe("contradicted");
   expect(passing.runs.contradiction).toMatchObject({ failed: { number: 2 }, passed: { number: 5 } });
   const stopped = await runsThat((before) => (before < 3 ? failed : undefined));
-  expect(await stopped.runs.repeat([await firstOf(stopped)])).toBe("not_made");
+  expect((await stopped.runs.repeat([await firstOf(stopped)])).kind).toBe("not_made");
   expect(stopped.runs.isStopped).toBe(true);
 });
 
@@ -45,7 +45,7 @@ test("only a failure next to another run is repeated alone", async () => {
       if (name === "varied.1") alone.push(isAlone);
       return name === "varied.1" ? { ...failed, isShared } : {};
     });
-    await runs.repeat([(await runs.make("varied.1", varied)) as ClientRun]);
+    await runs.repeat([(await runs.first(varied)) as ClientRun]);
     expect(alone).toEqual([false, ...Array(5).fill(isShared)]);
   }
 });
@@ -56,23 +56,24 @@ test("a wrong answer that is noticed only sometimes is no contradiction: a test 
     which: { kind: "each", outcome: "200.test" },
     gets: { kind: "wrong_answer" },
   } as const;
-  for (const nth of [1, 2]) await runs.make("varied.1", { onRequest }, { nth });
+  const request = { purpose: varied.purpose, conditions: { onRequest } };
+  for (let made = 0; made < 2; made++) await runs.another(request);
   expect(runs.contradiction).toBeUndefined();
 });
 
 test("with all varied runs, a failure counts without another run", async () => {
   const made = await runsThat(() => failed);
-  expect(await made.runs.whyFailureMayBeChance(await firstOf(made))).toBeUndefined();
+  expect((await made.runs.failureEvidence(await firstOf(made))).kind).toBe("counts");
   expect(made.names).toHaveLength(2);
 });
 
 test("with fewer varied runs, a failure counts if it comes again, and two more plain runs are made", async () => {
   const only = ["varied.1"];
   const sure = await runsThat(() => failed, only);
-  expect(await sure.runs.whyFailureMayBeChance(await firstOf(sure))).toBeUndefined();
+  expect((await sure.runs.failureEvidence(await firstOf(sure))).kind).toBe("counts");
   expect(sure.names.filter((name) => name === "plain")).toHaveLength(3);
   const once = await runsThat((before) => (before === 0 ? failed : {}), only);
-  expect((await once.runs.whyFailureMayBeChance(await firstOf(once)))?.why).toBe(
+  expect(reasonOf(await once.runs.failureEvidence(await firstOf(once)))?.why).toBe(
     "the command fails, but only in some runs",
   );
 });
@@ -84,5 +85,5 @@ test("a failure does not count if the last plain run is not made", async () => {
       only: ["varied.1"],
     },
   );
-  expect((await made.runs.whyFailureMayBeChance(await firstOf(made)))?.why).toBe("the run was not made");
+  expect(reasonOf(await made.runs.failureEvidence(await firstOf(made)))?.why).toBe("the run was not made");
 });

@@ -1,29 +1,26 @@
 import type { Report } from "../report/report-shape.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { isAnsweredWrongly, type RunConditions } from "../runs/conditions.js";
-import { type ClientRun, type ClientRunner, hasFailed, type PlannedRun } from "./client-run.js";
-import { findDependency, type Reason, runNotMade } from "./judgment.js";
+import type { RunPurpose } from "./check.js";
+import { type ClientRun, type ClientRunner, hasFailed, type NotMade, type PlannedRun } from "./client-run.js";
+import {
+  countingEvidence,
+  findDependency,
+  notJudged,
+  type Reason,
+  type RunEvidence,
+  runNotMade,
+} from "./judgment.js";
 import { type CertifyPlan, seedCount, timeoutsFor, variedSeeds } from "./plan.js";
 
-/** Which one is meant of the runs under the same conditions. Parts that ask for the same one read the same run. */
-export interface WhichRun {
-  /** Its number in its series, from 1. Default: 1. */
-  readonly nth?: number;
-  /**
-   * A series has runs of its own. A question that was chosen for what some runs show, such as a cause that they suggest,
-   * must be decided by others. Default: the runs that all parts share.
-   */
-  readonly series?:
-    | "first search"
-    | "second search"
-    | "after search"
-    | "in turn"
-    | "in turn again"
-    | "end"
-    | undefined;
-}
+// A question that was chosen for what some runs show, such as a cause that they suggest, must be decided by other runs. So there are two
+// ways to ask for a run: the first one of its kind, which all parts of certify share, and another one, which nobody has seen before.
 
-interface RunSettings extends WhichRun {
+/** What a part asks for. */
+export interface RunRequest {
+  readonly purpose: RunPurpose;
+  /** Default of the profile: `minimal`. */
+  readonly conditions?: RunConditions;
   /** Default: the seed of the plan. */
   readonly seed?: number;
   /** How long the client may wait before its next request, in milliseconds. Default: 0. */
@@ -39,22 +36,30 @@ export interface ContradictingRuns {
 }
 
 /** What runs that had failed did when they were made again: all failed, one passed, or one was not made. */
-type RepeatResult = "failed_again" | "contradicted" | "not_made";
+type RepeatResult = { readonly kind: "failed_again" | "contradicted" } | NotMade;
 
 /** How often failures are repeated, in all. With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
 const minRepetitions = 5;
 
-/** The runs of a certification. Its parts ask for those that they read; each run is made once for all parts that ask for it. */
+/** How many plain runs must pass next to a failure before it counts, if too few seeds show whether the command fails at random. */
+const plainRunsNextToFailure = 3;
+
+/** The runs of a certification. */
 export class Runs {
   readonly plan: CertifyPlan;
   /** In the order in which they ended. */
   readonly all: ClientRun[] = [];
   /** The first two runs that contradict each other, if there are: no failure shows anything then. */
   contradiction: ContradictingRuns | undefined;
-  /** Whether a run was stopped, or not made for that reason: what it would show stays open. */
+  /** Whether a run was not made, because certify was stopped: what it would show stays open. */
   isStopped = false;
   readonly #runner: ClientRunner;
-  readonly #runsById = new Map<string, Promise<ClientRun | undefined>>();
+  /** The first run under each conditions. */
+  readonly #firstRuns = new Map<string, Promise<ClientRun | NotMade>>();
+  /** The plain runs that all parts share. */
+  readonly #plainRuns: Promise<ClientRun | NotMade>[] = [];
+  /** Whether a failure counts, by its run. */
+  readonly #evidence = new Map<ClientRun, Promise<RunEvidence>>();
 
   constructor(plan: CertifyPlan, runner: ClientRunner) {
     this.plan = plan;
@@ -71,60 +76,60 @@ export class Runs {
     return coveredOutcomes(this.plain.report);
   }
 
-  /** Makes the run of this name; `undefined` if it was stopped. Default of the profile: `minimal`. */
-  make(
-    name: string,
-    { profile = "minimal", ...others }: RunConditions,
-    settings: RunSettings = {},
-  ): Promise<ClientRun | undefined> {
-    const { seed = this.plan.seed, wait = 0, isAlone = false } = settings;
-    const [plain] = this.all;
-    const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;
-    const timeouts = timeoutsFor(this.plan.timeout, plainMs, wait);
-    const conditions = { profile, ...others };
-    return this.#makeOnce({ name, seed, conditions, timeouts, isAlone }, settings);
+  /** The first run under these conditions. It is made once, and kept for all who read it. */
+  first(request: RunRequest): Promise<ClientRun | NotMade> {
+    const planned = this.#planned(request);
+    const id = conditionsId(planned);
+    const kept = this.#firstRuns.get(id);
+    if (kept !== undefined) return kept;
+
+    const run = this.#make(planned);
+    this.#firstRuns.set(id, run);
+    return run;
   }
 
-  /** Makes a run under the conditions of another one. `rows`: the only ones that vary. Default: those that varied there. */
-  makeLike(
-    like: ClientRun,
-    settings: WhichRun & Pick<RunConditions, "rows"> & { readonly isAlone?: boolean },
-  ): Promise<ClientRun | undefined> {
-    const { name, seed, timeouts } = like;
-    const { rows = like.conditions.rows, isAlone = false } = settings;
+  /** Another run under these conditions: always a new one. */
+  another(request: RunRequest): Promise<ClientRun | NotMade> {
+    return this.#make(this.#planned(request));
+  }
+
+  /** Another run under the conditions of this one. `rows`: the only ones that vary. Default: those that varied there. */
+  anotherLike(like: ClientRun, rows = like.conditions.rows, isAlone = false): Promise<ClientRun | NotMade> {
+    const { purpose, seed, timeouts } = like;
     const conditions = { ...like.conditions, ...(rows && { rows }) };
-    return this.#makeOnce({ name, seed, conditions, timeouts, isAlone }, settings);
+    return this.#make({ purpose, seed, conditions, timeouts, isAlone });
   }
 
-  /** Makes the first plain runs that all parts share, so many. */
-  plainRuns(count: number): Promise<(ClientRun | undefined)[]> {
-    const plain: Promise<ClientRun | undefined>[] = [];
-    for (let nth = 1; nth <= count; nth++) plain.push(this.make("plain", {}, { nth }));
-    return Promise.all(plain);
+  /** So many plain runs, with the first one. They are kept for all who read them. */
+  plainRuns(count: number): Promise<(ClientRun | NotMade)[]> {
+    const plain = this.#plainRuns;
+    while (plain.length < count) {
+      plain.push(plain.length === 0 ? this.first(plainRun) : this.another(plainRun));
+    }
+    return Promise.all(plain.slice(0, count));
   }
 
   /** Makes the plain run again, after all others. A command that no longer passes at all contradicts its first run then. */
   async makeLastPlain(): Promise<void> {
     if (this.contradiction !== undefined || this.isStopped) return;
-    await this.make("plain", {}, { series: "end", isAlone: true });
+    await this.another({ ...plainRun, isAlone: true });
   }
 
   /** Makes each of these runs again, and so many in all that a suite which fails at random passes one. */
   async repeat(failures: readonly ClientRun[]): Promise<RepeatResult> {
-    const again = (run: ClientRun, nth: number) =>
-      this.makeLike(run, { nth, isAlone: run.isShared === true });
-    const repetitions = failures.map((run) => again(run, 2));
+    const again = (run: ClientRun) => this.anotherLike(run, run.conditions.rows, run.isShared === true);
+    const repetitions = failures.map(again);
 
     // A command that does not end takes long, and does so by no chance: once is enough.
     const ended = failures.filter(({ result }) => result === "failed");
-    for (let nth = 3; ended.length > 0 && repetitions.length < minRepetitions; nth++) {
-      const missing = minRepetitions - repetitions.length;
-      for (const run of ended.slice(0, missing)) repetitions.push(again(run, nth));
+    for (let at = 0; ended.length > 0 && repetitions.length < minRepetitions; at++) {
+      repetitions.push(again(ended[at % ended.length] as ClientRun)); // there is one
     }
 
-    const runs = await Promise.all(repetitions);
-    if (runs.includes(undefined)) return "not_made";
-    return this.contradiction === undefined ? "failed_again" : "contradicted";
+    for (const run of await Promise.all(repetitions)) {
+      if (run.kind === "not_made") return run;
+    }
+    return { kind: this.contradiction === undefined ? "failed_again" : "contradicted" };
   }
 
   /** How often a command must fail under the same conditions before that shows something. If all seeds are tried, these runs show whether it fails at random. */
@@ -132,30 +137,53 @@ export class Runs {
     return variedSeeds(this.plan).length >= seedCount ? 1 : 2;
   }
 
-  /** Why this failure may be chance; `undefined` if it counts. Makes the run again, and plain runs: one that fails is a contradiction. */
-  async whyFailureMayBeChance(run: ClientRun): Promise<Reason | undefined> {
-    if (this.failuresNeeded === 1) return undefined;
-    const [plain, second] = await Promise.all([this.plainRuns(3), this.makeLike(run, { nth: 2 })]);
-    if (second === undefined || plain.includes(undefined)) return runNotMade;
-    return hasFailed(second) ? undefined : failsOnlySometimes;
+  /** Whether this failure counts, or may be chance. */
+  failureEvidence(run: ClientRun): Promise<RunEvidence> {
+    const kept = this.#evidence.get(run);
+    if (kept !== undefined) return kept;
+
+    const evidence = this.#failAgain(run);
+    this.#evidence.set(run, evidence);
+    return evidence;
   }
 
-  #makeOnce(request: PlannedRun, { nth = 1, series }: WhichRun): Promise<ClientRun | undefined> {
-    const id = JSON.stringify([conditionsId(request), nth, series]);
-    const requested = this.#runsById.get(id);
-    if (requested !== undefined) return requested;
-    const run = this.#makeNow(request);
-    this.#runsById.set(id, run);
-    return run;
+  /** Whether failures that came as often as needed count: plain runs pass next to them. One that fails is a contradiction. */
+  async repeatedFailureEvidence(): Promise<RunEvidence> {
+    if (this.failuresNeeded === 1) return countingEvidence;
+    const plain = await this.plainRuns(plainRunsNextToFailure);
+    return plain.some(({ kind }) => kind === "not_made") ? notJudged(runNotMade) : countingEvidence;
   }
 
-  async #makeNow(request: PlannedRun): Promise<ClientRun | undefined> {
-    const end = await this.#runner.run(request);
-    if (end === undefined) {
+  /** Makes a failed run again, and plain runs next to it. */
+  async #failAgain(run: ClientRun): Promise<RunEvidence> {
+    if (this.failuresNeeded === 1) return countingEvidence;
+    const [plain, second] = await Promise.all([this.repeatedFailureEvidence(), this.anotherLike(run)]);
+    if (second.kind === "not_made") return notJudged(runNotMade);
+    if (plain.kind === "not_judged") return plain;
+    return hasFailed(second) ? countingEvidence : notJudged(failsOnlySometimes);
+  }
+
+  #planned({ purpose, conditions = {}, seed, wait = 0, isAlone = false }: RunRequest): PlannedRun {
+    const { profile = "minimal", ...others } = conditions;
+    const [plain] = this.all;
+    const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;
+    return {
+      purpose,
+      seed: seed ?? this.plan.seed,
+      conditions: { profile, ...others },
+      timeouts: timeoutsFor(this.plan.timeout, plainMs, wait),
+      isAlone,
+    };
+  }
+
+  async #make(planned: PlannedRun): Promise<ClientRun | NotMade> {
+    const end = await this.#runner.run(planned);
+    if (end.kind === "not_made") {
       this.isStopped = true;
-      return undefined;
+      return end;
     }
-    const run = { ...request, ...end, number: this.all.length + 1 };
+
+    const run = { ...planned, ...end, number: this.all.length + 1 };
     this.all.push(run);
     this.#runner.onEnd(run);
     this.#lookForContradiction(run);
@@ -174,7 +202,10 @@ export class Runs {
   }
 }
 
-/** Equal for runs under the same conditions: their names may differ. */
+/** What the plain run is asked for with. */
+export const plainRun: RunRequest = { purpose: { kind: "plain" } };
+
+/** Equal for runs under the same conditions: their purposes may differ. */
 const conditionsId = ({ seed, conditions }: PlannedRun) => JSON.stringify([seed, conditions]);
 
 const failsOnlySometimes: Reason = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import { handMade, reasonOf, sentKey, sentTimes } from "../../test/certify/hand-made.js";
 import type { PlannedRun, RunEnd, SentKey } from "./client-run.js";
-import { findSteadyKey, whyCountVaries } from "./steady-key.js";
+import { countEvidence, findSteadyKey } from "./steady-key.js";
 
 const rejected = { outcome: "401.revoked" } as const;
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -88,12 +88,13 @@ test("without two varied runs that passed, four more plain runs must send the ke
   const key = { kind: "steady_key", ref: "active", requestCount: 2 } as const;
   const whyWith = async (fifth: number, failing: number) => {
     const { runs, names } = await handMade(({ name, seed }, before) => {
-      if (name !== "plain")
+      if (name !== "plain") {
         return { sent: [two("active")], points: [point], result: seed <= failing ? "failed" : "passed" };
+      }
       return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
     });
     return {
-      why: (await whyCountVaries(runs, key))?.why,
+      why: reasonOf(await countEvidence(runs, key))?.why,
       plain: names.filter((name) => name === "plain").length,
     };
   };

@@ -2,31 +2,26 @@ import { outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import type { Cause } from "./cause-words.js";
 import { findCauses } from "./causes.js";
-import { type ClientRun, hasFailed } from "./client-run.js";
+import { type Check, nameOf } from "./check.js";
+import type { ClientRun, NotMade } from "./client-run.js";
 import {
-  type Check,
   type Finding,
   failedResult,
   heldResult,
+  type JudgedCheck,
   type Judgment,
   mergeJudgments,
   type Note,
-  newCheck,
+  nothingJudged,
   notJudged,
   type Reason,
+  type ResultOfCheck,
   runNotMade,
   singleCheck,
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
-import { whyRunShowsNothing } from "./not-judged.js";
-import {
-  againCommand,
-  againCommandOfRun,
-  type CertifyPlan,
-  mixedName,
-  seedCount,
-  variedSeeds,
-} from "./plan.js";
+import { passEvidence } from "./pass-evidence.js";
+import { againCommand, againCommandOfRun, type CertifyPlan, seedCount, variedSeeds } from "./plan.js";
 import type { Runs } from "./runs.js";
 
 /** The runs with varied responses, by how they ended. */
@@ -35,35 +30,36 @@ interface VariedRuns {
   readonly passed: readonly ClientRun[];
   readonly failures: readonly ClientRun[];
   /** A check for each seed, in their order. */
-  readonly checks: readonly Check[];
+  readonly checks: readonly JudgedCheck[];
 }
 
 /** Runs the client with each seed of varied responses. Resends and faults read these runs, too. */
 export async function runVaried(runs: Runs): Promise<VariedRuns> {
   const seeds = variedSeeds(runs.plan);
+  const conditions = { profile: "varied" } as const;
   const made = await Promise.all(
-    seeds.map((seed) => runs.make(`varied.${seed}`, { profile: "varied" }, { seed })),
+    seeds.map((seed) => runs.first({ purpose: { kind: "varied", seed }, conditions, seed })),
   );
 
-  const failures: ClientRun[] = [];
   const passed: ClientRun[] = [];
-  const checks: Check[] = [];
+  const failures: ClientRun[] = [];
+  const checks: JudgedCheck[] = [];
   for (const [at, run] of made.entries()) {
-    const name = `varied.${seeds[at]}`;
-    if (hasFailed(run)) {
-      failures.push(run);
-      checks.push(newCheck(name, failedResult));
-      continue;
-    }
-    const reason = run === undefined ? runNotMade : whyRunShowsNothing(runs.plain, run, "varied");
-    if (run === undefined || reason !== undefined) {
-      checks.push(newCheck(name, notJudged(reason ?? runNotMade)));
-      continue;
-    }
-    passed.push(run);
-    checks.push(newCheck(name, heldResult));
+    const result = resultOfVaried(runs, run);
+    checks.push({ check: { kind: "varied", seed: seeds[at] as number }, result });
+    if (run.kind === "not_made") continue;
+    if (result.kind === "held") passed.push(run);
+    if (result.kind === "failed") failures.push(run);
   }
   return { passed, failures, checks };
+}
+
+/** What a run with varied responses shows by itself. */
+function resultOfVaried({ plain }: Runs, run: ClientRun | NotMade): ResultOfCheck {
+  if (run.kind === "not_made") return notJudged(runNotMade);
+  if (run.result !== "passed") return failedResult;
+  const evidence = passEvidence(plain, run, "varied");
+  return evidence.kind === "not_judged" ? evidence : heldResult;
 }
 
 /** Judges the varied runs: searches for the causes of those that failed, and makes the mixed run if all passed. */
@@ -77,19 +73,26 @@ export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const areAllSeeds = checks.length >= seedCount;
   const notes = areAllSeeds ? notesOnUnvaried(runs, [...passed, ...failures]) : [];
 
-  const isMixedAsked = plan.only?.includes(mixedName) || (areAllSeeds && passed.length === checks.length);
-  const mixed = isMixedAsked ? await judgeMixed(runs) : mergeJudgments([]);
+  const isMixedAsked =
+    plan.only?.includes(nameOf(mixedCheck)) || (areAllSeeds && passed.length === checks.length);
+  const mixed = isMixedAsked ? await judgeMixed(runs) : nothingJudged;
   const judgedChecks = runs.isStopped ? markUnsearched(checks, problems) : checks;
   return mergeJudgments([{ checks: judgedChecks, problems, notes }, mixed]);
 }
 
 /** The checks of a search that was stopped: one that failed is not judged before it has a cause. */
-function markUnsearched(checks: readonly Check[], problems: readonly Finding[]): Check[] {
-  const explained = problems.flatMap(({ runs }) => runs);
-  return checks.map((check) => {
-    const isUnsearched = check.result.kind === "failed" && !explained.includes(check.name);
-    return isUnsearched ? newCheck(check.name, notJudged(searchNotEnded)) : check;
-  });
+function markUnsearched(checks: readonly JudgedCheck[], problems: readonly Finding[]): JudgedCheck[] {
+  const explained = new Set<string>();
+  for (const { runs } of problems) {
+    for (const name of runs) explained.add(name);
+  }
+
+  const marked: JudgedCheck[] = [];
+  for (const { check, result } of checks) {
+    const isUnsearched = result.kind === "failed" && !explained.has(nameOf(check));
+    marked.push({ check, result: isUnsearched ? notJudged(searchNotEnded) : result });
+  }
+  return marked;
 }
 
 const searchNotEnded: Reason = {
@@ -101,30 +104,33 @@ const searchNotEnded: Reason = {
 function causeProblem({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
   return {
     ...cause,
-    name: shownBy.name,
+    name: nameOf(shownBy.purpose),
     again: againCommandOfRun(shownBy, plan),
     ...lastLineOf(shownBy),
-    runs: failed.map((run) => run.name),
+    runs: failed.map((run) => nameOf(run.purpose)),
   };
 }
+
+const mixedCheck = { kind: "varied", seed: "mixed" } as const satisfies Check;
 
 /** Judges the mixed run, in which each response has other variants than the one before. */
 async function judgeMixed(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
-  const run = await runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
-  if (run === undefined) return singleCheck(mixedName, notJudged(runNotMade));
-  if (run.result === "passed") {
-    const reason = whyRunShowsNothing(runs.plain, run, "varied");
-    return singleCheck(mixedName, reason === undefined ? heldResult : notJudged(reason));
-  }
-  if ((await runs.repeat([run])) === "not_made") return singleCheck(mixedName, notJudged(runNotMade));
-  return singleCheck(mixedName, failedResult, {
-    name: mixedName,
+  const conditions = { profile: "varied", mixed: true } as const;
+  const run = await runs.first({ purpose: mixedCheck, conditions, seed: plan.firstSeed });
+  const result = resultOfVaried(runs, run);
+  if (run.kind === "not_made" || result.kind !== "failed") return singleCheck(mixedCheck, result);
+
+  const repeated = await runs.repeat([run]);
+  if (repeated.kind === "not_made") return singleCheck(mixedCheck, notJudged(runNotMade));
+  const name = nameOf(mixedCheck);
+  return singleCheck(mixedCheck, failedResult, {
+    name,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
     whatToDo: "Read each response by itself, whatever the others of the run have, such as their headers.",
-    again: againCommand(plan, "certify", "--only", mixedName, "--seed", String(plan.firstSeed)),
+    again: againCommand(plan, "certify", "--only", name, "--seed", String(plan.firstSeed)),
     ...lastLineOf(run),
-    runs: [mixedName],
+    runs: [name],
   });
 }
 

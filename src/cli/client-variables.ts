@@ -1,14 +1,13 @@
 import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { writeFileAtomically } from "../node/files/write-file.js";
-import { hasSandboxMark, keyVariable } from "../rules/api-key.js";
+import { keyVariable } from "../rules/api-key.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, secretsForClients } from "../sandbox/secrets.js";
-import { quote } from "../schema/words.js";
+import { quoteFile } from "../schema/words.js";
 import type { RunningServer } from "../server/serve.js";
+import { type ClientVariables, findForeignLine, withVariables } from "./env-text.js";
 import { unwritable } from "./exit-codes.js";
-
-type ClientVariables = Readonly<Record<string, string>>;
 
 /** The variables that a client reads: its keys, and with a server its URLs. A server leaves out some keys of a large population, because a process cannot get them all. */
 export function clientEnvironment(
@@ -42,7 +41,7 @@ export class EnvFile {
   write(variables: ClientVariables): boolean {
     try {
       const existing = readEnvFile(this.#file);
-      const text = textWithVariables(existing.text, variables, this.#previous);
+      const text = withVariables(existing.text, variables, this.#previous);
       let mode = existing.mode ?? 0o600;
       // Nobody else may read a token.
       if ("SVC_SANDBOX_CONTROL_TOKEN" in variables) mode &= 0o700;
@@ -56,7 +55,7 @@ export class EnvFile {
       this.#previous = variables;
       return isNarrowed;
     } catch (cause) {
-      throw unwritable(cause, quote(this.#name), "Name another file with --write-env.");
+      throw unwritable(cause, quoteFile(this.#name), "Name another file with --write-env.");
     }
   }
 }
@@ -76,7 +75,7 @@ function readEnvFile(file: string): { readonly text: string; readonly mode?: num
   const text = readFileSync(file, "latin1");
   if (text.includes("\0")) throw new Error("it is not a text file in UTF-8");
   if ((stats.mode & 0o222) === 0) throw new Error("it is read-only");
-  const line = firstForeignLine(text);
+  const line = findForeignLine(text);
   if (line !== undefined) {
     throw new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`);
   }
@@ -91,57 +90,4 @@ function requireOwnLink(file: string): void {
   const isTrusted = stats.uid === user || stats.uid === 0;
   if (isTrusted) return;
   throw new Error("it is a symbolic link of another user");
-}
-
-/**
- * An assignment of a `.env` file, without a comment behind it. Its groups: the line up to the value, such as
- * `export NAME = `; the name in it; the value. A value in quotes may have several lines.
- */
-const assignment =
-  /^([ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*)("(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`|[^\r\n]*?(?=[ \t]+#|[ \t]*$))/gm;
-
-/** The number of the first line that a `.env` file cannot have: neither an assignment nor a comment, and not empty. */
-function firstForeignLine(text: string): number | undefined {
-  // The mark of UTF-8, as Latin-1 reads it.
-  const withoutMark = text.replace(/^\u00EF\u00BB\u00BF/, "");
-  // Each line of an assignment becomes a comment, so that the lines keep their numbers.
-  const withComments = withoutMark.replace(assignment, (entry) => entry.replaceAll(/.+/g, "#"));
-
-  const lines = withComments.split("\n");
-  const index = lines.findIndex((line) => !/^\s*(?:#.*)?\s*$/.test(line));
-  return index === -1 ? undefined : index + 1;
-}
-
-/**
- * The text of a `.env` file with other values of its variables, and with new variables at its end. It loses the variables
- * that were set before and are no more, and the keys of other sandboxes.
- */
-function textWithVariables(text: string, variables: ClientVariables, previous: ClientVariables): string {
-  const missing = new Map(Object.entries(variables));
-  let result = "";
-  // Where the part of the text begins that is not in the result yet.
-  let position = 0;
-  for (const match of text.matchAll(assignment)) {
-    const [entry, start = "", name = "", value = ""] = match;
-    result += text.slice(position, match.index);
-    position = match.index + entry.length;
-
-    missing.delete(name);
-    const isOldKey = name.startsWith("SVC_KEY_") && hasSandboxMark(value);
-    if (Object.hasOwn(variables, name)) {
-      result += start + variables[name];
-    } else if (isOldKey || Object.hasOwn(previous, name)) {
-      // The rest of its line goes with it, such as a comment.
-      position += /^.*\r?\n?/.exec(text.slice(position))?.[0].length ?? 0;
-    } else {
-      result += entry;
-    }
-  }
-  result += text.slice(position);
-
-  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
-  if (result !== "" && !result.endsWith("\n")) result += lineEnd;
-  // Values have no quotes, which not every reader of .env files removes. In an assignment, no shell expands an IPv6 address.
-  for (const [name, value] of missing) result += `${name}=${value}${lineEnd}`;
-  return result;
 }

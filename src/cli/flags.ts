@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
-import { readBaseUrl, readHostName } from "../node/addresses.js";
+import { readHostName } from "../node/addresses.js";
 import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { adviceLevels } from "../rules/advice.js";
 import { lastClockInstant } from "../rules/api-key.js";
 import { profiles } from "../rules/assumptions.js";
+import { readBaseUrl } from "../rules/base-url.js";
 import { parseDuration, parseTime, timeHint } from "../rules/time.js";
-import { listed, quote } from "../schema/words.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
@@ -65,6 +66,11 @@ export function longForm(spec: string): string {
   return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
 }
 
+/** The name of the flag that a variable with this ending would set: `--port` of `PORT`. */
+export function longFormOf(ending: string): string {
+  return `--${ending.toLowerCase().replaceAll("_", "-")}`;
+}
+
 /** Creates a reader from a function that returns `undefined` for an invalid value; `expected` describes valid values. */
 export function reader<Value>(
   read: (text: string) => Value | undefined,
@@ -89,7 +95,12 @@ export function wholeNumber(min: number, max: number, addition = ""): Flag<numbe
 
 /** Creates a reader that accepts these choices. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
-  return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
+  return (text, from) => {
+    const choice = choices.find((one) => one === text);
+    if (choice !== undefined) return choice;
+    const hint = didYouMean(text, choices);
+    throw usageError(`Invalid ${from}: ${quote(text)}.${hint} Use ${listed(choices, "or")}.`);
+  };
 }
 
 export const readFileName = reader((text) => text || undefined, "the name of a file");
@@ -104,12 +115,20 @@ const readSwitch = reader((text) => {
   return undefined;
 }, "1 or 0");
 
+/** Set for the process in the background that `start --detach` starts with the same command line. */
+export const backgroundVariable = "SVC_IN_BACKGROUND";
+
 // Flags of several commands. A command's own flags are in its file.
 
 export const scenarioArgument = {
   "[scenario]":
     "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states without such a file)",
 };
+
+/** Whether a word is a port, which people write in place of a scenario or a URL. */
+export function isPort(word: string): boolean {
+  return /^\d{2,5}$/.test(word) && Number(word) <= 65_535;
+}
 
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
@@ -293,6 +312,9 @@ export function controlAddress(
   flags: FlagValues<typeof callFlags>,
   { env, cwd }: Io,
 ) {
+  if (url !== undefined && isPort(url)) {
+    throw usageError(`${quote(url)} is a port, not a URL. Did you mean http://127.0.0.1:${url}?`);
+  }
   // A message about a wrong token names where it is from.
   const isFromVariable = flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN;
   return {
@@ -329,7 +351,7 @@ export function allOf(flags: FlagSet): FlagSet {
 }
 
 /** The names of flags, except for some: the modes of a command list what they read. */
-export function namesOf<Name extends string, Excepted extends Name = never>(
+export function flagNamesOf<Name extends string, Excepted extends Name = never>(
   flags: Readonly<Record<Name, Flag<unknown>>>,
   except: readonly Excepted[] = [],
 ): Exclude<Name, Excepted>[] {
@@ -337,3 +359,5 @@ export function namesOf<Name extends string, Excepted extends Name = never>(
   const names = Object.keys(flags).filter((name) => !excepted.includes(name));
   return names as Exclude<Name, Excepted>[]; // `Object.keys` returns texts
 }
+
+export const frozenSandboxFlagNames = flagNamesOf(frozenSandboxFlags);

@@ -29,8 +29,8 @@ export interface Io {
   readonly executable?: string | undefined;
   /** Throws a usage error if the working folder was deleted. */
   readonly cwd: string;
-  /** Aborted at SIGINT, SIGTERM or SIGHUP. The process ends soon after; with SIGTERM `drain` milliseconds (default 0) later. */
-  readonly stopSignal: (drain?: number) => AbortSignal;
+  /** Aborted at SIGINT, SIGTERM or SIGHUP. The process ends soon after. */
+  readonly stopSignal: () => AbortSignal;
   /** Stops this process as SIGTERM does. */
   readonly stop: () => void;
   /** Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to stop that. */
@@ -109,7 +109,7 @@ export function processIo(process: NodeJS.Process): HostIo {
       if (cwd !== undefined) return cwd;
       throw usageError("The working folder was deleted. Change to another one with cd, and run it again.");
     },
-    stopSignal: (drain) => createStopSignal(process, drain),
+    stopSignal: () => createStopSignal(process),
     // Only the listeners are called: on Windows, a signal ends a process immediately.
     stop: () => void process.emit("SIGTERM", "SIGTERM"),
     takeSignals: (listener) => takeSignals(process, listener),
@@ -176,7 +176,7 @@ function runnableScript(process: NodeJS.Process): string | undefined {
   }
 }
 
-function createStopSignal(process: NodeJS.Process, drain = 0): AbortSignal {
+function createStopSignal(process: NodeJS.Process): AbortSignal {
   const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
     // At a second signal, the process does not wait for open requests. A closed terminal can send several SIGHUPs.
@@ -184,7 +184,7 @@ function createStopSignal(process: NodeJS.Process, drain = 0): AbortSignal {
     if (isSecond && signal !== "SIGHUP") process.exit(128 + constants.signals[signal]);
 
     stopping.abort(signal);
-    endSoon(process, signal === "SIGTERM" ? drain : 0);
+    endSoon(process);
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, stop);
   return stopping.signal;
@@ -201,8 +201,8 @@ function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals)
 /** The process ends at most this long after the request to stop: open requests have 2 seconds. */
 const stopWithinMs = 2500;
 
-function endSoon(process: NodeJS.Process, delayMs = 0): void {
-  const timer = setTimeout(() => process.exit(), delayMs + stopWithinMs);
+function endSoon(process: NodeJS.Process): void {
+  const timer = setTimeout(() => process.exit(), stopWithinMs);
   // A process that has nothing left to do ends before.
   timer.unref();
 }

@@ -6,7 +6,7 @@ import * as flag from "./flags.js";
 import type { Io } from "./io.js";
 
 /** The values of flags by their names, each as its reader has returned it. */
-type Values = Readonly<Record<string, unknown>>;
+type FlagsByName = Readonly<Record<string, unknown>>;
 
 /**
  * The mode of a call that Commander has parsed, and the words and flags that it reads. Throws a usage error that names
@@ -36,7 +36,7 @@ export function readCall(
 
   const flags: Record<string, unknown> = {};
   for (const [flagName, value] of Object.entries(values)) {
-    if (isRead(flagName, mode)) flags[flagName] = value;
+    if (readsFlag(flagName, mode)) flags[flagName] = value;
   }
   return { mode: mode.name, args, flags };
 }
@@ -46,23 +46,28 @@ function findMode(modes: readonly Mode[], call: Parameters<NonNullable<Mode["whe
   return modes.find((mode) => mode.when === undefined || mode.when(call)) as Mode;
 }
 
-function isRead(flagName: string, mode: Mode): boolean {
+function readsFlag(flagName: string, mode: Mode): boolean {
   return flagName === "verbose" || mode.flags.includes(flagName);
 }
 
 /** The words and flags of a command line that a mode does not read, as messages show them. */
-function unreadParts(mode: Mode, command: CliCommand, args: readonly string[], onLine: Values): string[] {
+function unreadParts(
+  mode: Mode,
+  command: CliCommand,
+  args: readonly string[],
+  onLine: FlagsByName,
+): string[] {
   const takesMany = mode.words.at(-1)?.includes("...");
   const unreadWords = takesMany ? [] : args.slice(mode.words.length);
   const unread = unreadWords.map(quote);
   for (const [flagName, { spec }] of Object.entries(command.flags)) {
-    if (flagName in onLine && !isRead(flagName, mode)) unread.push(flag.longForm(spec));
+    if (flagName in onLine && !readsFlag(flagName, mode)) unread.push(flag.longForm(spec));
   }
   return unread;
 }
 
 /** The values of the flags on the command line. */
-function flagsOnLine(command: CliCommand, commander: Commander): Values {
+function flagsOnLine(command: CliCommand, commander: Commander): FlagsByName {
   const found = commander.opts<Record<string, unknown>>();
   const values: Record<string, unknown> = {};
   for (const [name, declared] of Object.entries(flag.allOf(command.flags))) {
@@ -86,7 +91,12 @@ interface VariableValue {
  *
  * Commander reads variables, too, but treats an empty value and `0` as set, and allows only one per flag.
  */
-function flagsOfVariables(command: CliCommand, commander: Commander, onLine: Values, env: Io["env"]): Values {
+function flagsOfVariables(
+  command: CliCommand,
+  commander: Commander,
+  onLine: FlagsByName,
+  env: Io["env"],
+): FlagsByName {
   const found = new Map<string, VariableValue>();
   const flags = flag.allOf(command.flags);
   for (const [name, declared] of Object.entries(flags)) {

@@ -1,5 +1,6 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import type { PromisedOutcomeId } from "../rules/outcomes.js";
+import type { CauseDetails } from "../rules/authorize.js";
+import type { ForbiddenCode, PromisedOutcomeId } from "../rules/outcomes.js";
 import { redactEncoded } from "../rules/redact.js";
 import { day, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
@@ -80,11 +81,13 @@ const challengeParameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
 const ownChallenge = new RegExp(`^ApiKey(?: +${challengeParameter}(?: *, *${challengeParameter})*)?$`, "i");
 
 /** The members of `error.details` that the sandbox sends with a 403, by its code. */
-const detailMembers: ReadonlyMap<unknown, readonly string[]> = new Map([
-  ["access_denied", ["organization_status"]],
-  ["live_access_not_approved", ["live_access"]],
-  ["insufficient_scope", ["required_scope"]],
-]);
+const detailMembers: { readonly [Code in ForbiddenCode]: readonly (keyof CauseDetails[Code])[] } = {
+  access_denied: ["organization_status"],
+  live_access_not_approved: ["live_access"],
+  insufficient_scope: ["required_scope"],
+};
+/** The same, for whatever code a service sends. */
+const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map(Object.entries(detailMembers));
 /** Those that it sends with a 429. */
 const limitMembers = ["limit", "retry_after_seconds"];
 
@@ -114,7 +117,7 @@ function readDetails({ response }: ReadContext): ShownAssumption {
   const { code, details } = error;
   if (!isMapping(details)) return anotherForm(describeValue(details));
 
-  const members = response.status === 429 ? limitMembers : detailMembers.get(code);
+  const members = response.status === 429 ? limitMembers : membersByCode.get(code);
   if (members?.every((name) => Object.hasOwn(details, name))) return valueShown(true);
   const names = Object.keys(details).join(", ");
   return anotherForm(`details with ${names === "" ? "no members" : shownText(names)}`);

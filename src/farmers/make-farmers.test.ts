@@ -113,8 +113,9 @@ test("a name means one locale, a language all of its locales, anything else none
   expect(resolveLocale("en")).toEqual(["en_GH", "en_IN", "en_NG"]);
   expect(resolveLocale("vi")).toEqual(["vi"]);
   expect(resolveLocale("tr-TR")).toEqual(["tr"]);
-  for (const other of ["", "e", "xx", "en_US", "GH", "__proto__"])
+  for (const other of ["", "e", "xx", "en_US", "GH", "__proto__"]) {
     expect(resolveLocale(other)).toBeUndefined();
+  }
   expect(farmerLocaleChoices.filter((one) => resolveLocale(one) === undefined)).toEqual([]);
 });
 
@@ -134,8 +135,9 @@ test("every member of the schema is described, and none is a phone, an address o
   const bare: string[] = [];
   const walk = (schema: Record<string, unknown>, path: string) => {
     if (typeof schema.description !== "string") bare.push(path);
-    for (const [name, child] of Object.entries((schema.properties ?? {}) as Record<string, never>))
+    for (const [name, child] of Object.entries((schema.properties ?? {}) as Record<string, never>)) {
       walk(child, `${path}.${name}`);
+    }
     const { items } = schema as { items?: Record<string, unknown> };
     if (items?.properties !== undefined) walk(items, `${path}[]`);
   };
@@ -191,6 +193,7 @@ test("an id of another seed, a changed id and a text that is not an id find no f
     id.slice(7),
     ` ${id}`,
     `${id}\n`,
-  ])
+  ]) {
     expect(indexOfFarmer({ seed: 1 }, other)).toBeUndefined();
+  }
 });

@@ -5,7 +5,7 @@ import type { Farmer, LivestockType, Parcel, Position } from "../sandbox/farmer-
 import * as exact from "./exact-math.js";
 import { farmerId, indexOfFarmer, localesLabel } from "./farmer-id.js";
 import { drawParcels, type FarmContext, yearOf } from "./parcels.js";
-import { countryOf, namesOf, resolveLocale } from "./tables.js";
+import { countryOf, namesIn, resolveLocale } from "./tables.js";
 
 /** Only the year of birth is known. In the year of this birthday, a person is 18 or older all year. */
 const adultAfterYears = 19;
@@ -102,7 +102,7 @@ function drawLanguage({ streamFor, country, region }: FarmContext): string {
 
 function drawName(farm: FarmContext, sex: Farmer["sex"], language: string): Farmer["name"] {
   const draw = farm.streamFor("name");
-  const names = namesOf(farm.region, language);
+  const names = namesIn(farm.region, language);
   const { family, familyOfMen = family } = names;
   return {
     given_name: pick(draw, names[sex]),

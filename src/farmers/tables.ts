@@ -96,7 +96,7 @@ export const countryOf = /* @__PURE__ */ cachedByName((locale: FarmerLocale): Co
 export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>; // JSON has no unions of texts
 
 /** The names of a language's speakers; the region's names for a language without its own list. */
-export function namesOf(region: Region, language: string): Names {
+export function namesIn(region: Region, language: string): Names {
   return (nameTable as Readonly<Record<string, Names>>)[language] ?? region.names;
 }
 

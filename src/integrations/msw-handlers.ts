@@ -3,6 +3,7 @@ import { type CreateSandbox, requireSandbox, sandboxApi, stateOf } from "../libr
 import type { OrganizationRef, Sandbox, ScenarioKeyRef } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { discardBody, respondToWebRequest } from "../library/web-request.js";
+import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/validation.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -57,7 +58,18 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
   // msw would read `:name` and `*` in it as patterns.
   const hasParameter = isAbsolute && /\/:/.test(baseUrl.slice("https://".length));
   if (hasParameter || baseUrl.includes("*")) throw invalidBaseUrl(baseUrl, "It has no patterns");
-  return isAbsolute ? absoluteHandlers(state, baseUrl) : relativeHandlers(state, baseUrl);
+  // Without a page, no request would match a relative one, and all would go to the network, with their keys.
+  if (!isAbsolute && !("location" in globalThis)) {
+    throw invalidBaseUrl(baseUrl, "Only pages and jsdom have relative ones");
+  }
+
+  if (isAbsolute && !URL.canParse(baseUrl)) throw invalidBaseUrl(baseUrl, "It is not a URL");
+  const whole = readBaseUrl(isAbsolute ? baseUrl : new URL(baseUrl, "http://page.example").href);
+  if (whole === undefined) {
+    // It may have a password.
+    throw invalidBaseUrl(undefined, "It is a URL of http or https without a user, a query and a fragment");
+  }
+  return isAbsolute ? absoluteHandlers(state, whole) : relativeHandlers(state, baseUrl);
 }
 
 /** The text of a base URL. Default: any host. A URL of another realm, as in jsdom, is not an instance of this one's. */
@@ -69,7 +81,6 @@ function urlText(url: string | URL = "*"): string {
 
 /** The handlers of a base URL with a host: all paths under it. */
 function absoluteHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHandler[] {
-  if (!URL.canParse(baseUrl)) throw invalidBaseUrl(baseUrl, "It is not a URL");
   const { origin, pathname } = new URL(baseUrl);
   // A base URL may have a path, which the API does not expect.
   const base = withoutSlash(pathname);
@@ -81,17 +92,16 @@ function absoluteHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHan
 
 /** The handlers of a base URL on the page's own host, and of all paths under it. */
 function relativeHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHandler[] {
-  // Without a page, no request would match, and all would go to the network, with their keys.
-  if (!("location" in globalThis)) throw invalidBaseUrl(baseUrl, "Only pages and jsdom have relative ones");
   const base = withoutSlash(baseUrl);
   const resolver = makeResolver(sandbox, base);
   return [makeHandler(base, resolver), makeHandler(`${base}/*`, resolver)];
 }
 
-/** The error of a base URL that cannot be used. */
+/** The error of a base URL that cannot be used; `undefined` hides it. */
 function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
+  const shown = baseUrl === undefined ? "" : `: ${quote(baseUrl)}`;
   const use = "Use the whole address, such as https://api.example, or leave it out for any host";
-  return new SandboxError("usage", `Invalid base URL: ${quote(baseUrl)}. ${why}. ${use}.`);
+  return new SandboxError("usage", `Invalid base URL${shown}. ${why}. ${use}.`);
 }
 
 function withoutSlash(path: string): string {

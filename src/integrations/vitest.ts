@@ -10,8 +10,10 @@ import type {
   WithKnownFields,
 } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
-import { loadScenario } from "../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
+import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
+import { quote, quoteFile } from "../schema/words.js";
 import { type RunningServer, serve } from "../server/serve.js";
 
 // The `test` of these fixtures must be that of the Vitest that runs the user's tests.
@@ -76,15 +78,60 @@ type Use<Value> = (value: Value) => Promise<void>;
 async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
   const { frozen = true } = options;
   const scenario = await loadIfFile(options.scenario);
-  await use(createSandbox({ ...options, frozen, scenario } as SandboxOptions));
+  await use(createSandbox({ ...options, frozen, scenario } as SandboxOptions)); // of any source
 }
 
-/** Loads a scenario file; anything else is for `createSandbox`. */
-async function loadIfFile(source: FixtureSource | undefined): Promise<ScenarioSource | undefined> {
+/** Loads a scenario file from the folder of the project; anything else is for `createSandbox`. Throws an error that names the folder. */
+async function loadIfFile(
+  source: FixtureSource | undefined,
+): Promise<ScenarioSource | LoadedScenario | undefined> {
   const isFile = typeof source === "string" && !isScenarioName(source);
   if (!isFile) return source as ScenarioSource | undefined;
-  const { scenario } = await loadScenario(source);
-  return scenario;
+
+  const cwd = projectFolder();
+  try {
+    return await loadScenario(source, { cwd });
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== "scenario_not_found") throw error;
+    const message = `${error.message} The folder of this project is ${quoteFile(cwd)}.`;
+    throw new SandboxError(error.code, message, { ...error.details, folder: cwd });
+  }
+}
+
+/** The folder of the project that runs, which has its configuration: the process runs in that of the workspace. */
+function projectFolder(): string {
+  // Vitest has no public function for it.
+  const worker = Reflect.get(globalThis, "__vitest_worker__") as VitestWorker | undefined;
+  return worker?.config?.root ?? process.cwd();
+}
+
+/** What a worker of Vitest knows. */
+interface VitestWorker {
+  readonly config?: { readonly root?: string };
+}
+
+/** The full key of a ref. An error names the scenario that runs: a file of another folder may have been meant. */
+function secretOrExplain(sandbox: Sandbox, ref: string): string {
+  try {
+    return sandbox.secret(ref);
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
+    const message = `${error.message} The scenario is ${quoteFile(sandbox.name)}, and the folder of this project ${quoteFile(projectFolder())}.`;
+    throw new SandboxError(error.code, message, error.details);
+  }
+}
+
+/** Throws for a test that runs at the same time as others of its file: they would reset the sandbox of each other. */
+function requireOneAtATime({ name, concurrent = false }: RunningTest): void {
+  if (!concurrent) return;
+  const message = `The test ${quote(name)} is concurrent, and all tests of a file share the fixture sandbox. Remove concurrent, or create a sandbox in the test with createSandbox.`;
+  throw new SandboxError("usage", message);
+}
+
+/** What Vitest tells a fixture of the test that gets it. */
+interface RunningTest {
+  readonly name: string;
+  readonly concurrent?: boolean;
 }
 
 /** Serves the sandbox while it is used. */
@@ -100,8 +147,8 @@ interface FileFixtures extends SharedFixtures {
   readonly sandboxOptions: FixtureOptions;
 }
 
-/** Vitest's `test` with the fixtures of a scenario. */
-type VitestSandboxTest<Fixtures = SandboxFixtures> = TestAPI<Fixtures & FileFixtures>;
+/** Vitest's `test` with the fixtures of a scenario. Default: those of `key-states`. */
+type VitestSandboxTest<Fixtures = FixturesOf<"key-states">> = TestAPI<Fixtures & FileFixtures>;
 
 /**
  * Creates a `test` whose sandbox has these options. The compiler checks the refs of their scenario.
@@ -113,8 +160,8 @@ function vitestSandboxTest<const Source extends FixtureSource>(
     readonly scenario: Source & WithKnownFields<Source, FixtureSource>;
   },
 ): VitestSandboxTest<FixturesOf<Source>>;
-function vitestSandboxTest(options?: FixtureOptions<never>): VitestSandboxTest;
-function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest {
+function vitestSandboxTest(options?: FixtureOptions<never>): VitestSandboxTest<SandboxFixtures>;
+function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxFixtures> {
   return vitest.test.extend<{ $test: SandboxFixtures; $file: FileFixtures }>({
     sandboxOptions: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
@@ -125,13 +172,14 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest {
     sharedSandbox: [({ sandboxOptions }, use) => useSandbox(sandboxOptions, use), { scope: "file" }],
     server: [({ sharedSandbox }, use) => serveWhile(sharedSandbox, use), { scope: "file" }],
     sandbox: [
-      async ({ sharedSandbox }, use) => {
+      async ({ sharedSandbox, task }, use) => {
+        requireOneAtATime(task);
         sharedSandbox.reset();
         await use(sharedSandbox);
       },
       { auto: true },
     ],
-    secret: ({ sandbox }, use) => use(sandbox.secret),
+    secret: ({ sandbox }, use) => use((ref) => secretOrExplain(sandbox, ref)),
   });
 }
 
@@ -147,12 +195,16 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest {
  *   expect((await fetch(`${server.url}/v1/relying-party/me`, { headers })).status).toBe(401);
  * });
  */
-const vitestTest = vitestSandboxTest() as unknown as VitestSandboxTest<FixturesOf<"key-states">>; // its default
+const vitestTest = vitestSandboxTest() as unknown as VitestSandboxTest; // its default
 
 /** Vitest's `expect`. */
 const vitestExpect: ExpectStatic = vitest.expect;
 
 export {
+  // The declarations of a user's `test` that extends this one name these types.
+  type RunningServer,
+  type Sandbox,
+  type ScenarioSource,
   type VitestSandboxTest as SandboxTest,
   vitestExpect as expect,
   vitestSandboxTest as sandboxTest,

@@ -62,7 +62,7 @@ export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] a
 export interface CreateSandbox {
   // The refs of the scenario in the options.
   /**
-   * Creates a sandbox, which runs immediately. Synchronous, in Node and in browsers.
+   * Creates a sandbox, whose clock starts with its first use. Synchronous, in Node and in browsers.
    *
    * Throws a `ScenarioError` with all problems of a scenario value, `scenario_not_found`, or `validation_failed` for an
    * invalid option.
@@ -109,9 +109,17 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
     const scenario = chosenScenario(source, run);
     const completed = run?.optionsFor(startOptions) ?? startOptions;
 
-    const sandbox = startSandbox(checkedStart(scenario, completed, { platform, run: run?.conditionedRun }));
-    run?.follow(sandbox);
-    return sandboxApi(sandbox);
+    const start = checkedStart(scenario, completed, { platform, run: run?.conditionedRun });
+
+    // It starts with its first use: while modules load, the wall clock of some runtimes shows another time.
+    let running: SandboxState | undefined;
+    return sandboxApi(() => {
+      if (running === undefined) {
+        running = startSandbox(start);
+        run?.follow(running);
+      }
+      return running;
+    });
   }
   return createSandbox as CreateSandbox; // only types have the refs
 }
@@ -175,27 +183,27 @@ export function sandboxApi(running: SandboxState | (() => SandboxState)): Sandbo
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
       return expectRequests(upToDate(), input);
     },
-    report: takingNothing(() => clientReport(current())),
-    snapshot: takingNothing(() => snapshotSandbox(upToDate())),
-    reset: takingNothing(() => restartSandbox(current())),
+    report: takingNothing("report", () => clientReport(current())),
+    snapshot: takingNothing("snapshot", () => snapshotSandbox(upToDate())),
+    reset: takingNothing("reset", () => restartSandbox(current())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: current });
 }
 
 function clockApi(sandbox: () => SandboxState): Sandbox["clock"] {
   return {
-    now: takingNothing(() => viewClock(sandbox().clock).now),
-    isFrozen: takingNothing(() => sandbox().clock.isFrozen()),
+    now: takingNothing("clock.now", () => viewClock(sandbox().clock).now),
+    isFrozen: takingNothing("clock.isFrozen", () => sandbox().clock.isFrozen()),
     advance: (by) => operations.advance(sandbox(), { by }).now,
     set: (to) => operations.clock(sandbox(), { now: requireInstant(to) }).now,
-    freeze: takingNothing(() => void operations.clock(sandbox(), { frozen: true })),
-    resume: takingNothing(() => void operations.clock(sandbox(), { frozen: false })),
+    freeze: takingNothing("clock.freeze", () => void operations.clock(sandbox(), { frozen: true })),
+    resume: takingNothing("clock.resume", () => void operations.clock(sandbox(), { frozen: false })),
   };
 }
 
 function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
   return {
-    list: takingNothing(() => viewKeys(sandbox())),
+    list: takingNothing("keys.list", () => viewKeys(sandbox())),
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create(creation, by) {
       const body = snakeCase(withEndAsText(creation));
@@ -218,7 +226,7 @@ function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
 
 function organizationsApi(sandbox: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: takingNothing(() => viewOrganizations(sandbox())),
+    list: takingNothing("organizations.list", () => viewOrganizations(sandbox())),
     get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
@@ -245,7 +253,7 @@ function farmersApi(sandbox: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultsApi(sandbox: () => SandboxState): Sandbox["faults"] {
-  const list = takingNothing(() => writtenFaults(sandbox().faults));
+  const list = takingNothing("faults.list", () => writtenFaults(sandbox().faults));
   return {
     list,
     set(faults) {
@@ -264,19 +272,35 @@ function requestsApi(sandbox: () => SandboxState): Sandbox["requests"] {
       const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
       return listRequests(sandbox(), input);
     },
-    total: takingNothing(() => sandbox().journal.total()),
-    clear: takingNothing(() => operations.clear_requests(sandbox())),
+    total: takingNothing("requests.total", () => sandbox().journal.total()),
+    clear: takingNothing("requests.clear", () => operations.clear_requests(sandbox())),
   };
 }
 
-/** A function that rejects each value that it is given, because the value would do nothing. */
-function takingNothing<Result>(run: () => Result): (...values: readonly unknown[]) => Result {
+/** The functions without options, and what does what an option might be meant for. */
+const insteadOfOptions = {
+  report: "It is about all requests since the last requests.clear().",
+  snapshot: "It has the whole state.",
+  reset: "For a sandbox with other options, call createSandbox.",
+  "clock.now": "To move the clock, call clock.set or clock.advance.",
+  "clock.isFrozen": "To freeze the clock, call clock.freeze.",
+  "clock.freeze": "To freeze it at a time, call clock.set next.",
+  "clock.resume": "To move the clock, call clock.set or clock.advance.",
+  "keys.list": "It returns all keys: filter the result, or call keys.get.",
+  "organizations.list": "It returns all organizations: filter the result, or call organizations.get.",
+  "faults.list": "It returns all faults: filter the result.",
+  "requests.total": "To count some of the requests, call requests.list or expect.",
+  "requests.clear": "It clears all requests.",
+} as const;
+
+/** A function that rejects any value, because the value would do nothing. */
+function takingNothing<Result>(
+  name: keyof typeof insteadOfOptions,
+  run: () => Result,
+): (...values: readonly unknown[]) => Result {
   return (...values) => {
-    for (const value of values) {
-      if (value === undefined) continue;
-      requireFields("run it", { value: `${quote(value)} does nothing: leave it out` });
-    }
-    return run();
+    if (values.every((value) => value === undefined)) return run();
+    throw new SandboxError("validation_failed", `${name} has no options. ${insteadOfOptions[name]}`);
   };
 }
 

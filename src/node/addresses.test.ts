@@ -43,19 +43,6 @@ test.each([
 ])("the Host %s has the name %s", (host, name) => expect(addresses.certificateName(host)).toBe(name));
 
 test.each([
-  ["https://api.example/", "https://api.example"],
-  [" http://api.example/base// ", "http://api.example/base"],
-  ["https://user@api.example", undefined],
-  ["https://:secret@api.example", undefined],
-  ["https://api.example?a", undefined],
-  ["https://api.example#a", undefined],
-  ["ftp://api.example", undefined],
-  ["api.example", undefined],
-])("the base URL %j is read as %j", (text, url) => {
-  expect(addresses.readBaseUrl(text)).toBe(url);
-});
-
-test.each([
   [{ host: "a.example:1" }, "http://a.example:1"],
   [{ host: "a.example", "x-forwarded-host": "b.example", "x-forwarded-proto": "https" }, "http://a.example"],
   [{ host: "a b" }, "http://own:1"],

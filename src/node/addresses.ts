@@ -48,23 +48,6 @@ export function readHostName(text: string): string | undefined {
   return hostPattern.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** Reads a URL of HTTP without a user; `undefined` for anything else. */
-export function readHttpUrl(text: string): URL | undefined {
-  const trimmed = text.trim();
-  if (!URL.canParse(trimmed)) return undefined;
-  const url = new URL(trimmed);
-  if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
-  if (url.username !== "" || url.password !== "") return undefined;
-  return url;
-}
-
-/** Reads a base URL, which has no query; returns it without a slash at its end. `undefined` for anything else. */
-export function readBaseUrl(text: string): string | undefined {
-  const url = readHttpUrl(text);
-  if (url === undefined || url.search !== "" || url.hash !== "") return undefined;
-  return url.href.replace(/\/+$/, "");
-}
-
 /** The server's base URL as the sender of a request wrote it; `ownUrl` if the request has no host. A wrong one harms nobody else. */
 export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, ownUrl: string): string {
   const host = readHostName(headers.host ?? "");

@@ -16,8 +16,6 @@ export interface Logger {
   readonly event: (event: LoggedEvent) => void;
   /** Something good to know. */
   readonly note: (message: string) => void;
-  /** Something to look at, although the server continues. */
-  readonly warning: (message: string) => void;
   /** A change through the control plane, or a rejected token: `POST /__sandbox/keys/main/revoke` with `409 name_taken`. */
   readonly controlCall: (entry: { readonly call: string; readonly result: string }) => void;
   /** Something that failed. */
@@ -26,7 +24,7 @@ export interface Logger {
 
 /** A log with a line of JSON for each entry. Requests have the journal's member names. Never writes a full key (R46). */
 export function createJsonLog(write: (line: string) => void): Logger {
-  const log = (level: "info" | "warning" | "error", members: Readonly<Record<string, unknown>>) => {
+  const log = (level: "info" | "error", members: Readonly<Record<string, unknown>>) => {
     // The real time, as in other logs; the `at` of events is the time of the sandbox's clock.
     const time = isoTime(nodePlatform.time());
     write(`${JSON.stringify({ level, time, ...members })}\n`);
@@ -38,7 +36,6 @@ export function createJsonLog(write: (line: string) => void): Logger {
       log("info", { event: event.type, ...data });
     },
     note: (message) => log("info", { event: "note", message: redactKeys(message) }),
-    warning: (message) => log("warning", { event: "warning", message: redactKeys(message) }),
     controlCall: ({ call, result }) => log("info", { event: "control", call: redactKeys(call), result }),
     problem: (message) => log("error", { event: "problem", message: redactKeys(message) }),
   };

@@ -1,11 +1,12 @@
 import { requiredScope } from "../api/decide.js";
 import { faultFacts, nextRequest } from "../api/predict.js";
+import { routeAt } from "../api/routes.js";
 import { keyVariable } from "../rules/api-key.js";
 import { cachedByName } from "../rules/cached-by.js";
 import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
 import { isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
-import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
+import { type Endpoint, ownSuccessOf, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
@@ -38,13 +39,32 @@ interface ExpectedRequest {
 }
 
 /** The requests without a key of the sandbox. */
-const keylessRequests: readonly ExpectedRequest[] = [
-  { sent: { ref: "none", path: mePath }, outcome: "401.missing" },
-  { sent: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
-  { sent: { ref: "unknown", path: mePath }, outcome: "401.unknown" },
-  { sent: { ref: "none", path: "/v1/relying-party/nothing" }, outcome: "404.unknown_path" },
-  { sent: { ref: "none", method: "DELETE", path: mePath }, outcome: "405.method" },
-];
+function keylessRequests({ endpoints }: SandboxState): ExpectedRequest[] {
+  const requests: ExpectedRequest[] = [
+    { sent: { ref: "none", path: mePath }, outcome: "401.missing" },
+    { sent: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
+    { sent: { ref: "unknown", path: mePath }, outcome: "401.unknown" },
+    { sent: { ref: "none", path: unknownPathOf(endpoints) }, outcome: "404.unknown_path" },
+  ];
+  const method = unusedMethodOfMe(endpoints);
+  if (method !== undefined) {
+    requests.push({ sent: { ref: "none", method, path: mePath }, outcome: "405.method" });
+  }
+  return requests;
+}
+
+/** A path that no endpoint has: a scenario may have one at `/v1/relying-party/{id}`. */
+function unknownPathOf(endpoints: readonly Endpoint[]): string {
+  let path = "/v1/relying-party/nothing";
+  while (routeAt(endpoints, path) !== undefined) path += "/nothing";
+  return path;
+}
+
+/** A method that the path of `/me` does not accept; `undefined` if a scenario has them all. */
+function unusedMethodOfMe(endpoints: readonly Endpoint[]): string | undefined {
+  const methods = routeAt(endpoints, mePath)?.methods;
+  return ["DELETE", "PUT", "PATCH", "POST"].find((method) => !methods?.has(method));
+}
 
 interface HintOptions {
   readonly curlOptions: string;
@@ -95,7 +115,7 @@ export function howToCover(
 
 function findReproductions(sandbox: SandboxState): Reproductions {
   const byOutcome = new Map<OutcomeId, Reproduction>();
-  for (const expected of [...requestsWithKeys(sandbox), ...keylessRequests]) {
+  for (const expected of [...requestsWithKeys(sandbox), ...keylessRequests(sandbox)]) {
     for (const outcome of certainOutcomes(sandbox, expected)) {
       if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.sent);
     }
@@ -181,7 +201,7 @@ interface ScopedRequest {
 
 /** The first key of the scenario for which only the scope of an endpoint is missing, if the outcome is its success. */
 function keyToGiveScope(sandbox: SandboxState, outcome: OutcomeId): ScopedRequest | undefined {
-  const endpoint = sandbox.endpoints.find((served) => successOutcomeOf(served, undefined) === outcome);
+  const endpoint = sandbox.endpoints.find((served) => !served.isMe && ownSuccessOf(served) === outcome);
   if (endpoint === undefined) return undefined;
   const scope = requiredScope(endpoint, sandbox);
   if (!scope) return undefined;
@@ -209,7 +229,7 @@ function instruction(
   before: Preparation,
 ): HowToCover {
   const { ref, method = "GET", path } = sent;
-  const send = ref === "none" ? "send no key" : `send ${keyVariable(ref)}`;
+  const send = sendingInWords(ref, method, path);
   return {
     ref,
     request: { method, path },
@@ -219,6 +239,14 @@ function instruction(
     text: before.text === undefined ? send : `${before.text} ${send}`,
     curl: curlLine(sent, curlOptions, outcome),
   };
+}
+
+/** What to send, in words: with its method and path unless it is the usual request. */
+function sendingInWords(ref: string, method: string, path: string): string {
+  const isUsual = method === "GET" && path === mePath;
+  if (isUsual) return ref === "none" ? "send no key" : `send ${keyVariable(ref)}`;
+  const key = ref === "none" ? "without a key" : `with ${keyVariable(ref)}`;
+  return `send ${method} ${path} ${key}`;
 }
 
 /** A request that ends on an outcome, as a command for a shell with the environment of clients. */

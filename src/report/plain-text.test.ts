@@ -8,6 +8,7 @@ test("columns are as wide as their widest cell, without the colors of a cell and
 
 test.each([
   ["a=b", "a=b"],
+  ["=ls", "'=ls'"],
   ["", "''"],
   ["it's", "'it'\\''s'"],
   ["$x", "'$x'"],

@@ -29,8 +29,8 @@ export function pluralize(count: number, noun: string): string {
 
 /** Returns a word for a shell, on one line: with control characters in the `$'…'` of bash and zsh. */
 export function shellWord(word: string): string {
-  // No shell gives these a meaning.
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  // No shell gives these a meaning, except zsh to a `=` at the start: `=ls` is the file of the command `ls`.
+  if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word)) return word;
   if (escapeControls(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
   return `$'${word.replace(/[^\x20-\x7E]|['\\:#]/gu, octalBytes)}'`;
 }

@@ -1,7 +1,7 @@
 import { builtIn, fillPlaceholders, outcomesOf } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
 import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
-import { adviceIds, adviceTable } from "../rules/advice.js";
+import { type AdviceId, adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
@@ -205,6 +205,9 @@ function lastSegmentOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
+/** A value for each member of a row, optional ones included: one without its rule for merges does not compile. */
+type EachMember<Row> = { readonly [Name in keyof Row]-?: unknown };
+
 /** Merges the reports of one or more runs: an outcome is covered if any run has covered it. */
 export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const [first] = reports;
@@ -218,7 +221,6 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
 
   const outcomes = mergeOutcomes(reports.flatMap((report) => report.outcomes));
   const endpoints = mergeEndpoints(reports.flatMap((report) => report.endpoints));
-  // Each member is listed, here and in each merged row: types then require a rule for a new one.
   return {
     scenario: [...scenarios].join(", "),
     seed: first.seed,
@@ -232,7 +234,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     outcomes,
     advice: mergeAdvice(reports.flatMap((report) => report.advice)),
     resends: mergeResends(reports.flatMap((report) => report.resends)),
-  };
+  } satisfies EachMember<Report>;
 }
 
 function mergeOutcomes(outcomes: readonly ReportedOutcome[]): ReportedOutcome[] {
@@ -240,7 +242,14 @@ function mergeOutcomes(outcomes: readonly ReportedOutcome[]): ReportedOutcome[] 
     const { outcome, promised, when, howToCover } = rows[0];
     const covered = rows.some((row) => row.covered);
     const count = sum(rows, (row) => row.count);
-    return { outcome, promised, covered, count, when, howToCover: covered ? null : howToCover };
+    return {
+      outcome,
+      promised,
+      covered,
+      count,
+      when,
+      howToCover: covered ? null : howToCover,
+    } satisfies EachMember<ReportedOutcome>;
   });
 }
 
@@ -249,24 +258,26 @@ function mergeEndpoints(endpoints: readonly ReportedEndpoint[]): ReportedEndpoin
     const { method, path, operationId, release } = rows[0];
     const requests = sum(rows, (row) => row.requests);
     const covered = rows.some((row) => row.covered);
-    return { method, path, operationId, release, requests, covered };
+    return { method, path, operationId, release, requests, covered } satisfies EachMember<ReportedEndpoint>;
   });
 }
 
-/** In the order of the table: the most serious first. */
+/** In the order of the table: the most serious first. Advice that only a newer version has comes last. */
 function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
   const merged: ReportedAdvice[] = [];
-  for (const id of adviceIds) {
-    const rows = advice.filter((row) => row.id === id);
-    const [first] = rows;
-    if (first === undefined) continue;
-
-    const { level, rule, meaning, whatToDo } = first;
+  for (const rows of groupsOf(advice, (row) => row.id)) {
+    const { id, level, rule, meaning, whatToDo } = rows[0];
     const count = sum(rows, (row) => row.count);
     const examples = rows.flatMap((row) => row.examples).slice(0, maxExamples);
-    merged.push({ id, level, rule, count, meaning, whatToDo, examples });
+    const row = { id, level, rule, count, meaning, whatToDo, examples } satisfies EachMember<ReportedAdvice>;
+    merged.push(row);
   }
-  return merged;
+  return merged.sort((one, other) => placeOfAdvice(one.id) - placeOfAdvice(other.id));
+}
+
+function placeOfAdvice(id: AdviceId): number {
+  const place = adviceIds.indexOf(id);
+  return place === -1 ? adviceIds.length : place;
 }
 
 /** By the ref of the key if it has one: with each seed, a ref has another key. */
@@ -275,7 +286,7 @@ function mergeResends(resends: readonly ReportedResend[]): ReportedResend[] {
   return groups.map((rows) => {
     const { outcome, key, fingerprint } = rows[0];
     const count = sum(rows, (row) => row.count);
-    return { outcome, key, fingerprint, count };
+    return { outcome, key, fingerprint, count } satisfies EachMember<ReportedResend>;
   });
 }
 

@@ -85,7 +85,7 @@ export function actionRefs(action: Partial<Record<ActionName, unknown>>): Action
 export const stepKinds = ["say", "request", "advance", ...actionNames] as const;
 export type StepKind = (typeof stepKinds)[number];
 
-/** What a step is; one that only narrates is `say`. */
+/** What a step is: the one of these that it has, as its shape requires. */
 export function stepKind(step: Partial<Record<StepKind, unknown>>): StepKind {
   return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
 }

@@ -66,9 +66,16 @@ interface CheckRow extends RequestCheck {
   readonly explain?: (facts: AuthorizationFacts) => PublicCause;
 }
 
+/** What `error.details` tells about the cause of a 403, by its code. */
+export interface CauseDetails {
+  readonly access_denied: { readonly organization_status: Organization["status"] | undefined };
+  readonly live_access_not_approved: { readonly live_access: Organization["liveAccess"] };
+  readonly insufficient_scope: { readonly required_scope: string | null };
+}
+
 interface PublicCause {
   /** For `error.details`. */
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly details: CauseDetails[keyof CauseDetails];
   /** In words. */
   readonly why: string;
 }

@@ -8,6 +8,7 @@ test("an error of the sandbox is known by its brand, also to another build; noth
   });
   expect([error.name, error.details]).toEqual(["SandboxError", {}]);
   for (const one of [error, ofAnotherBuild]) expect(one).toBeInstanceOf(SandboxError);
-  for (const other of [null, undefined, "unknown_ref", 1, new Error("Failed."), { code: "unknown_ref" }])
+  for (const other of [null, undefined, "unknown_ref", 1, new Error("Failed."), { code: "unknown_ref" }]) {
     expect(other instanceof SandboxError).toBe(false);
+  }
 });

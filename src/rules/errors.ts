@@ -1,3 +1,5 @@
+import { redactEncoded } from "./redact.js";
+
 /** The codes of changes that the owner's site rejects. */
 export const actionErrorCodes = [
   "validation_failed",
@@ -62,6 +64,20 @@ function isSandboxError(value: unknown): value is SandboxError {
   return typeof value === "object" && value !== null && brand in value;
 }
 
+/** Plain data without keys (R46). A caller may have given a part of it: what is no plain data stays. */
+function withoutKeys(value: unknown, around: readonly unknown[]): unknown {
+  if (typeof value === "string") return redactEncoded(value);
+  if (typeof value !== "object" || value === null || around.includes(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutKeys(item, [...around, value]));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+
+  const members: [name: string, member: unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    members.push([redactEncoded(name), withoutKeys(member, [...around, value])]);
+  }
+  return Object.fromEntries(members);
+}
+
 /**
  * An error of this tool; never a response of the API.
  *
@@ -73,10 +89,11 @@ export class SandboxError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: SandboxErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
-    super(message);
+    super(redactEncoded(message));
     this.name = "SandboxError";
     this.code = code;
-    this.details = details;
+    // The secret of a change that was not saved exists nowhere else.
+    this.details = code === "state_unwritable" ? details : (withoutKeys(details, []) as typeof details);
     Object.defineProperty(this, brand, { value: true });
   }
 

@@ -9,6 +9,7 @@ test.each([
   ["%20%7e%7E", " ~~"],
   ["%1f%7f%80", "%1f%7f%80"],
   ["%u0041%U0042%u1041", "AB%u1041"],
+  ["caf\\u00e9 na\\\\u00efve \\u0041\\\\u0042", "caf\\u00e9 na\\\\u00efve AB"],
   [`%${"25".repeat(9)}41`, "A"],
   [`%${"25".repeat(10)}41`, "%41"],
 ])("R46 %s reads %s when its printable characters are decoded, ten times at most", (text, decoded) => {

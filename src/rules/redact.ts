@@ -1,7 +1,12 @@
 import { environments, isKeyCharacter, keyPrefixes } from "./api-key.js";
 
-// Finds and removes keys in texts (R46). No regular expression runs on a text that may have a key: V8 keeps the last text
-// that one has matched, as `RegExp.input`.
+// Finds and removes keys in texts (R46). Four things must be so:
+//
+// - No regular expression runs on a text that may have a key: V8 keeps the last text that one has matched, as `RegExp.input`.
+// - A text is decoded before it is searched: a key that a proxy has percent-encoded is still one.
+// - A key in hex or Base64 is found by its prefix, whose bytes are known. Both encode the same bytes alike, but Base64 does so
+//   in three ways: it reads groups of three bytes, and a prefix starts at the first, second or third byte of a group.
+// - What is behind such a prefix cannot be told apart from the key, since an encoded text may be cut or wrapped: it all goes.
 
 /** The most keys of one text in the record of a request, which must not grow with repeated keys. */
 export const maxKeysKept = 20;
@@ -125,28 +130,35 @@ function decodePrintable(text: string): string {
   return decoded;
 }
 
-const letterU = "u".charCodeAt(0);
+/** What is before the two hex digits of an encoded character; in JSON in JSON, two backslashes. The longer ones first. */
+const escapes: readonly string[] = ["%u00", "%U00", "%", "\\\\u00", "\\u00"];
 
-/** Decodes `%53`, `%u0053` and `\u0053`. */
+/** Decodes `%53`, `%u0053` and `\u0053`. What is no printable character stays as it is encoded. */
 function decodeOnce(encoded: string): string {
-  // JSON in JSON has two backslashes. From here on, there are only percent signs.
-  const text = encoded.replaceAll("\\\\u00", "\\u00").replaceAll("\\u00", "%u00");
   let decoded = "";
   /** The end of what `decoded` stands for. */
   let done = 0;
-  let at = text.indexOf("%");
-  while (at !== -1) {
-    const isUnicode = (text.charCodeAt(at + 1) | 32) === letterU && text.startsWith("00", at + 2);
-    const digits = isUnicode ? at + "%u00".length : at + "%".length;
-    const code = hexDigit(text.charCodeAt(digits)) * 16 + hexDigit(text.charCodeAt(digits + 1));
+  for (let at = 0; at < encoded.length; at++) {
+    const digits = endOfEscape(encoded, at);
+    if (digits === at) continue;
+    const code = hexDigit(encoded.charCodeAt(digits)) * 16 + hexDigit(encoded.charCodeAt(digits + 1));
     const isPrintable = code >= 0x20 && code < 0x7f;
-    if (isPrintable) {
-      decoded += text.slice(done, at) + String.fromCharCode(code);
-      done = digits + 2;
-    }
-    at = text.indexOf("%", isPrintable ? done : at + 1);
+    if (!isPrintable) continue;
+    decoded += encoded.slice(done, at) + String.fromCharCode(code);
+    done = digits + 2;
+    at = done - 1;
   }
-  return decoded + text.slice(done);
+  return decoded + encoded.slice(done);
+}
+
+/** The end of the escape that starts at a position; the position itself if none does. */
+function endOfEscape(text: string, at: number): number {
+  const first = text[at];
+  if (first !== "%" && first !== "\\") return at;
+  for (const opening of escapes) {
+    if (text.startsWith(opening, at)) return at + opening.length;
+  }
+  return at;
 }
 
 /** The value of a hex digit by its character code; NaN for another character. */
@@ -156,7 +168,7 @@ function hexDigit(code: number): number {
   return letter >= 97 && letter < 103 ? letter - 87 : Number.NaN;
 }
 
-// Keys in hex and Base64. They are found by their prefixes, which are always encoded alike.
+// Keys in hex and Base64.
 
 /** The letters that a prefix has in Base64, whatever is before and after it. */
 interface Base64Prefix {

@@ -51,11 +51,16 @@ function isInWord(character: string): boolean {
   return /[\dA-Za-z]/.test(character) || inWord().test(character);
 }
 
-/** What no path has unencoded: clients encode most of these, and a shell, Markdown or HTML gives the others a meaning. */
-const alwaysEncoded = /[^\x21-\x7E]|["$'<>[\\\]^`|]/gu;
-
-/** What no path has encoded: letters, digits, and what has no other meaning in a segment. Clients differ in these. */
-const neverEncoded = /[\w.~:;@=+&()!*,-]/;
+/** By its code, how paths spell a character of ASCII: as it is, always encoded, or as it came, since clients differ. */
+const plain = 1;
+const alwaysEncoded = 2;
+const spellings = new Uint8Array(128).map((_zero, code) => {
+  const character = String.fromCharCode(code);
+  // Letters, digits, and what has no other meaning in a segment.
+  if (/[\w.~:;@=+&()!*,-]/.test(character)) return plain;
+  // Clients encode most of these, and a shell, Markdown or HTML gives the others a meaning.
+  return /[^\x21-\x7E]|["$'<>[\\\]^`|]/.test(character) ? alwaysEncoded : 0;
+});
 
 /**
  * A path from outside in one spelling.
@@ -65,27 +70,61 @@ const neverEncoded = /[\w.~:;@=+&()!*,-]/;
  */
 export function encodePath(path: string): string {
   // Nearly all are plain, and each request with a path parameter needs it.
-  if (/^[\w/.~{}-]*$/.test(path)) return path;
-  const encoded = path
-    .replace(alwaysEncoded, encodeUtf8)
-    // A percent sign that starts no encoded byte stands for itself.
-    .replace(/%(?![0-9a-f]{2})/gi, "%25");
-  return encoded.replace(/%[0-9a-f]{2}/gi, spellByte);
+  if (hasOneSpelling(path)) return path;
+
+  let spelled = "";
+  for (let at = 0; at < path.length; at++) {
+    if (path[at] === "%") {
+      const byte = byteOf(path, at + 1);
+      // A percent sign that starts no encoded byte stands for itself.
+      spelled += byte === undefined ? "%25" : spellByte(byte);
+      if (byte !== undefined) at += 2;
+      continue;
+    }
+    // One of two units, or a unit of ASCII.
+    const character = String.fromCodePoint(path.codePointAt(at) as number); // there is one
+    spelled += isAlwaysEncoded(character) ? encodeUtf8(character) : character;
+    at += character.length - 1;
+  }
+  return spelled;
+}
+
+/** Whether a path has no character that could be spelled differently. */
+function hasOneSpelling(path: string): boolean {
+  // Not a regular expression: V8 keeps the last text it was run on, and this one may have a key (R35).
+  for (let at = 0; at < path.length; at++) {
+    const code = path.charCodeAt(at);
+    const isPlain = spellings[code] === plain || "/{}".includes(path[at] as string);
+    if (!isPlain) return false;
+  }
+  return true;
+}
+
+function isAlwaysEncoded(character: string): boolean {
+  const code = character.charCodeAt(0);
+  return code >= spellings.length || spellings[code] === alwaysEncoded;
+}
+
+/** The byte of two hex digits; `undefined` if they are none. */
+function byteOf(text: string, at: number): number | undefined {
+  const digits = text.slice(at, at + 2);
+  return /^[\da-f]{2}$/i.test(digits) ? Number.parseInt(digits, 16) : undefined;
 }
 
 /** A character as the encoded bytes of its UTF-8. */
 function encodeUtf8(character: string): string {
   let encoded = "";
-  for (const byte of new TextEncoder().encode(character)) {
-    encoded += `%${byte.toString(16).padStart(2, "0")}`;
-  }
+  for (const byte of new TextEncoder().encode(character)) encoded += percentEncoded(byte);
   return encoded;
 }
 
 /** An encoded byte as all paths spell it: decoded, or with capital letters. */
-function spellByte(encoded: string): string {
-  const decoded = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
-  return neverEncoded.test(decoded) ? decoded : encoded.toUpperCase();
+function spellByte(byte: number): string {
+  return spellings[byte] === plain ? String.fromCharCode(byte) : percentEncoded(byte);
+}
+
+function percentEncoded(byte: number): string {
+  return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 }
 
 /** A path in one spelling, without the names of its parameters: paths of one form match the same requests. */

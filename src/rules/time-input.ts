@@ -4,25 +4,39 @@ import { type Instant, isInstant, parseDuration, parseTime, timeHint } from "./t
 
 // Times and durations from a caller. A wrong one is an error.
 
-/** The milliseconds of a duration; throws `validation_failed` for anything else. */
+/** The milliseconds of a duration; throws `validation_failed` for anything else, which JavaScript may pass. */
 export function requireDuration(duration: string | number): number {
-  const length = typeof duration === "number" ? duration : parseDuration(duration);
+  let length: number | undefined;
+  if (typeof duration === "number") length = duration;
+  if (typeof duration === "string") length = parseDuration(duration);
   if (length !== undefined && Number.isSafeInteger(length)) return length;
   throw invalidInput("duration", duration, "write it as 90s, 10m, 2h or 7d, or as whole milliseconds");
 }
 
-/** The epoch milliseconds of an instant; throws `validation_failed` for anything else. */
+/** The epoch milliseconds of an instant; throws `validation_failed` for anything else, which JavaScript may pass. */
 export function requireInstant(instant: Instant): number {
-  // A text without a zone would mean different instants on different machines.
-  const isEpoch = typeof instant === "number" || instant instanceof Date;
-  const time = isEpoch ? Number(instant) : parseTime(instant);
+  const time = epochMilliseconds(instant);
   if (isInstant(time)) return time;
-  // JavaScript may pass anything.
-  const text = isEpoch || typeof instant === "string" ? `${instant}` : "";
-  throw invalidInput("time", instant, timeHint(text));
+  const isText = typeof instant === "string" || typeof instant === "number" || instant instanceof Date;
+  throw invalidInput("time", instant, timeHint(isText ? `${instant}` : ""));
+}
+
+/** The epoch milliseconds of an instant; anything else for what is none. */
+function epochMilliseconds(instant: Instant): unknown {
+  // A text without a zone would mean different instants on different machines.
+  if (typeof instant === "string") return parseTime(instant);
+  if (typeof instant === "number") return instant;
+  if (instant instanceof Date) return Number(instant);
+  // `Temporal.Instant` and `Temporal.ZonedDateTime`, of the runtime or of a library.
+  return (instant as { readonly epochMilliseconds?: unknown } | null | undefined)?.epochMilliseconds;
+}
+
+/** Whether a value can be a detail of an error: JSON has it. */
+function isPlain(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
 function invalidInput(kind: string, value: unknown, hint: string): SandboxError {
   const message = `Invalid ${kind} ${quote(value)}: ${hint}.`;
-  return new SandboxError("validation_failed", message, { given: value });
+  return new SandboxError("validation_failed", message, isPlain(value) ? { given: value } : {});
 }

@@ -39,8 +39,8 @@ export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}` | number;
 /** How long a replaced key still works: `90s`, `61m`, `2h`, `7d`, or 0. */
 export type Overlap = `${number}${"s" | "m" | "h" | "d"}` | 0;
 
-/** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
-export type Instant = string | number | Date;
+/** A point in time: ISO 8601 with a zone, epoch milliseconds, a `Date`, or what has them, such as a `Temporal.Instant`. */
+export type Instant = string | number | Date | { readonly epochMilliseconds: number };
 
 /** Whether a value is an instant that clocks can show. */
 export function isInstant(value: unknown): value is number {

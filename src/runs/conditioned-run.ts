@@ -210,8 +210,9 @@ function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): 
 /** The success of a call, as if its key had passed each check and the request was counted. */
 function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
   const { entry, endpoint = me } = call;
-  const caller = entry && { ...entry, usage: { ...entry.usage, dayCount: entry.usage.dayCount + 1 } };
-  return renderSuccess(sandbox, call, endpoint, endpoint.respond(caller));
+  if (entry === undefined) return renderSuccess(sandbox, call, endpoint, endpoint.example());
+  const counted = { ...entry, usage: { ...entry.usage, dayCount: entry.usage.dayCount + 1 } };
+  return renderSuccess(sandbox, call, endpoint, endpoint.respond(counted));
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */

@@ -1,4 +1,5 @@
 import {
+  type ApiOutcomeId,
   isSuccess,
   type OutcomeId,
   outcomes,
@@ -20,8 +21,12 @@ export interface Endpoint {
   /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
   readonly scope?: string | null;
   readonly summary: string;
-  /** The success for a key; for `undefined`, an example. Changes nothing, because dry runs use it too. */
-  readonly respond: (caller: KeyEntry | undefined) => TextBody;
+  /** Whether its success has a body. */
+  readonly hasBody: boolean;
+  /** The body of its success for a key; empty without a body. Changes nothing, because dry runs use it too. */
+  readonly respond: (entry: KeyEntry) => TextBody;
+  /** The body of its success for nobody: an example. */
+  readonly example: () => TextBody;
 }
 
 /** An endpoint that the specification has, and its description. */
@@ -39,15 +44,18 @@ export interface TextBody {
   readonly bytes: number;
 }
 
-/** The outcome of a success of an endpoint: its own, or for `/me` the one that the key decides. */
-export function successOutcomeOf<OfKey>(endpoint: Endpoint, ofKey: OfKey): OfKey | SuccessOutcomeId {
-  if (endpoint.isMe) return ofKey;
-  return `${endpoint.status}.${endpoint.operationId}` as const;
+/** The outcome of a success of an endpoint: for `/me` the one that the key decides, for any other its own. */
+export function successOutcomeOf(endpoint: Endpoint, ofKey: ApiOutcomeId): ApiOutcomeId {
+  return endpoint.isMe ? ofKey : ownSuccessOf(endpoint);
+}
+
+/** The outcome of each success of an endpoint other than `/me`. */
+export function ownSuccessOf({ status, operationId }: Endpoint): SuccessOutcomeId {
+  return `${status}.${operationId}` as const;
 }
 
 /** All outcomes that a success of an endpoint can have. */
 export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
-  const own = successOutcomeOf(endpoint, undefined);
-  if (own !== undefined) return [own];
+  if (!endpoint.isMe) return [ownSuccessOf(endpoint)];
   return outcomes.map(({ id }) => id).filter(isSuccess);
 }

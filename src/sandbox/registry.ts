@@ -12,7 +12,7 @@ export interface OrganizationEntry {
   organization: Organization;
   readonly keys: KeyEntry[];
   /**
-   * So that a long list of ended keys is not read again and again: the keys that had not ended when `pruneEnded` last
+   * So that a long list of ended keys is not read again and again: the keys that had not ended when `removeEnded` last
    * read them, and those that were added or changed since. `undefined` until somebody counts active keys.
    */
   unended?: Set<KeyEntry>;
@@ -42,7 +42,7 @@ export class Registry {
   readonly #keys = new Map<string, KeyEntry>();
   /** By the SHA-256 of the key. */
   readonly #byHash = new Map<string, KeyEntry>();
-  /** The keys whose end is known, until `pruneEnded` removes them because it has come. */
+  /** The keys whose end is known, until `removeEnded` removes them because it has come. */
   readonly withKnownEnd = new Set<KeyEntry>();
   /** Which number to try next for a new ref such as `main-4`, by the ref without it (`main`): the lower ones are taken for good. */
   readonly nextSuffixes = new Map<string, number>();
@@ -115,13 +115,12 @@ export class Registry {
   }
 }
 
-/** Removes the keys from the set that are over at `now`, and returns the others. */
-export function pruneEnded(keys: Set<KeyEntry>, now: number): KeyEntry[] {
+/** Removes the keys from the set that are over at `now`. */
+export function removeEnded(keys: Set<KeyEntry>, now: number): void {
   for (const entry of keys) {
     const state = keyStateAt(entry.key, now);
     if (keyStateTable[state].isOver) keys.delete(entry);
   }
-  return [...keys];
 }
 
 function unknownRefError(

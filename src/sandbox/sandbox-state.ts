@@ -23,8 +23,8 @@ export interface Platform {
   /** The wall clock, in epoch milliseconds. */
   readonly time: () => number;
   /**
-   * The time that drives clocks, in epoch milliseconds. Corrections of the wall clock do not affect it; a fake `Date`
-   * moves it in both directions.
+   * The time that drives clocks, in epoch milliseconds. It follows the wall clock forward, also over a sleep of the machine,
+   * but not a step back; a fake `Date` moves it in both directions.
    */
   readonly steadyTime: () => number;
   /** A clock for durations, in fractional milliseconds. */
@@ -37,7 +37,7 @@ export interface Platform {
   readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
 }
 
-/** The state of a running sandbox. Sandboxes share nothing: a process can run many. A restart keeps these members. */
+/** The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members. */
 export interface SandboxState extends StartState {
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */

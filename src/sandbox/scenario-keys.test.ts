@@ -4,7 +4,7 @@ import { type KeyRecord, keyEndFields } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
 import type { KeyFields } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { pruneEnded, Registry } from "./registry.js";
+import { Registry, removeEnded } from "./registry.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { startUsage } from "./usage.js";
 
@@ -32,7 +32,11 @@ test("a key that a change ends no longer counts, and one that a change makes wor
   const registry = registryOf(hashOf("a"), hashOf("b"));
   const [first, second] = [registry.key("key-0"), registry.key("key-1")];
   first.owner.unended = new Set(first.owner.keys);
-  const unended = () => pruneEnded(first.owner.unended ?? new Set(), 5);
+  const unended = () => {
+    const keys = first.owner.unended ?? new Set();
+    removeEnded(keys, 5);
+    return [...keys];
+  };
   registry.change(first, { expiresAt: 4 });
   expect([unended(), registry.withKnownEnd.has(first)]).toEqual([[second], true]);
   registry.change(first, { expiresAt: 6 });

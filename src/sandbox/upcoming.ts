@@ -2,7 +2,7 @@ import { actionName, actionRefs } from "../rules/actions.js";
 import { earliestEnd, type KeyEnds, lastClockInstant } from "../rules/api-key.js";
 import { faultOutcomeId } from "../rules/fault-effects.js";
 import { dayEnd, isoTime, minute, minuteEnd } from "../rules/time.js";
-import { pruneEnded } from "./registry.js";
+import { removeEnded } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { keyRefsOf } from "./step-results.js";
 import type { Upcoming } from "./view-shapes.js";
@@ -77,7 +77,8 @@ function clockEvents(sandbox: SandboxState, now: number): ClockEvent[] {
 
 function keyEvents({ registry }: SandboxState, now: number): ClockEvent[] {
   const events: ClockEvent[] = [];
-  for (const { key } of pruneEnded(registry.withKnownEnd, now)) {
+  removeEnded(registry.withKnownEnd, now);
+  for (const { key } of registry.withKnownEnd) {
     // A key stops working once, at the earliest instant.
     const end = earliestEnd(key);
     if (end === undefined) continue;

@@ -23,7 +23,7 @@ export interface ScenarioKey {
 }
 
 /** Where a listed key is in its scenario. */
-export function keyPath({ ref, organization }: ScenarioKey): FieldPath {
+export function fieldOfKey({ ref, organization }: ScenarioKey): FieldPath {
   return ["organizations", organization, "keys", ref];
 }
 
@@ -129,7 +129,7 @@ export function sharedValues(scenario: Scenario): SharedValue[] {
   for (const key of describedKeys(scenario)) {
     secrets.push({
       owner: key.ref,
-      field: keyPath(key),
+      field: fieldOfKey(key),
       pinned: key.fields.secret,
       derive: () => secretOf(key, seed),
     });

@@ -77,8 +77,9 @@ function findExtended(
     if (error instanceof ScenarioError) throw error;
     let message = error instanceof Error ? error.message : String(error);
     // Our loaders' messages are sentences; others need a sentence around them.
-    if (!(error instanceof SandboxError))
+    if (!(error instanceof SandboxError)) {
       message = `the scenario ${quote(name)} could not be read: ${message}`;
+    }
     addAtName({ code: "extends_failed", message, hint: nameHint });
     return undefined;
   }

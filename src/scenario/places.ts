@@ -38,8 +38,9 @@ function describe(source: SourceText, offset: number): Place {
 /** The number of the line that starts at an offset. */
 function lineNumberAt(text: string, lineStart: number): number {
   let line = 1;
-  for (let end = text.indexOf("\n"); end !== -1 && end < lineStart; end = text.indexOf("\n", end + 1))
+  for (let end = text.indexOf("\n"); end !== -1 && end < lineStart; end = text.indexOf("\n", end + 1)) {
     line += 1;
+  }
   return line;
 }
 

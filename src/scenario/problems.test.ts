@@ -108,8 +108,9 @@ test.each([1, 50, 400, 799, 801])("of a long line the part around column %i is s
 
 test("no character is cut in half", () => {
   const line = "🏦".repeat(200);
-  for (const column of [1, 101, 201, 301, 399])
+  for (const column of [1, 101, 201, 301, 399]) {
     expect(excerptOf(line, column).text).not.toMatch(/^…?[\uDC00-\uDFFF]|[\uD800-\uDBFF]…?$/);
+  }
 });
 
 test.each([
@@ -155,8 +156,9 @@ test.each<[where: string, text: string]>([
 const keys = ["SVC_test_", "SVC_live_", "legacysvc_test_", "legacysvc_live_"].map((prefix) => prefix + words);
 
 test.each(keys)("no excerpt contains a text that looks like a key: %s (R46)", (key) => {
-  for (const text of [`tokne: ${key}`, `then: "${key}"`, `a: { b: [${key}] } # ${key}`, `a:\n  ${key}`])
+  for (const text of [`tokne: ${key}`, `then: "${key}"`, `a: { b: [${key}] } # ${key}`, `a:\n  ${key}`]) {
     expect([lineOf(text), lineOf(text, text.length)].join()).not.toMatch(/horse|battery|staple/);
+  }
 });
 
 test("another value is shown in a field whose name only resembles token", () => {

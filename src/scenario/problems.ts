@@ -6,6 +6,9 @@ import { maximumProblems } from "../schema/check.js";
 import type { Problem, Spelling } from "../schema/problem.js";
 import { type FieldPath, pathText } from "../schema/shape.js";
 
+/** The codes of what is valid, and usually a mistake: warnings, and no errors. */
+export const warningCodes = ["secret_unmarked", "scope_unheld", "zeros_dropped"] as const;
+
 /** The code of each problem of a scenario; a closed list, stable for callers. */
 export const problemCodes = [
   // The text
@@ -66,10 +69,7 @@ export const problemCodes = [
   "timeline_order",
   // Found by running it
   "step_fails",
-  // Warnings of `validate`
-  "secret_unmarked",
-  "scope_unheld",
-  "zeros_dropped",
+  ...warningCodes,
 ] as const;
 
 export type ScenarioProblemCode = (typeof problemCodes)[number];

@@ -2,7 +2,7 @@ import { defaultScopes, hasSandboxMark, sandboxMark } from "../rules/api-key.js"
 import type { Spelling } from "../schema/problem.js";
 import type { FieldPath } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
-import { describedKeys, keyPath, writtenKeys } from "./described-keys.js";
+import { describedKeys, fieldOfKey, writtenKeys } from "./described-keys.js";
 import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
@@ -20,7 +20,7 @@ export function unmarkedSecrets(scenario: Scenario): FieldProblem[] {
     if (secret === undefined || hasSandboxMark(secret)) continue;
     warnings.push({
       code: "secret_unmarked",
-      field: [...keyPath(key), "secret"],
+      field: [...fieldOfKey(key), "secret"],
       message: `the secret of ${quote(key.ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`,
       hint: `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`,
     });

@@ -124,8 +124,9 @@ function mappingKeywords(shape: MappingKind, schemaOfPart: SchemaOfPart): JsonSc
   const schema: Record<string, unknown> = { type: "object", properties };
   if (required.length > 0) schema.required = required;
   if (!shape.isOpen) schema.additionalProperties = false;
-  if (shape.needsOneOf !== undefined)
+  if (shape.needsOneOf !== undefined) {
     schema.anyOf = shape.needsOneOf.map((name) => hasFieldSchema(name, shape));
+  }
   return schema;
 }
 

@@ -334,8 +334,9 @@ export function expectedWords(shape: Shape, value?: unknown): string {
 function expectedNumber(shape: NumberKind, value: unknown): string {
   const { isWhole, min } = shape;
   let { max } = shape;
-  // JSON has larger integers, but not exactly.
-  const isTooLarge = isWhole && Number(value) > Number.MAX_SAFE_INTEGER;
+  // JSON has larger integers, but not exactly. Any other value may have no number.
+  const isNumeric = typeof value === "number" || typeof value === "string";
+  const isTooLarge = isWhole && isNumeric && Number(value) > Number.MAX_SAFE_INTEGER;
   if (max === undefined && isTooLarge) max = Number.MAX_SAFE_INTEGER;
 
   const noun = isWhole ? "an integer" : "a number";

@@ -32,9 +32,9 @@ function quoteText(text: string): string {
   return quoted.replace(lookAlike(), codePoint);
 }
 
-/** The name of a file for a message, whole: its reader looks it up. Only a word of two scripts looks like another one. */
+/** The name of a file for a message, whole, and with single backslashes: its reader pastes it. Only a word of two scripts looks like another one. */
 export function quoteFile(name: string): string {
-  const quoted = showInvisible(JSON.stringify(name));
+  const quoted = showInvisible(JSON.stringify(name).replaceAll("\\\\", "\\"));
   return quoted.replace(anyWord(), (letters) => {
     if (!/[A-Za-z]/.test(letters)) return letters;
     return letters.replace(lookAlike(), codePoint);

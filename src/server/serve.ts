@@ -1,22 +1,60 @@
 import type { IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { certificateName, hostToConnectTo, isLoopback } from "../node/addresses.js";
-import { nodeCrypto, timers } from "../node/platform.js";
+import type { AddressInfo, Socket } from "node:net";
+import { baseUrlFor, certificateName, hostToConnectTo, isLoopback } from "../node/addresses.js";
+import type { Logger } from "../node/logger.js";
+import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import { controlPath } from "../rules/request-path.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import type { ControlServer } from "./control/control-server.js";
+import { type GivenNames, readGivenNames } from "./names.js";
 import { type AnyServer, closeServer } from "./sockets/connections.js";
-import { createHttpServer } from "./sockets/http-server.js";
+import { type ControlHandler, createHttpServer, respondTo } from "./sockets/http-server.js";
 import { sendServerError } from "./sockets/send-response.js";
-import {
-  type ControlHandler,
-  createServerState,
-  type Hosting,
-  type ServeOptions,
-  type ServerState,
-} from "./sockets/server-state.js";
 import type { CertificatePair } from "./sockets/tls.js";
+import type { StateFile } from "./state-file.js";
+
+export interface ServeOptions {
+  /** 0: any free port. */
+  readonly port: number;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /**
+   * The base URL for clients, if it differs from the server's own address: behind a proxy, in a container, on another
+   * machine. Default: the server's own.
+   */
+  readonly publicUrl?: string | URL;
+  /** Hosts that the control plane accepts on a loopback address, besides this machine's names and the host of `publicUrl`. */
+  readonly allowHosts?: readonly string[];
+  /** Serves HTTPS with a certificate and its key (PEM), or with a self-signed one if `true`. Default: HTTP. */
+  readonly tls?: boolean | CertificatePair;
+  /** Whether API responses have `X-Sandbox-Outcome`. Default: false. */
+  readonly explain?: boolean;
+  /** Whether the control plane is served. Default: true. */
+  readonly control?: boolean;
+  /** The bearer token of the control plane. Default: none on a loopback address, a random one on others. */
+  readonly controlToken?: string;
+  /** Called with a defect of the sandbox; the client got a 500. Default: ignored. */
+  readonly onDefect?: (error: unknown) => void;
+}
+
+/** What the program around the server gives it. */
+export interface Hosting {
+  /** Stops the server, when a call of the control plane asks for it. Default: closes the server. */
+  readonly onStop?: () => void;
+  /** The scenario that the server was started with; a watched file changes it. Default: the sandbox's at the start. */
+  readonly startedScenario?: () => NamedScenario;
+  /** The file that keeps the sandbox. Default: none. */
+  readonly stateFile?: StateFile | undefined;
+  /** Called for each change through the control plane and each rejected token, once its response is known. Default: ignored. */
+  readonly onControlCall?: Logger["controlCall"];
+  /** Called before each call of the control plane: other processes may have added requests. Default: nothing. */
+  readonly beforeControlCall?: () => void;
+  /** How the user starts svc-sandbox, for messages. Default: by its name. */
+  readonly program?: string;
+}
 
 export interface RunningServer {
   /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
@@ -46,70 +84,122 @@ const tokenBytes = 24;
 
 /** Serves a sandbox; resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
 export async function serve(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
-  const { port, host = defaultHost, control = true, program = "svc-sandbox", stateFile } = options;
-  // Reports tell the user to run certify in the way that he started this program.
-  if (options.program !== undefined) {
-    sandbox.invocation = { ...sandbox.invocation, certify: `${program} certify` };
-  }
+  const { stateFile, onDefect = () => {} } = options;
+  tellHowToStart(sandbox, options);
+  runDue(sandbox);
+  const { name, scenario, text } = sandbox;
+  const startedAt = nodePlatform.time();
+  const names = readGivenNames(options.publicUrl, options.allowHosts);
 
-  // What responds: the API, and the control plane under its path.
-  const state = createServerState(sandbox, { onStop: () => void close(), ...options });
-  const certificate = await certificateFor(state, options);
-  if (control) state.control = mountControl(state);
-
-  // What is known once it listens.
-  const { server, open } = createHttpServer(state, certificate);
-  const address = await listenOn(server, port, host, program);
-  state.localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
-  state.loopback = isLoopback(address.address);
+  // It gets requests only after this turn of the event loop, in which it begins to respond.
+  const { server, open, certificate, localUrl, isLocal } = await listen(options, names);
   // Other machines can call its control plane.
-  if (!state.loopback) state.token ??= nodeCrypto.randomBytes(tokenBytes).toString("base64url");
+  const token = options.controlToken || (isLocal ? undefined : randomToken());
+  const stopping = new AbortController();
 
   // Timelines also continue without requests.
   const dueTimer = timers.setInterval(() => tryToRunDue(sandbox), dueIntervalMs).unref();
 
-  // `onStop` also calls it, with a call of the control plane, which comes later.
   async function close(grace = 2000): Promise<void> {
-    state.stopping.abort();
+    stopping.abort();
     timers.clearInterval(dueTimer);
     await closeServer(server, open, grace);
   }
 
+  const hasControl = options.control !== false;
+  const controlServer: ControlServer = {
+    sandbox,
+    startedScenario: options.startedScenario ?? (() => ({ name, scenario, text })),
+    stateFile,
+    startedAt,
+    startId: nodePlatform.random(),
+    isLocal,
+    allowedHosts: names.allowedHosts,
+    token,
+    stop: options.onStop ?? (() => void close()),
+    stopping: stopping.signal,
+    beforeCall: options.beforeControlCall ?? (() => {}),
+    onCall: options.onControlCall ?? (() => {}),
+    onDefect,
+  };
+  respondTo(server, {
+    sandbox,
+    explain: options.explain ?? false,
+    control: hasControl ? mountControl(controlServer) : undefined,
+    baseUrlFor: (request) => names.publicUrl ?? baseUrlFor(request, localUrl),
+    stopping: stopping.signal,
+    onDefect,
+  });
+
+  await beginToSave(stateFile, close);
+  const url = names.publicUrl ?? localUrl;
+  return {
+    url,
+    localUrl,
+    close,
+    certificate: certificate?.cert,
+    controlUrl: hasControl ? url + controlPath : undefined,
+    controlToken: hasControl ? token : undefined,
+  };
+}
+
+/** Tells the sandbox how its user reaches it and starts this program, for the commands in messages. */
+function tellHowToStart(sandbox: SandboxState, { program, tls = false }: ServeOptions & Hosting): void {
+  const { invocation } = sandbox;
+  sandbox.invocation = {
+    ...invocation,
+    certify: program === undefined ? invocation.certify : `${program} certify`,
+    curlOptions: tls === false ? invocation.curlOptions : "-k",
+  };
+}
+
+/** A server that listens, with what is known since, and responds to nothing yet. */
+interface Listening {
+  readonly server: AnyServer;
+  /** Its open connections. */
+  readonly open: ReadonlySet<Socket>;
+  readonly certificate: CertificatePair | undefined;
+  readonly localUrl: string;
+  /** Whether only this machine reaches it. */
+  readonly isLocal: boolean;
+}
+
+/** Listens. Throws `address_in_use`, `address_unavailable` or `certificate_unusable`. */
+async function listen(options: ServeOptions & Hosting, names: GivenNames): Promise<Listening> {
+  const certificate = await certificateFor(options, names);
+  const { server, open } = createHttpServer(certificate);
+  const address = await listenOn(server, options);
+  const localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
+  return { server, open, certificate, localUrl, isLocal: isLoopback(address.address) };
+}
+
+/** Begins to keep the sandbox. A server whose state cannot be written ends. */
+async function beginToSave(stateFile: StateFile | undefined, close: RunningServer["close"]): Promise<void> {
   try {
     stateFile?.begin();
   } catch (error) {
     await close(0);
     throw error;
   }
-
-  const { localUrl, token } = state;
-  const url = state.publicUrl ?? localUrl;
-  return {
-    url,
-    localUrl,
-    close,
-    certificate: certificate?.cert,
-    controlUrl: control ? url + controlPath : undefined,
-    controlToken: control ? token : undefined,
-  };
 }
 
-/** The certificate to serve HTTPS with, if any; then the commands that messages show accept it. */
-async function certificateFor(
-  { sandbox, allowedHosts }: ServerState,
-  options: ServeOptions,
-): Promise<CertificatePair | undefined> {
-  const { tls = false, host = defaultHost } = options;
-  if (tls === false) return undefined;
+function randomToken(): string {
+  return nodeCrypto.randomBytes(tokenBytes).toString("base64url");
+}
 
-  sandbox.invocation = { ...sandbox.invocation, curlOptions: "-k" };
+/** The certificate to serve HTTPS with; `undefined` for HTTP. */
+async function certificateFor(
+  { tls = false, host = defaultHost }: ServeOptions,
+  { allowedHosts }: GivenNames,
+): Promise<CertificatePair | undefined> {
+  if (tls === false) return undefined;
   // Most servers speak HTTP, and the certificates take long to load.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(certificateName)]);
 }
 
 /** The control plane. The first call loads it: Express takes longer to load than everything else, and most runs do not need it. */
-function mountControl(state: ServerState): ControlHandler {
+function mountControl(server: ControlServer): ControlHandler {
   let app: ControlHandler | undefined;
 
   const loadFor = async (request: IncomingMessage) => {
@@ -120,7 +210,7 @@ function mountControl(state: ServerState): ControlHandler {
     });
     try {
       const { createControlApp } = await import("./control/app.js");
-      app ??= createControlApp(state);
+      app ??= createControlApp(server);
       return app;
     } finally {
       isLoading = false;
@@ -133,7 +223,7 @@ function mountControl(state: ServerState): ControlHandler {
       const loaded = await loadFor(request);
       loaded(request, response);
     } catch (error) {
-      state.onDefect(error);
+      server.onDefect(error);
       sendServerError(response, 500);
     }
   };
@@ -145,12 +235,8 @@ function mountControl(state: ServerState): ControlHandler {
 }
 
 /** Listens, and returns the address. Throws `address_in_use` or `address_unavailable`. */
-async function listenOn(
-  server: AnyServer,
-  port: number,
-  host: string,
-  program: string,
-): Promise<AddressInfo> {
+async function listenOn(server: AnyServer, options: ServeOptions & Hosting): Promise<AddressInfo> {
+  const { port, host = defaultHost, program = "svc-sandbox" } = options;
   const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     server.once("error", resolve);
     server.listen(port, host, backlog, () => resolve(undefined));

@@ -16,8 +16,7 @@ import { shapeProblems } from "../schema/check.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import { openSandbox } from "./open-sandbox.js";
-import { type RunningServer, serve } from "./serve.js";
-import type { ServeOptions } from "./sockets/server-state.js";
+import { type RunningServer, type ServeOptions, serve } from "./serve.js";
 
 export interface ServerOptions<Source = ScenarioSource | (string & {})>
   extends Partial<ServeOptions>,
@@ -133,8 +132,11 @@ export async function startServer(
 
   // The state file has the requests until the last one, so that it is closed after the server.
   async function close(grace?: number): Promise<void> {
-    await running.close(grace);
-    stateFile?.close();
+    try {
+      await running.close(grace);
+    } finally {
+      stateFile?.close();
+    }
   }
   return { ...running, close, sandbox: sandboxApi(sandbox), [Symbol.asyncDispose]: () => close() };
 }

@@ -57,8 +57,9 @@ export async function runSteps(sandbox: Operated, send: Send, steps: readonly St
     } else {
       const { key, headers, ...sent } = step.send;
       const keyed = { ...headers, ...(key !== undefined && { "x-api-key": secretOf(key) }) };
-      for (let i = 0; i < (step.times ?? 1); i++)
+      for (let i = 0; i < (step.times ?? 1); i++) {
         seen.push(await send({ ...sent, headers: keyed }).catch(rejectedByClient));
+      }
     }
   }
   return seen;

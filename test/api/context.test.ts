@@ -81,8 +81,9 @@ test.each(respondingScenarios)("R48 %s: every response validates against the des
 test("R47 the version is in the path: without it, or with another, there is nothing", async () => {
   const { sandbox, send } = openApi("key-states");
   const headers = { "x-api-key": sandbox.secret("active") };
-  for (const path of ["/relying-party/me", "/v2/relying-party/me", "/", "/V1/relying-party/me"])
+  for (const path of ["/relying-party/me", "/v2/relying-party/me", "/", "/V1/relying-party/me"]) {
     expectError(await send({ path, headers }), 404, "not_found");
+  }
 });
 
 test("R21 a key that lacks the scope of the endpoint gets 403 insufficient_scope, as long as one is needed", async () => {

@@ -50,8 +50,9 @@ test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no k
 
   // Who resets at once hears nothing.
   if (name !== "reset at once") expect(responses).not.toEqual([]);
-  for (const response of responses)
+  for (const response of responses) {
     expectDecent(response, name === "the control plane" || name === "absolute targets with odd authorities");
+  }
   const shown = responses.map(({ head, body }) => head + body);
   const remembered = [...journaled, ...sandbox.journal.requests()].map((entry) => JSON.stringify(entry));
   expect(keysShown(sent, [...shown, ...remembered])).toEqual([]);

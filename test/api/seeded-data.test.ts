@@ -27,8 +27,9 @@ const sparse = fc
     const taken = new Set<string>();
     const free = ([name]: readonly [string, ...unknown[]]) => !taken.has(name) && taken.add(name).has(name);
     const organizations: Record<string, Organization> = {};
-    for (const [name, type, keys] of described)
+    for (const [name, type, keys] of described) {
       organizations[name] = { type, keys: Object.fromEntries(keys.filter(free)) };
+    }
     return { version: 1, organizations };
   });
 

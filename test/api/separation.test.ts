@@ -21,12 +21,13 @@ test("R45 no endpoint returns a farmer of the sandbox for a live key", async () 
   const live = sandbox.keys.list().filter(({ environment }) => environment === "live");
   const paths = ["/v1/relying-party/me", ...pathsOf(sandbox)];
   expect([live.length > 0, paths.length > 2]).toEqual([true, true]);
-  for (const { ref } of live)
+  for (const { ref } of live) {
     for (const path of paths) {
       const headers = { "x-api-key": sandbox.secret(ref as "underwriting-live") };
       const text = await (await sandbox.fetch(new URL(path, base), { headers })).text();
       expect(farmers.filter(({ farmer_id: id }) => text.includes(id))).toEqual([]);
     }
+  }
 });
 
 test("R49 outside of its scenario, announced paths respond like any unknown path", async () => {

@@ -99,8 +99,9 @@ test("a scenario that loads is served as its endpoints say, and each of them is 
         return;
       }
       loaded += 1;
-      for (const [method, segments] of others)
+      for (const [method, segments] of others) {
         await expectServed(sandbox, written, method, `/${segments.join("/")}`);
+      }
       for (const one of written) {
         const reaching = one.path.replace(/\{[^}]*\}/g, "any-value");
         expect(await expectServed(sandbox, written, one.method, reaching)).toBe(one);
@@ -108,8 +109,9 @@ test("a scenario that loads is served as its endpoints say, and each of them is 
         expect(await expectServed(sandbox, written, one.method, other)).toBe(one);
       }
       const { endpoints: reported } = sandbox.report();
-      for (const { name } of written)
+      for (const { name } of written) {
         expect(reported.find((one) => one.operationId === name)?.requests).toBeGreaterThan(0);
+      }
     }),
     runs(500),
   );

@@ -6,9 +6,9 @@ import {
   verdictOf,
 } from "../../src/certify/certificate.js";
 import { certificateText } from "../../src/certify/certificate-text.js";
-import { newCheck, notJudged } from "../../src/certify/judgment.js";
+import { notJudged } from "../../src/certify/judgment.js";
 import { render } from "../../src/report/render/render.js";
-import { failed } from "./certified.js";
+import { failed, judgedCheck } from "./certified.js";
 
 test("a certificate is one screen: causes first, then what held and what was not judged", () => {
   expect(certificateText(failed)).toBe(
@@ -102,7 +102,7 @@ test("a problem comes before what is not judged, and both are shown", () => {
 });
 
 test("a check that failed without a problem is printed by its name, and counts as one", () => {
-  const checks = [...failed.checks, newCheck("varied.7", { kind: "failed" })];
+  const checks = [...failed.checks, judgedCheck({ kind: "varied", seed: 7 }, { kind: "failed" })];
   const lines = certificateText({ ...failed, checks }).split("\n");
   expect(lines[0]).toMatch(/^Failed \(allowed 200\.retiring\): 2 problems, /);
   expect(lines).toContain("2. varied.7 failed, and no run shows why");
@@ -128,19 +128,45 @@ const seen = { checks: [], problems: [], notes: [], runs: 9, scenarios: [], isSt
 const [problem] = failed.problems;
 
 test.each<[string, object, string]>([
-  ["everything held", { checks: [newCheck("varied.1", held), newCheck("answer.200.test", held)] }, "passed"],
-  ["there is a problem", { problems: [problem], unusable: reason }, "failed"],
-  ["a check failed without a problem", { checks: [newCheck("varied.1", { kind: "failed" })] }, "failed"],
-  ["it is not usable", { unusable: reason }, "not_judged"],
-  ["no varied run is judged", { checks: [newCheck("varied.1", open)] }, "not_judged"],
   [
-    "one varied run is judged",
-    { checks: [newCheck("varied.1", open), newCheck("varied.2", held)] },
+    "everything held",
+    {
+      checks: [
+        judgedCheck({ kind: "varied", seed: 1 }, held),
+        judgedCheck({ kind: "answer", outcome: "200.test" }, held),
+      ],
+    },
     "passed",
   ],
-  ["no wrong answer is judged", { checks: [newCheck("answer.200.test", open)] }, "not_judged"],
-  ["no fault is judged", { checks: [newCheck("fault.hang", open)] }, "passed"],
-  ["no resend is judged", { checks: [newCheck("resend.401", open)] }, "passed"],
+  ["there is a problem", { problems: [problem], unusable: reason }, "failed"],
+  [
+    "a check failed without a problem",
+    { checks: [judgedCheck({ kind: "varied", seed: 1 }, { kind: "failed" })] },
+    "failed",
+  ],
+  ["it is not usable", { unusable: reason }, "not_judged"],
+  ["no varied run is judged", { checks: [judgedCheck({ kind: "varied", seed: 1 }, open)] }, "not_judged"],
+  [
+    "one varied run is judged",
+    {
+      checks: [
+        judgedCheck({ kind: "varied", seed: 1 }, open),
+        judgedCheck({ kind: "varied", seed: 2 }, held),
+      ],
+    },
+    "passed",
+  ],
+  [
+    "no wrong answer is judged",
+    { checks: [judgedCheck({ kind: "answer", outcome: "200.test" }, open)] },
+    "not_judged",
+  ],
+  ["no fault is judged", { checks: [judgedCheck({ kind: "fault", outcome: "fault.hang" }, open)] }, "passed"],
+  [
+    "no resend is judged",
+    { checks: [judgedCheck({ kind: "resend", outcome: "401.revoked" }, open)] },
+    "passed",
+  ],
   ["it was stopped, although there is a problem", { problems: [problem], isStopped: true }, "stopped"],
 ])("the verdict if %s", (_, more, verdict) => {
   expect(verdictOf({ ...seen, ...more })).toBe(verdict);

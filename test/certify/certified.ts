@@ -1,7 +1,11 @@
 import type { CertifyResult } from "../../src/certify/certificate.js";
-import { newCheck } from "../../src/certify/judgment.js";
+import type { JudgedCheck } from "../../src/certify/judgment.js";
 import { clientReport } from "../../src/report/report.js";
 import { startFrozen } from "../support/doors.js";
+
+export function judgedCheck(check: JudgedCheck["check"], result: JudgedCheck["result"]): JudgedCheck {
+  return { check, result };
+}
 
 /** A client that a row of varied responses breaks, with every member that a result can have. */
 export const failed: CertifyResult = {
@@ -32,18 +36,18 @@ export const failed: CertifyResult = {
     },
   ],
   checks: [
-    newCheck("varied.1", { kind: "held" }),
-    newCheck("varied.3", { kind: "failed" }),
-    newCheck("answer.200.test", { kind: "held" }),
-    newCheck("answer.200.retiring", { kind: "allowed" }),
-    newCheck("resend.401", { kind: "held", key: "active" }),
-    newCheck("resend.403.access_denied", { kind: "held", key: "active" }),
-    newCheck("resend.429.without", {
-      kind: "not_judged",
-      reason: { why: "no request was rejected", whatToDo: "Send the key." },
-    }),
-    newCheck("fault.hang", { kind: "held" }),
-    newCheck("advice", { kind: "held" }),
+    judgedCheck({ kind: "varied", seed: 1 }, { kind: "held" }),
+    judgedCheck({ kind: "varied", seed: 3 }, { kind: "failed" }),
+    judgedCheck({ kind: "answer", outcome: "200.test" }, { kind: "held" }),
+    judgedCheck({ kind: "answer", outcome: "200.retiring" }, { kind: "allowed" }),
+    judgedCheck({ kind: "resend", outcome: "401.revoked" }, { kind: "held", key: "active" }),
+    judgedCheck({ kind: "resend", outcome: "403.access_denied" }, { kind: "held", key: "active" }),
+    judgedCheck(
+      { kind: "resend", outcome: "429.per_minute", retryAfter: "without" },
+      { kind: "not_judged", reason: { why: "no request was rejected", whatToDo: "Send the key." } },
+    ),
+    judgedCheck({ kind: "fault", outcome: "fault.hang" }, { kind: "held" }),
+    judgedCheck({ kind: "advice" }, { kind: "held" }),
   ],
   notes: [{ what: "varied 403", why: "no request got a 403", whatToDo: "Send a key that gets a 403." }],
   report: clientReport(startFrozen("key-states")),

@@ -97,8 +97,9 @@ test("progress shows what was noticed, and its number: twice each with --only, n
   const [, plain, ...lines] = stderr.trimEnd().split("\n");
   expect(plain).toMatch(/^plain {2}\d+ requests$/);
   expect(lines.length).toBeGreaterThan(0);
-  for (const line of lines)
+  for (const line of lines) {
     expect(line).toMatch(/^ok {7}(?:noticed {4}answer\.\d+\.\w+|passed {5}plain) +\d+$/);
+  }
 });
 
 test("the command that shows a problem again has the flags of the call", async () => {

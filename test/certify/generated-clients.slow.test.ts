@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import { nameOf } from "../../src/certify/check.js";
 import { type RandomStream, randomStream } from "../../src/rules/seed.js";
 import { isNightly, propertySeed } from "../support/property-seed.js";
 import { certifySuite, pointsThatPass } from "./generated/certify-suite.js";
@@ -76,8 +77,8 @@ async function certified(number: number): Promise<Judged> {
     isSteady: isSteady(subject) && sendsKeyTwice(subject),
     judgment: judge(certificate, flaw),
     findings: [...new Set(findingsIn(certificate))],
-    openResends: certificate.checks.flatMap(({ group, name, result }) =>
-      group === "resend" && result.kind === "not_judged" ? name : [],
+    openResends: certificate.checks.flatMap(({ check, result }) =>
+      check.kind === "resend" && result.kind === "not_judged" ? nameOf(check) : [],
     ),
     runs: certificate.runs,
   };

@@ -1,6 +1,14 @@
-import type { KeyRequest, PlannedRun, RunEnd, SentKey } from "../../src/certify/client-run.js";
+import { nameOf } from "../../src/certify/check.js";
+import {
+  type KeyRequest,
+  notMade,
+  type PlannedRun,
+  type RunEnd,
+  type SentKey,
+} from "../../src/certify/client-run.js";
+import type { JudgedCheck, ResultOfCheck, RunEvidence } from "../../src/certify/judgment.js";
 import type { CertifyPlan } from "../../src/certify/plan.js";
-import { Runs } from "../../src/certify/runs.js";
+import { plainRun, Runs } from "../../src/certify/runs.js";
 import { clientReport } from "../../src/report/report.js";
 import type { Report } from "../../src/report/report-shape.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
@@ -16,6 +24,7 @@ export const reportCovering = (...outcomes: readonly OutcomeId[]): Report => ({
 
 /** A run that passed and sent nothing, with what a test changes. */
 export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
+  kind: "ended",
   result: "passed",
   code: more.result === "failed" ? 1 : 0,
   durationMs: 9,
@@ -48,9 +57,26 @@ export const sentKey = (key: string, ...requests: readonly Partial<KeyRequest>[]
 export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
   sentKey(key, ...Array.from({ length: count }, (_, at) => (at + 1 === hit ? { isReplaced: true } : {})));
 
+/** A run that is asked for, with its name as users see it. */
+export type NamedRun = PlannedRun & { readonly name: string };
+
+export const named = (request: PlannedRun): NamedRun => ({ ...request, name: nameOf(request.purpose) });
+
+/** Why a result or what a run shows is not judged; `undefined` if it is. */
+export const reasonOf = (result: ResultOfCheck | RunEvidence | undefined) =>
+  result?.kind === "not_judged" ? result.reason : undefined;
+
+/** The results of checks, by the names of these. */
+export const resultsOf = (checks: readonly JudgedCheck[]): Record<string, ResultOfCheck> =>
+  Object.fromEntries(checks.map(({ check, result }) => [nameOf(check), result]));
+
+/** The kinds of these results. */
+export const kindsOf = (checks: readonly JudgedCheck[]): Record<string, ResultOfCheck["kind"]> =>
+  Object.fromEntries(checks.map(({ check, result }) => [nameOf(check), result.kind]));
+
 /** A client whose runs end as a test decides, by their conditions and by how many under the same name were before. Its plain run comes first. */
 export async function handMade(
-  endOf: (request: PlannedRun, before: number) => Partial<RunEnd> | undefined,
+  endOf: (request: NamedRun, before: number) => Partial<RunEnd> | undefined,
   plan: Partial<CertifyPlan> = {},
 ) {
   const names: string[] = [];
@@ -58,15 +84,16 @@ export async function handMade(
     { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [], ...plan },
     {
       async run(request) {
-        const before = names.filter((name) => name === request.name).length;
-        names.push(request.name);
-        const end = endOf(request, before);
-        return end && runEnd(end);
+        const run = named(request);
+        const before = names.filter((name) => name === run.name).length;
+        names.push(run.name);
+        const end = endOf(run, before);
+        return end === undefined ? notMade : runEnd(end);
       },
       onEnd() {},
       separateRuns() {},
     },
   );
-  await runs.make("plain", {});
+  await runs.first(plainRun);
   return { runs, names };
 }

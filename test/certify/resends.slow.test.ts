@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { certifySuite } from "./generated/certify-suite.js";
 import { type Client, Unexpected } from "./generated/client.js";
 import { goodSuite, type KeyRef, type Suite, type Test } from "./generated/suite.js";
+import { kindsOf, resultsOf } from "./hand-made.js";
 
 // Which clients send a rejected key again, and which only look like it.
 
@@ -29,8 +30,8 @@ async function resendsOf(
     { ...suite, client: { ...suite.client, ...client } },
     { label, only: ["varied", "resend"] },
   );
-  const results = new Map(certified.checks.map(({ name, result }) => [name, result]));
-  return { ...certified, resultOf: (name: string) => results.get(name) };
+  const results = resultsOf(certified.checks);
+  return { ...certified, resultOf: (name: string) => results[name] };
 }
 
 const warmUp = { when: "warm-up", key: "active", count: "fixed", max: 1 } as const;
@@ -144,8 +145,8 @@ test("a command that fails at random holds nothing that rests on one run", async
   const hasty: Partial<Client> = { limitTries: 3, waitAfter: () => 10, waitForLimit: () => 10 };
   for (const percent of [20, 30, 40]) {
     const { checks } = await resendsOf(times(2), hasty, { flakiness: percent });
-    const held = checks.filter(({ group, result }) => group === "resend" && result.kind === "held");
-    expect(held.map(({ name }) => name).filter((name) => timed.includes(name))).toEqual([]);
+    const kinds = kindsOf(checks);
+    expect(timed.filter((name) => kinds[name] === "held")).toEqual([]);
   }
 });
 
@@ -265,7 +266,7 @@ test("a client that waits out a 429 is not missing its requests when the 429 is 
     const checks = (key: KeyRef) => key !== "rate-limited-minute";
     const suite = { ...goodSuite, tests, allow, checks, timers: "moves the clock" } as const;
     const certified = await certifySuite(suite, { label: "answers", only: ["answer.429.per_minute"] });
-    return certified.checks.find(({ name }) => name === "answer.429.per_minute")?.result.kind;
+    return kindsOf(certified.checks)["answer.429.per_minute"];
   };
   expect([await ofAnswer([]), await ofAnswer(["429.per_minute"])]).toEqual(["failed", "allowed"]);
 });

@@ -4,6 +4,7 @@ import { type Client, retryAfter, Unexpected } from "./generated/client.js";
 import { type Flaw, flaws, withFlaw } from "./generated/flaws.js";
 import { findingsIn, judge } from "./generated/judge.js";
 import { goodSuite, type KeyRef, keys, type Suite } from "./generated/suite.js";
+import { kindsOf, resultsOf } from "./hand-made.js";
 
 // Suites that once got a wrong verdict, each with the part that matters.
 
@@ -22,7 +23,7 @@ const base = {
 
 const outcomesIn = async (suite: Suite) => {
   const { verdict, checks } = await certifySuite(suite, { label: "suites" });
-  return { verdict, outcomes: Object.fromEntries(checks.map(({ name, result }) => [name, result.kind])) };
+  return { verdict, outcomes: kindsOf(checks) };
 };
 
 const judged = async (does: string, change: Partial<Suite>) => {
@@ -61,10 +62,11 @@ test.each([
     };
     const tests = testsOf("active", "active", "live", "revoked", "wrong-scope", "unknown");
     const { checks } = await certifySuite({ ...base, client, tests }, { label: "suites", only: ["resend"] });
-    const early = checks.find(({ name }) => name === "resend.429.seconds");
-    expect(early?.result.kind).not.toBe("held");
-    if (early?.result.kind === "not_judged")
-      expect(early.result.reason.why).toMatch(/^after a 429 with `Retry-After: 4`, .* \d+ ms later/);
+    const early = resultsOf(checks)["resend.429.seconds"];
+    expect(early?.kind).not.toBe("held");
+    if (early?.kind === "not_judged") {
+      expect(early.reason.why).toMatch(/^after a 429 with `Retry-After: 4`, .* \d+ ms later/);
+    }
   },
 );
 
@@ -171,9 +173,9 @@ test("a client that hands failures to its caller on purpose passes with --allow"
   const [first, ...others] = faults;
   const allowed = await certifySuite({ ...suite, allow: faults }, { label: "suites", only: ["fault"] });
   expect(allowed.problems).toEqual([]);
-  expect(allowed.checks.filter(({ group }) => group === "fault").map(({ result }) => result.kind)).toEqual(
-    faults.map(() => "allowed"),
-  );
+  expect(
+    allowed.checks.filter(({ check }) => check.kind === "fault").map(({ result }) => result.kind),
+  ).toEqual(faults.map(() => "allowed"));
   const some = await certifySuite({ ...suite, allow: others }, { label: "suites", only: ["fault"] });
   expect(some.problems.map(({ runs }) => runs)).toEqual([[first]]);
 });
@@ -183,7 +185,7 @@ test("a client whose callers share a call in flight survives faults: a request f
   const shared = { key: "active", times: 3, isParallel: true, staggerMs: 150 } as const;
   const tests = [shared, ...testsOf("revoked", "wrong-scope", "unknown", "rate-limited")];
   const { checks } = await certifySuite({ ...base, client, tests }, { label: "suites", only: ["fault"] });
-  const faults = checks.filter(({ group }) => group === "fault");
+  const faults = checks.filter(({ check }) => check.kind === "fault");
   expect(faults.map(({ result }) => result.kind)).toEqual(Array(4).fill("held"));
 });
 
@@ -194,7 +196,7 @@ test("with --only, a failure of a suite that fails at random must come twice to 
     labels.map((label) => certifySuite(suite, { label, only: ["answer.401.revoked"] })),
   );
   const kinds = certified.flatMap(({ checks }) =>
-    checks.flatMap(({ group, result }) => (group === "answer" ? result.kind : [])),
+    checks.flatMap(({ check, result }) => (check.kind === "answer" ? result.kind : [])),
   );
   const countOf = (kind: string) => kinds.filter((one) => one === kind).length;
   expect([countOf("held") <= 1, countOf("not_judged") >= 2, countOf("failed") >= 10]).toEqual([
@@ -249,12 +251,13 @@ describe.each<[string, Suite]>([
       expect.arrayContaining(stopped.problems.map(({ name }) => name)),
     );
     const named = stopped.problems.flatMap((problem) => problem.runs);
-    const results = new Map(checks.map(({ name, result }) => [name, result]));
-    for (const { name, result } of stopped.checks) {
+    const results = resultsOf(checks);
+    for (const [name, result] of Object.entries(resultsOf(stopped.checks))) {
       if (result.kind === "failed") expect(named).toContain(name);
-      if (result.kind === "held") expect([name, results.get(name)?.kind]).not.toEqual([name, "failed"]);
-      if (result.kind === "not_judged" && runs < total)
-        expect([notMade, results.get(name)]).toContainEqual(isOpen(result.reason.why) ? notMade : result);
+      if (result.kind === "held") expect([name, results[name]?.kind]).not.toEqual([name, "failed"]);
+      if (result.kind === "not_judged" && runs < total) {
+        expect([notMade, results[name]]).toContainEqual(isOpen(result.reason.why) ? notMade : result);
+      }
     }
   });
 });
@@ -265,7 +268,7 @@ test("a client with a timeout of 11 seconds survives every fault, also beside a 
   const suite: Suite = { ...base, client, tests, place: "own for each test" };
   const { verdict, checks } = await certifySuite(suite, { label: "suites", hasAllFaults: true });
   expect(verdict).toBe("passed");
-  const faults = checks.filter(({ group }) => group === "fault");
+  const faults = checks.filter(({ check }) => check.kind === "fault");
   expect(faults.map(({ result }) => result.kind)).toEqual(Array(7).fill("held"));
 });
 

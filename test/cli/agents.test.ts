@@ -262,8 +262,9 @@ describe("init --client", () => {
 
 test("init --agent adds one section to AGENTS.md, which names the package's file or a copy of it", async () => {
   const cwd = temporaryFolder({ "AGENTS.md": "# Mine\n" });
-  for (const says of [/^Added a section/, /already has the section/])
+  for (const says of [/^Added a section/, /already has the section/]) {
     expect((await runCli(["init", "--agent"], { cwd })).stderr).toMatch(says);
+  }
   const text = readFileSync(join(cwd, "AGENTS.md"), "utf8");
   expect(text).toMatch(/^# Mine\n\n## svc-sandbox\n\nRead svc-sandbox\.AGENTS\.md before /);
   expect(readFileSync(join(cwd, "svc-sandbox.AGENTS.md"), "utf8")).toBe(pageOf("AGENTS.md"));

@@ -59,7 +59,7 @@ describe("the built svc-sandbox", () => {
     const { control_url } = JSON.parse(await server.until(/\n/));
     const page = await fetch(`${control_url}/docs/dashboard`);
     const files = [...(await page.text()).matchAll(/(?:src|href)="([^"]+\.(?:css|webp))"/g)];
-    expect([page.status, files.length]).toEqual([200, 4]);
+    expect([page.status, files.length]).toEqual([200, 5]);
     for (const [, file] of files) expect((await fetch(new URL(file as string, page.url))).status).toBe(200);
     server.child.kill("SIGTERM");
     expect(await server.ended).toMatchObject({ code: 0 });

@@ -39,8 +39,9 @@ describe("the command", () => {
     vi.stubEnv("TMPDIR", folder);
     onTestFinished(() => void vi.unstubAllEnvs());
     const listeners = process.listenerCount("exit");
-    for (const command of ["true", "false", "no-such-command"])
+    for (const command of ["true", "false", "no-such-command"]) {
       await runCli(["exec", "--tls", "--min-coverage", "0", "--", command], { cwd: folder });
+    }
     // The folder of the user's runs is empty.
     const left = [expect.stringMatching(/^svc-sandbox-\w+$/)];
     expect(readdirSync(folder, { recursive: true })).toEqual(left);
@@ -143,8 +144,9 @@ describe("the sandbox of an exec", () => {
     const words = ["active", "POST:/reset", "expired", "DELETE:/requests", "none"];
     const { code, stderr } = await execHere(["--", ...client(...words)]);
     expect([code, stderr]).toEqual([0, expect.stringContaining("3 requests to key-states")]);
-    for (const met of ["200\\.test", "401\\.expired", "401\\.missing"])
+    for (const met of ["200\\.test", "401\\.expired", "401\\.missing"]) {
       expect(stderr).toMatch(new RegExp(`^  ${met} +1 {2}\\S`, "m"));
+    }
   });
 
   it("gives a fault of every outcome to those that can have it", async () => {
@@ -166,8 +168,9 @@ describe("the sandbox of an exec", () => {
     const code = `const { hostname, port } = new URL(process.env.SVC_BASE_URL);
 const socket = require("node:net").connect(port, hostname, () =>
   socket.write("GET /v1/relying-party/me HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n", () => process.exit()));`;
-    for (let round = 0; round < 2; round++)
+    for (let round = 0; round < 2; round++) {
       expect((await execHere(["--", ...inNode(code)])).stderr).toContain("1 request to key-states");
+    }
   });
 
   it("shows its address and logs requests with --verbose", async () => {

@@ -2,21 +2,38 @@ import { describe, expect, it, test } from "vitest";
 import { commands } from "../../src/cli/commands.js";
 import { runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { execHere } from "./exec-client.js";
 
-test.each([["-V"], ["--version"]])("%s %s prints the version", async (...argv) => {
+test.each([["-v"], ["--version"]])("%s prints the version", async (...argv) => {
   expect(await runCli(argv)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^\d+\.\d+\.\d+(?:-[\w.]+)?\n$/),
   });
 });
 
-test("a misspelt variable earns a warning that names the closest; other programs' variables do not", async () => {
-  const env = { SVC_SANDBOX_PROT: "1", SVC_SANDBOX_TLS: "1", SVC_SANDBOX_URL: "http://x", SVC_BASE_ULR: "x" };
+test("each variable of ours that no flag has is a warning, with what is meant; others' variables are none", async () => {
+  const env = {
+    SVC_SANDBOX_PROT: "1",
+    SVC_SANDBOX_FORMAT: "xml",
+    SVC_SANDBOX_RADIO: "x",
+    SVC_SANDBOX_EMPTY: "",
+    SVC_SANDBOX_TLS: "1",
+    SVC_SANDBOX_RUN: "/tmp/x",
+    SVC_BASE_ULR: "x",
+  };
   const { code, stderr } = await runCli(["list"], { env });
-  expect([code, stderr]).toEqual([
+  expect([code, stderr.split("\n")]).toEqual([
     0,
-    "Warning: SVC_SANDBOX_PROT has no effect. Did you mean SVC_SANDBOX_PORT?\n",
+    [
+      "Warning: SVC_SANDBOX_PROT has no effect. Did you mean SVC_SANDBOX_PORT?",
+      "Warning: SVC_SANDBOX_FORMAT has no effect: no variable sets --format. Write it on the command line.",
+      "Warning: SVC_SANDBOX_RADIO has no effect.",
+      "",
+    ],
   ]);
+  // Its parent has warned.
+  const inBackground = { ...env, SVC_IN_BACKGROUND: "1" };
+  expect((await runCli(["list"], { env: inBackground })).stderr).toBe("");
 });
 
 describe("the value of a flag", () => {
@@ -74,6 +91,17 @@ describe("flags that cannot be used together", () => {
     const [line] = await stdout.shows(/.*\n/);
     expect(JSON.parse(line).control_url).toMatch(/^http/);
   });
+});
+
+test.each([
+  ["npm test --min-coverage 80", /--min-coverage is after --/],
+  ["npm test --fail-on=error", /--fail-on is after --/],
+  ["python3 -m pytest --min-coverage 80", /^((?!after --)[\s\S])*$/],
+  ["npm test --port 80", /^((?!after --)[\s\S])*$/],
+])("exec -- %s notes a flag of exec that its command gets, and no other one", async (line, says) => {
+  const command = ["true", ...line.split(" ")];
+  const { stderr } = await execHere(["active", "--min-coverage", "0", "--", ...command]);
+  expect(stderr).toMatch(says);
 });
 
 test("--now is at the latest the last time that a clock shows", async () => {

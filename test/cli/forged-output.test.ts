@@ -21,8 +21,9 @@ const env = { GITHUB_ACTIONS: "true" };
 /** Expects that a text has no command of a CI log, no control character and, in its format, no forged markup. */
 function expectHonest(text: string, format: ReportFormat = "text") {
   expect(text).not.toMatch(/(?:^|[\r\n])\s*::(?!(?:error|warning|notice) title=svc-sandbox [\w -]+::)/);
-  if (format !== "json")
+  if (format !== "json") {
     expect(text).not.toMatch(/##\[|(?![\n\t])[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u);
+  }
   const html = format === "markdown" ? String(marked.parse(text)) : "";
   expect(html).not.toMatch(/<img|<(?:b|strong)>forged/);
   if (format === "junit") expect(elementsOf(text).map(({ name }) => name)).not.toContain("b");

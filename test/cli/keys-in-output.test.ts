@@ -45,8 +45,9 @@ describe("R46 a full key in the output", () => {
 
   test("is found wherever chunks split it", () => {
     const text = Buffer.from(`é\r\n${key}\nend`);
-    for (let at = 0; at <= text.length; at += 1)
+    for (let at = 0; at <= text.length; at += 1) {
       expect(placesIn(text.subarray(0, at), text.subarray(at))).toEqual(["stdout, line 2"]);
+    }
     expect(placesIn(...key)).toEqual(["stdout, line 1"]);
   });
 

@@ -103,8 +103,9 @@ story:
     const { stdout } = await runCli(["keys", "key-states", "--format", "env"]);
     const lines = stdout.trimEnd().split("\n");
     expect(lines.pop()).toBe("export SVC_KEY_MALFORMED=not-an-api-key");
-    for (const line of lines)
+    for (const line of lines) {
       expect(line).toMatch(/^export SVC_(?:API_KEY|KEY_[A-Z0-9_]+)=(?:SVC|legacysvc)_(?:test|live)_[\w-]+$/);
+    }
     const { stdout: forPowershell } = await runCli(["keys", "key-states", "--format", "powershell"]);
     const asVariable = (_line: string, name: string, value: string) => `$env:${name} = '${value}'`;
     expect(forPowershell).toBe(stdout.replaceAll(/^export (\w+)=(.*)$/gm, asVariable));
@@ -112,8 +113,9 @@ story:
     expect(stdout).toContain(`SVC_API_KEY=${active}\n`);
     expect(stdout).toContain("\nexport SVC_KEY_RATE_LIMITED_MINUTE=");
     const script = `${stdout}node -p process.env.SVC_KEY_ACTIVE`;
-    if (process.platform !== "win32")
+    if (process.platform !== "win32") {
       expect(execFileSync("sh", ["-c", script], { encoding: "utf8" }).trim()).toBe(active);
+    }
   });
 });
 

@@ -56,6 +56,7 @@ test("keys lists them all, in every format", async () => {
     (await runCli(["keys", "many.yaml", "--format", format], { cwd })).stdout.trimEnd();
   expect(JSON.parse(await keys("json"))).toHaveLength(1402);
   const sizes = { table: 1403, env: 1405, powershell: 1405 };
-  for (const [format, size] of Object.entries(sizes))
+  for (const [format, size] of Object.entries(sizes)) {
     expect((await keys(format)).split("\n")).toHaveLength(size);
+  }
 });

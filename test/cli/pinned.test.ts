@@ -61,8 +61,9 @@ test("start and exec note dates that are far from the client's clock, and how to
     await exec("seconds.yaml"),
     await exec("past.yaml", "--quiet"),
     await exec("past.yaml", "--now", new Date().toISOString()),
-  ])
+  ]) {
     expect(stderr).not.toMatch(/Retry-After has dates/);
+  }
   const running = startCli(["start", "past.yaml", "--port", "0"], { cwd });
   await running.stderr.shows(past);
 });

@@ -181,8 +181,9 @@ test("sandboxes of another version are named, once each, and this version is not
     ["1-1-1", "0.0.1"],
     ["2-2-2", "0.0.1"],
     ["3-3-3", "0.0.2"],
-  ])
+  ]) {
     appendFileSync(join(folder.path, `requests-${id}.jsonl`), `${JSON.stringify({ version })}\n`);
+  }
   folder.read(stateOf(createSandbox({ scenario: "active" })));
   expect(folder.uncountedSentences()).toEqual([
     expect.stringMatching(

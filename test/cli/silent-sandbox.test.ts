@@ -35,8 +35,9 @@ test("explain of a key does not take a sandbox that is silent for none", async (
   await listen(() => {});
   const { code, stdout, stderr } = await runCli(["explain", "active", "--timeout", "100ms"]);
   expect([code, stdout]).toEqual([2, ""]);
-  for (const part of [standard.host, "within 0.1 s", "--timeout", "--url", "explain active key-states"])
+  for (const part of [standard.host, "within 0.1 s", "--timeout", "--url", "explain active key-states"]) {
     expect(stderr).toContain(part);
+  }
   // What does not ask it does not need it.
   expect(await runCli(["explain", "active", "key-states"])).toMatchObject({ code: 0 });
 });

@@ -188,8 +188,9 @@ describe("svc-sandbox start", () => {
     const running = serve(["--port", "0"], { cwd: temporaryFolder() });
     const [text] = await running.stdout.shows(/^svc-sandbox is listening on http[\s\S]*Try it[\s\S]*\n\n/);
     const rows = text.split("\n").slice(-24).join("\n");
-    for (const shown of ["  Base URL   http", "  Dashboard  http", "  curl -i "])
+    for (const shown of ["  Base URL   http", "  Dashboard  http", "  curl -i "]) {
       expect(rows).toContain(shown);
+    }
   });
 
   it("prints and writes the public URL, and shows who can reach a control plane without a token", async () => {

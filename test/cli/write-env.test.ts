@@ -110,6 +110,19 @@ test("the lines of keys that are gone leave, also those of an earlier start; the
   expect(readFileSync(join(cwd, ".env"), "utf8")).toBe(`${own}SVC_API_KEY=SVC_test_1\n`);
 });
 
+test.each(['"', "'", "`"])("a key of another sandbox leaves also in %s", (mark) => {
+  const text = `SVC_KEY_OLD=${mark}SVC_test_sbx1${mark} # old\nSVC_KEY_LIVE=${mark}SVC_live_1${mark}\n`;
+  expect(written(".env", text)).toBe(`SVC_KEY_LIVE=${mark}SVC_live_1${mark}\nSVC_API_KEY=SVC_test_1\n`);
+});
+
+test("a variable in the first line is set there, also after a byte order mark", () => {
+  expect(written(".env", "\uFEFFSVC_API_KEY=old\nA=1\n")).toBe("\uFEFFSVC_API_KEY=SVC_test_1\nA=1\n");
+});
+
+test("a line that no .env file has keeps its number after a value of several lines", () => {
+  expect(written(".env", `\uFEFFA="1\n2"\n\n# note\nB='\n' # c\nexport C\n`)).toContain("its line 7 is not");
+});
+
 test("a file that gets a token is its owner's alone, and the first write reports the change", () => {
   const cwd = temporaryFolder({ ".env": "A=1\n" });
   const mode = () => statSync(join(cwd, ".env")).mode & 0o777;

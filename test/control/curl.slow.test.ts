@@ -32,8 +32,9 @@ const faults: Scenario["faults"] = [
 test("the command of a request ends where the request did", async () => {
   const scenario = { ...bundledScenarios["key-states"], faults };
   const { ask, server } = await serveControl({ scenario });
-  for (const [method, path, key] of requests)
+  for (const [method, path, key] of requests) {
     await ask("/send", { method: "POST", json: { method, path, key } });
+  }
   const journal = (await ask("/requests")).body.data as Request[];
   expect(journal).toHaveLength(requests.length);
   for (const { id, outcome } of journal) {

@@ -20,8 +20,9 @@ describe("the base URL in a response", () => {
       [{}, url],
       [{ host: "box.example" }, "http://box.example"],
       [{ "x-forwarded-host": "box.example", "x-forwarded-proto": "https" }, url],
-    ] as const)
+    ] as const) {
       expect([headers, await shownTo(url, headers)]).toEqual([headers, expected]);
+    }
   });
 
   test("leads browsers to the dashboard, and its 404 is the same bytes as ever for clients", async () => {
@@ -34,13 +35,15 @@ describe("the base URL in a response", () => {
       { error: { code: "not_found", details: { dashboard: `${server.url}/__sandbox/` } } },
     ]);
     const plain = '{"error":{"code":"not_found","message":"There is nothing at this path."}}';
-    for (const response of [await get("/"), await get("/nothing", html)])
+    for (const response of [await get("/"), await get("/nothing", html)]) {
       expect(await response.text()).toBe(plain);
+    }
     const bare = await served({ control: false });
-    for (const path of ["/", "/__sandbox/"])
+    for (const path of ["/", "/__sandbox/"]) {
       expect(await (await fetch(bare.url + path, { headers: html })).text()).toMatch(
         /^\{"error":\{"code":"not_found"(?!.*dashboard)/,
       );
+    }
   });
 
   test("is in the journal as it was sent, with the request id", async () => {
@@ -56,8 +59,9 @@ describe("the base URL in a response", () => {
     const { url, localUrl, controlUrl } = server;
     expect([url, controlUrl]).toEqual(["https://box.example/sandbox", `${url}/__sandbox`]);
     expect(localUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    for (const headers of [{}, { host: "box.example" }, { "x-forwarded-host": "evil.example" }])
+    for (const headers of [{}, { host: "box.example" }, { "x-forwarded-host": "evil.example" }]) {
       expect(await shownTo(localUrl, headers)).toBe(url);
+    }
   });
 });
 
@@ -77,8 +81,9 @@ describe("names in front of a loopback address", () => {
       [{ origin: "https://box.example", "sec-fetch-site": "cross-site" }, "foreign_origin"],
       [{ host: "a.box.example" }, "foreign_host"],
       [{ host: "box.example.evil.example" }, "foreign_host"],
-    ] as const)
+    ] as const) {
       expect([headers, await outcome(headers)]).toEqual([headers, expected]);
+    }
   });
 
   test("a public URL may be a URL", async () => {

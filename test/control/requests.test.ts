@@ -24,8 +24,9 @@ test("one request of the journal has its response as sent, its checks, and what 
   expect(first.source).toBe("client");
   expect(shown).toMatchObject({ ...first, advice_details: [] });
   expect(shown.response).toMatchObject({ status: 200, body: text });
-  for (const [name, value] of Object.entries(shown.response.headers))
+  for (const [name, value] of Object.entries(shown.response.headers)) {
     expect(sent.headers.get(name)).toBe(value);
+  }
   expect(shown.response.headers["x-request-id"]).toBe(first.id);
   expect(new Set(Object.values(resultsOf(shown.checks)))).toEqual(new Set(["passed"]));
 

@@ -30,6 +30,23 @@ test("a reset starts a scenario that the call has as a value", async () => {
   expect([scenario, Object.keys(keys)]).toEqual(["Own", ["main", "unknown", "malformed"]]);
 });
 
+test("a scenario in a reset is a value, and never one with a text of its own", async () => {
+  const { ask } = await serveControl();
+  const organizations = { "a-bank": { type: "bank", keys: { main: { environment: "test" } } } };
+  const loaded = { scenario: { version: 1, organizations }, name: "mine", files: [], text: "not: checked" };
+  const { status, body } = await ask("/reset", { method: "POST", json: { scenario: loaded } });
+  const fields = ["files", "scenario", "text", "version"];
+  expect([status, Object.keys(body.error.details.fields).sort()]).toEqual([422, fields]);
+});
+
+test("a reset with a scenario as a value has its warnings", async () => {
+  const { ask } = await serveControl();
+  const keys = { main: { environment: "test", secret: "SVC_test_9fKq2LmZx8Rt4WvB7nYc3Hd6" } };
+  const scenario = { version: 1, organizations: { "a-bank": { type: "bank", keys } } };
+  const { body } = await ask("/reset", { method: "POST", json: { scenario } });
+  expect(body.data.warnings).toEqual([expect.stringContaining("secret")]);
+});
+
 const invalid: readonly [what: string, json: unknown, status: number, code: string][] = [
   ["a member that does not exist", { seeds: 1 }, 422, "validation_failed"],
   ["a seed that is not one", { scenario: "rotation", seed: -1 }, 422, "validation_failed"],
@@ -44,6 +61,13 @@ const invalid: readonly [what: string, json: unknown, status: number, code: stri
     "validation_failed",
   ],
 ];
+
+test("a reset counts the keys of a population before it checks its names", async () => {
+  const { ask } = await serveControl();
+  const scenario = { version: 1, population: { organizations: 50_000, keys_per_organization: 2 }, nope: 1 };
+  const { status, body } = await ask("/reset", { method: "POST", json: { scenario } });
+  expect([status, body.error.message]).toEqual([422, expect.stringContaining("100000 keys")]);
+});
 
 test.each(invalid)("a reset with %s leaves the sandbox as it was", async (_what, json, status, code) => {
   const { ask, server } = await serveControl();

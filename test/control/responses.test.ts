@@ -77,6 +77,22 @@ test.each<[call: string, members: readonly string[]]>([
   expect(membersOf(call).sort()).toEqual([...members].sort());
 });
 
+test("a HEAD has the length and the encoding that a GET would have", async () => {
+  const { server } = await serveControl();
+  for (const encoding of ["gzip", "identity"]) {
+    for (const path of ["/openapi.json", "/clock", "/", "/docs/README"]) {
+      const asking = { path: `/__sandbox${path}`, headers: { "accept-encoding": encoding } };
+      const got = await exchange(server.url, asking);
+      const head = await exchange(server.url, { ...asking, method: "HEAD" });
+      for (const name of ["content-length", "content-encoding", "content-type"]) {
+        expect([path, name, head.headers[name]]).toEqual([path, name, got.headers[name]]);
+      }
+      const isLong = path === "/openapi.json";
+      if (isLong && encoding === "gzip") expect(head.headers["content-encoding"]).toBe("gzip");
+    }
+  }
+});
+
 test("every other member that a response can leave out is in some response", async () => {
   const state = join(temporaryFolder(), "state.json");
   const { ask } = await serveControl({ scenario: "key-states", state });
@@ -90,12 +106,13 @@ test("every other member that a response can leave out is in some response", asy
   const left = documented.filter((call) => membersOf(call).some((name) => name.endsWith("?")));
   const ofShapes = ["GET /requests", "GET /requests/{id}", "GET /faults", "PUT /faults"];
   expect(left.sort()).toEqual([...Object.keys(fullest), ...ofShapes].sort());
-  for (const [call, response] of Object.entries(fullest))
+  for (const [call, response] of Object.entries(fullest)) {
     expect(Object.keys(response).sort()).toEqual(
       membersOf(call)
         .map((name) => name.replace("?", ""))
         .sort(),
     );
+  }
 });
 
 const callSections = [...sectionOf("docs/control-plane.md", "All calls").matchAll(/^### (.+)\n/gm)]

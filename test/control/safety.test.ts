@@ -40,8 +40,9 @@ describe("on a loopback address", () => {
         "[fe80::1]",
         "[::ffff:10.0.0.1]",
         "a b[",
-      ])
+      ]) {
         expect(await outcomes(control, calls, { host })).toEqual([403, "foreign_host"]);
+      }
     });
   });
 
@@ -52,8 +53,9 @@ describe("on a loopback address", () => {
         ...["http://evil.example", "null", "", "http://127.0.0.1:1"].map((origin) => ({ origin })),
         { "sec-fetch-site": "same-site" },
         { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
-      ])
+      ]) {
         expect(await outcomes(control, calls, headers)).toEqual([403, "foreign_origin"]);
+      }
     });
   });
 
@@ -107,8 +109,9 @@ describe.each([
     // The page itself holds nothing of the sandbox, and asks for the token.
     const needing = calls.filter(({ path }) => path !== "/");
     await expectUnchanged(control, async () => {
-      for (const authorization of ["", "Bearer", `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, token])
+      for (const authorization of ["", "Bearer", `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, token]) {
         expect(await outcomes(control, needing, { authorization })).toEqual([401, "control_token_required"]);
+      }
       expect(await outcomes(control, needing, {})).toEqual([401, "control_token_required"]);
       const foreign = { ...right, origin: "http://evil.example" };
       expect(await outcomes(control, calls, foreign)).toEqual([403, "foreign_origin"]);
@@ -150,8 +153,9 @@ test("a server that others can reach makes its own token of 192 random bits, als
   const other = await serveControl({ host: "0.0.0.0" });
   expect(server.controlToken).toMatch(/^[\w-]{32}$/);
   expect(other.server.controlToken).not.toBe(server.controlToken);
-  for (const authorization of ["", "Bearer ", "Bearer  "])
+  for (const authorization of ["", "Bearer ", "Bearer  "]) {
     expect((await ask("/state", { headers: { authorization } })).status).toBe(401);
+  }
 });
 
 test("tokens are compared as hashes of one length, in constant time", async () => {
@@ -167,7 +171,8 @@ test("tokens are compared as hashes of one length, in constant time", async () =
     spy.mockRestore();
     syncBuiltinESMExports();
   });
-  for (const token of ["x", "correct hors", "correct horse", "correct horse!", "x".repeat(5000)])
+  for (const token of ["x", "correct hors", "correct horse", "correct horse!", "x".repeat(5000)]) {
     await ask("/state", { headers: { authorization: `Bearer ${token}` } });
+  }
   expect(compared).toEqual(Array(5).fill([32, 32]));
 });

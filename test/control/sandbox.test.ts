@@ -147,8 +147,9 @@ test("requests are listed by limit, outcome, fault, key and sender; R24 clearing
     ["limit=1", [all[2]]],
     ["limit=1&key=active&outcome=200.test", [all[2]]],
     ["source=story", []],
-  ] as const)
+  ] as const) {
     expect([query, (await ask(`/requests?${query}`)).body.data]).toEqual([query, listed]);
+  }
   expect(await ask("/requests?key=nope")).toMatchObject({
     status: 404,
     body: { error: { code: "not_found" } },
@@ -435,8 +436,9 @@ test("without a control plane its paths are unknown paths of the API", async () 
 
 test("paths that only start like the control plane belong to the API", async () => {
   const { server } = await serveControl();
-  for (const path of ["/__sandboxes", "/__sandbox-x/health", "/__SANDBOX/health", "/%5f_sandbox/health"])
+  for (const path of ["/__sandboxes", "/__sandbox-x/health", "/__SANDBOX/health", "/%5f_sandbox/health"]) {
     expect((await fetch(server.url + path)).headers.get("x-frame-options")).toBeNull();
+  }
 });
 
 test("the Date of a response comes from the sandbox's clock", async () => {

@@ -105,8 +105,9 @@ test("R46 a state has no part of a rejected call, such as a key in the place of 
   const state = join(temporaryFolder(), "state.json");
   const server = await served({ state });
   const ask = clientOf(server.url);
-  for (const [path, json] of wrongCalls)
+  for (const [path, json] of wrongCalls) {
     expect((await ask(path, { method: "POST", json })).status).toBeGreaterThanOrEqual(400);
+  }
   expect((await ask("/keys", { method: "POST", json: newKey })).status).toBe(201);
   await server.close(0);
   expect(readFileSync(state, "utf8")).toContain('"ci"');

@@ -132,9 +132,11 @@ async function wholeText(): Promise<string> {
   const state = stateOf(sandbox);
   expect([...runStory(state)].at(-1)?.number).toBe(rich.story?.length);
   sandbox.organizations.update("bank", { sandboxAccess: false });
-  for (const key of [sandbox.secret("main"), "SVC_test_sbx00000000000000000000000000000", ""])
-    for (const path of [mePath, mePath, "/v1/nothing", `${mePath}?api_key=${sandbox.secret("main")}`])
+  for (const key of [sandbox.secret("main"), "SVC_test_sbx00000000000000000000000000000", ""]) {
+    for (const path of [mePath, mePath, "/v1/nothing", `${mePath}?api_key=${sandbox.secret("main")}`]) {
       await sandbox.fetch(`http://sandbox.test${path}`, { headers: { "x-api-key": key } });
+    }
+  }
   return stateText(state, { name: "rich", scenario: rich, text: "version: 1" }, 7);
 }
 
@@ -146,11 +148,12 @@ test("a change of the form of a state raises its number, so that no version read
   );
   const golden = join(root, "test/golden/state-form.json");
   const before = existsSync(golden) ? JSON.parse(readFileSync(golden, "utf8")) : { format: 0 };
-  if (before.format !== stateFormat)
+  if (before.format !== stateFormat) {
     writeFileSync(golden, `${JSON.stringify({ format: stateFormat, form: written }, null, 2)}\n`);
-  else
+  } else {
     expect(
       written,
       "The form changed: raise stateFormat in src/server/state-text.ts, and run this test again",
     ).toEqual(before.form);
+  }
 });

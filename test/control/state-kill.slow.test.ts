@@ -134,8 +134,9 @@ test("after kill -9 in the middle of changes no acknowledged one is lost, ten ti
     const known = nothing();
     const { child, controlUrl } = running;
     const writeUntilGone = async (organization: string) => {
-      for (let round = 0; ; round++)
+      for (let round = 0; ; round++) {
         for (const change of changesOf(controlUrl, organization, round, known)) await change();
+      }
     };
     const gone = once(child, "exit");
     const writing = Promise.allSettled(organizations.map(writeUntilGone));
@@ -187,8 +188,9 @@ test("after kill -9 among requests, journal, report and usage end with the same 
     expect(kept.slice(-Math.min(100, recorded)).slice(0, sent.length)).toEqual(
       sent.slice(Math.max(0, recorded - 100), recorded),
     );
-    for (let lost = recorded; lost <= sent.length; lost++)
+    for (let lost = recorded; lost <= sent.length; lost++) {
       expect(known).not.toContain(await requestId(after));
+    }
     await after.kill();
   }
 }, 120_000);

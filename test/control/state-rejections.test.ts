@@ -57,8 +57,9 @@ test("a state of another format shows the versions that wrote it and that read i
   );
   const state = join(temporaryFolder({ "state.json": text }), "state.json");
   const { message } = await startServer({ scenario: "rotation", state }).catch((error) => error);
-  for (const part of [state, "format 99", '"7.8.9"', `svc-sandbox ${version}`])
+  for (const part of [state, "format 99", '"7.8.9"', `svc-sandbox ${version}`]) {
     expect(message).toContain(part);
+  }
 });
 
 test("a state of another scenario is rejected, by content and not by name", async () => {
@@ -87,8 +88,9 @@ test("a state that a running server uses is rejected, under any name, until that
   const state = join(cwd, "state.json");
   symlinkSync(cwd, join(cwd, "same-folder"));
   const first = await startServer({ state });
-  for (const file of [state, join(cwd, "same-folder/state.json")])
+  for (const file of [state, join(cwd, "same-folder/state.json")]) {
     await expectRejected({ state: file }, "state_in_use");
+  }
   await first.close(0);
   await expect(startServer({ state, host: "192.0.2.1", port: 7 })).rejects.toMatchObject({
     code: "address_unavailable",
@@ -101,6 +103,7 @@ test.runIf(process.platform !== "win32")("a state must not be a pipe, a device o
   const cwd = temporaryFolder();
   execFileSync("mkfifo", [join(cwd, "pipe")]);
   symlinkSync("nothing", join(cwd, "link"));
-  for (const state of ["/dev/null", join(cwd, "pipe"), join(cwd, "link")])
+  for (const state of ["/dev/null", join(cwd, "pipe"), join(cwd, "link")]) {
     await expect(startServer({ state })).rejects.toMatchObject({ code: "state_unreadable" });
+  }
 });

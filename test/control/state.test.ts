@@ -300,8 +300,9 @@ test.each(Object.entries(failures))(
     expect((await call(server, "POST /keys/other/revoke", {})).status).toBe(200);
     expect(await shownBy(server)).toEqual([200, "saved", "saved"]);
     const after = (await restart(file)).sandbox.keys;
-    for (const [ref, state] of Object.entries({ main: "revoked", ci: "active", other: "revoked" }))
+    for (const [ref, state] of Object.entries({ main: "revoked", ci: "active", other: "revoked" })) {
       expect(after.get(ref)).toMatchObject({ ref, state });
+    }
   },
 );
 

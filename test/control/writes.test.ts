@@ -31,6 +31,17 @@ test.each(writeNames.map((name, index) => [name, index] as const))(
 );
 
 describe("R33 the actor", () => {
+  test("a member is rejected whatever he sends, before anything is read", async () => {
+    const control = await serveControl();
+    const headers = { "x-sandbox-actor": "member" };
+    for (const asking of [{ json: { seeds: 1 } }, { bytes: "{" }, { bytes: "x", type: "text/plain" }]) {
+      const { type = "application/json", ...body } = asking as { type?: string };
+      const sent = { method: "POST", headers: { ...headers, "content-type": type }, ...body };
+      const { status, body: shown } = await control.ask("/reset", sent);
+      expect([status, shown.error.code]).toEqual([403, "not_an_administrator"]);
+    }
+  });
+
   test("is administrator or member, once, and a member may read", async () => {
     const control = await serveControl();
     expect((await control.ask("/state", { headers: { "x-sandbox-actor": "member" } })).status).toBe(200);

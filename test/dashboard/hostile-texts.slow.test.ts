@@ -90,8 +90,9 @@ function disorder(): string[] {
     if (!/[\u202a-\u202e\u2066-\u2069]/.test(node.nodeValue ?? "")) continue;
     if (element.closest("bdi, pre, textarea, option, title") !== null) continue;
     const isAlone = element.textContent === node.nodeValue;
-    if (!isAlone || getComputedStyle(element).display.startsWith("inline"))
+    if (!isAlone || getComputedStyle(element).display.startsWith("inline")) {
       found.push(`turns the writing: ${element.outerHTML.slice(0, 200)}`);
+    }
   }
   return found;
 }

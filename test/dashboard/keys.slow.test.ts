@@ -356,13 +356,14 @@ story:
         const words = (row: Element) => {
           const texts = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
           const broken = [];
-          for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+          for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
             for (const { index, 0: word } of (node.textContent ?? "").matchAll(/[^\s-]+/g)) {
               const range = document.createRange();
               range.setStart(node, index);
               range.setEnd(node, index + word.length);
               if (range.getClientRects().length > 1) broken.push(word);
             }
+          }
           return broken;
         };
         return all.map((row) => ({
@@ -446,8 +447,9 @@ story:
       ["wrong-scope", "403 insufficient_scope: needs attestations:read, has consents:read"],
       ["live-suspended", "403 live_access_not_approved: live access is suspended"],
       ["expired", "401 unauthorized"],
-    ] as const)
+    ] as const) {
       expect(await verdict(ref).textContent()).toBe(words);
+    }
     await rowOf(page, "expired").getByText("expired 1 d").waitFor();
     await ask("/organizations/harvest-bank", { method: "PATCH", json: { status: "inactive" } });
     await verdict("active").getByText("403 access_denied: organization is inactive").waitFor();

@@ -50,8 +50,9 @@ export async function openDashboard(options: DashboardOptions = {}): Promise<Das
     another,
     async send(...refs) {
       const { url, sandbox } = control.server;
-      for (const ref of refs)
+      for (const ref of refs) {
         await (await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).text();
+      }
     },
     async go(next) {
       await page.goto(`${control.server.controlUrl}/#/${next}`);

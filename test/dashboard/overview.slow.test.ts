@@ -104,8 +104,9 @@ describe.skipIf(noBrowser)("the overview", () => {
       await page.setViewportSize({ width, height: 900 });
       await send("wrong-scope", "revoked", "live-suspended");
       const rejections = page.locator('[aria-label="Last rejections"] li');
-      for (const fix of ["with this scope", "like this one", "Approve live access"])
+      for (const fix of ["with this scope", "like this one", "Approve live access"]) {
         await rejections.getByRole("button", { name: fix }).waitFor();
+      }
       expect(Math.max(...(await gapsBelow(rejections)))).toBeLessThan(10);
     },
   );

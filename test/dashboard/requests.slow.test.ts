@@ -235,8 +235,9 @@ describe.skipIf(noBrowser)("the requests", () => {
   test("a full journal draws two hundred requests, and more when somebody asks for them", async () => {
     const { page, server, go } = await openDashboard({ scenario: "key-states" });
     const headers = { "x-api-key": server.sandbox.secret("active") };
-    for (let sent = 0; sent < 1200; sent++)
+    for (let sent = 0; sent < 1200; sent++) {
       await server.sandbox.fetch(`https://sandbox.test${mePath}`, { headers });
+    }
     await go("requests");
     await page.getByText("the last 1,000").waitFor();
     expect(await rows(page).count()).toBe(200);

@@ -37,8 +37,9 @@ describe.skipIf(noBrowser)("the clock", () => {
   test("is moved by buttons, however fast; another page sees it", async () => {
     const { page, ask, another } = await openDashboard({ view });
     const second = await another();
-    for (const name of ["+1 min", "+10 min", "+10 min", "+1 h", "+1 d"])
+    for (const name of ["+1 min", "+10 min", "+10 min", "+1 h", "+1 d"]) {
       await page.getByRole("button", { name, exact: true }).click();
+    }
     await shows(second, "3 Mar 2026, 10:21:00");
     expect(await nowOf(ask)).toBe("2026-03-03T10:21:00.000Z");
   });
@@ -151,8 +152,9 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
       "Every 2nd request: status 502.",
       "With a probability of 20%, every request: 3s late.",
       "With a probability of 12.5%, every 3rd request with the key live: 40 bytes a second.",
-    ])
+    ]) {
       await page.locator("#section-faults li").getByText(words, { exact: true }).waitFor();
+    }
   });
 
   test("a fault that hits some requests shows live how many matched", async () => {

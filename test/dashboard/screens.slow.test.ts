@@ -10,8 +10,9 @@ import { screens } from "./screens.js";
 function misplaced(): string[] {
   const found = [];
   const width = document.documentElement.clientWidth;
-  if (document.documentElement.scrollWidth > width)
+  if (document.documentElement.scrollWidth > width) {
     found.push(`the page scrolls sideways: ${document.documentElement.scrollWidth} > ${width}`);
+  }
   const isShown = (element: Element) =>
     element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const scrolls = (element: Element | null): boolean =>
@@ -22,8 +23,9 @@ function misplaced(): string[] {
   const parts = dialog === null ? "main *, header *, nav *" : "dialog[open] *";
   for (const element of document.querySelectorAll(parts)) {
     const { right, left, width: wide } = element.getBoundingClientRect();
-    if (wide > 1 && isShown(element) && (right > width + 1 || left < -1) && !scrolls(element.parentElement))
+    if (wide > 1 && isShown(element) && (right > width + 1 || left < -1) && !scrolls(element.parentElement)) {
       found.push(`stands out of the window: ${element.outerHTML.slice(0, 120)}`);
+    }
   }
   // What can be pressed or filled in is not covered by anything else.
   const root = dialog ?? document;
@@ -33,8 +35,9 @@ function misplaced(): string[] {
     const { left, top, width: wide, height } = element.getBoundingClientRect();
     if (wide < 2 || height < 2) continue;
     const over = document.elementFromPoint(left + wide / 2, top + height / 2);
-    if (over !== null && !element.contains(over) && !over.contains(element))
+    if (over !== null && !element.contains(over) && !over.contains(element)) {
       found.push(`covered by ${over.outerHTML.slice(0, 80)}: ${element.outerHTML.slice(0, 80)}`);
+    }
   }
   return found;
 }
@@ -67,12 +70,14 @@ function wordsAndCuts(): { readonly words: readonly string[]; readonly cut: read
   const cut = [];
   for (const element of scope.querySelectorAll("*")) {
     const text = [...element.childNodes].filter((node) => node instanceof Text && node.data.trim() !== "");
-    if (text.length === 0 || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+    if (text.length === 0 || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) {
       continue;
+    }
     if (element.closest(".code, select, textarea, .skip-link, .visually-hidden") !== null) continue;
     for (const node of text) words.add((node.textContent ?? "").trim());
-    if (element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1)
+    if (element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1) {
       cut.push(`cut: ${element.outerHTML.slice(0, 120)}`);
+    }
   }
   const scrolling = [...scope.querySelectorAll("*")].filter(
     (element) =>
@@ -137,8 +142,9 @@ describe.skipIf(noBrowser)("each view", () => {
       const { view, options, before = [], clients = [], act } = screen;
       const { page, server, ask, go } = await openDashboard({ ...options });
       for (const [method, path, json] of before) await ask(path, { method, json: json ?? {} });
-      for (const [key, path = mePath] of clients)
+      for (const [key, path = mePath] of clients) {
         await fetch(server.url + path, { headers: { "x-api-key": server.sandbox.secret(key) } });
+      }
       await go(view);
       // The page was open before: it may still show what is over, such as the faults of a story.
       await page.reload();

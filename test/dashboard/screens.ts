@@ -81,6 +81,12 @@ export const screens: readonly Screen[] = [
   },
   { title: "story before its first step", view: "story", options: { scenario: "rotation" } },
   { title: "story with a rejection", view: "story", options: { scenario: "rotation" }, before: told(22) },
+  {
+    title: "story with lifelines in an overlap",
+    view: "story",
+    options: { scenario: "rotation" },
+    before: told(11),
+  },
   { title: "story that is over", view: "story", options: { scenario: "bad-day" }, before: told(60) },
   {
     title: "keys, with a new one and a fault",

@@ -83,10 +83,12 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByText("Press Space to start.").waitFor();
     // Without a pause between them; held down, a key does not tell the whole story.
     await page.evaluate(() => {
-      for (let press = 0; press < 6; press++)
+      for (let press = 0; press < 6; press++) {
         dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
-      for (let press = 0; press < 3; press++)
+      }
+      for (let press = 0; press < 3; press++) {
         dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", repeat: true }));
+      }
     });
     await page.getByText("Step 6 of 25").waitFor();
     expect(await doneOn(dashboard)).toBe(6);
@@ -131,8 +133,9 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     const { page } = dashboard;
     await tell(dashboard, 2);
     const request = page.getByRole("region", { name: "The request" });
-    for (const text of ["POST /v1/nothing", "with the key main", "x-trace", "abc", '"a": 1'])
+    for (const text of ["POST /v1/nothing", "with the key main", "x-trace", "abc", '"a": 1']) {
       await request.getByText(text).waitFor();
+    }
     await page.getByRole("region", { name: "The response" }).getByText("404 not_found").waitFor();
     const requestChecks = page.getByRole("list", { name: "Request checks" });
     expect(await requestChecks.getByRole("listitem").allTextContents()).toEqual([

@@ -21,7 +21,8 @@ import { mePath, outcomeRow } from "../../src/rules/outcomes.js";
 import { successOutcomesOf } from "../../src/sandbox/endpoint.js";
 import descriptions from "../../src/scenario/format/descriptions.json" with { type: "json" };
 import { controlBodySchema } from "../../src/scenario/format/scenario-json-schema.js";
-import { problemCodes } from "../../src/scenario/problems.js";
+import { problemCodes, warningCodes } from "../../src/scenario/problems.js";
+import { listed } from "../../src/schema/words.js";
 import { codeOverHttp, httpErrors, statusOfCode } from "../../src/server/control/control-errors.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { startFrozen } from "../support/doors.js";
@@ -48,6 +49,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     api: responseCodesPart,
     rejections: rejectionsPart,
     problems: problemsPart,
+    warnings: warningsPart,
   },
   "docs/compare.md": { variables: variablesPart, endings: endingsPart },
   "docs/install.md": { commands: commandsPart },
@@ -253,8 +255,8 @@ test("docs/control-plane.md lists every call in one table", () => {
 });
 
 function callsPart(group: string): string {
-  const listed = routes.filter(({ path }) => callGroups[group]?.includes(firstPart(path)));
-  const rows = listed.map(({ method, path, body, query, summary }) => [
+  const shownRoutes = routes.filter(({ path }) => callGroups[group]?.includes(firstPart(path)));
+  const rows = shownRoutes.map(({ method, path, body, query, summary }) => [
     code(`${method} ${path}`),
     [...fieldsOf(body), ...Object.keys(query?.fields ?? {}).map((name) => `?${name}=`)].map(code).join(", ") +
       (body === "assumptions_change" ? ", any [assumption](specification.md#the-assumptions)" : ""),
@@ -315,6 +317,11 @@ function rejectionsPart(): string {
 
 function problemsPart(): string {
   return `${problemCodes.map(code).join(", ")}.`;
+}
+
+function warningsPart(): string {
+  const names = warningCodes.map(code);
+  return `${listed(names, "and")} are warnings; in \`start\`, \`step_fails\` is one.`;
 }
 
 function advicePart(): string {

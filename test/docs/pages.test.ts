@@ -3,10 +3,11 @@ import { join, posix } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
-import { allStatuses, errorStatuses, limitStatuses, variationTable } from "../../src/api/variation/table.js";
+import { allStatuses, errorStatuses, limitStatuses } from "../../src/api/variation/row.js";
+import { variationTable } from "../../src/api/variation/table.js";
 import { minOutcomes } from "../../src/certify/plan.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
-import { outcomes, scenarioNames } from "../../src/index.js";
+import { createSandbox, outcomes, scenarioNames } from "../../src/index.js";
 import { actionNames } from "../../src/rules/actions.js";
 import { keyStates } from "../../src/rules/api-key.js";
 import type { Outcome } from "../../src/rules/outcomes.js";
@@ -161,6 +162,29 @@ test("docs/reliability.md names for each promise a test file and a case in it, a
   const groups = Object.values(hostileGroups);
   const sum = groups.reduce((total, { count }) => total + count, 0).toLocaleString("en");
   expect(page).toContain(`${sum} conversations of ${groups.length} kinds`);
+});
+
+test("docs/library.md has each member of a sandbox, and in its tables no other", () => {
+  const members: string[] = [];
+  for (const [name, member] of Object.entries(createSandbox())) {
+    if (typeof member === "function") members.push(name);
+    else if (typeof member === "object" && name !== "assumptions") {
+      members.push(...Object.keys(member).map((part) => `${name}.${part}`));
+    }
+  }
+  expect(members).toContain("keys.rotate");
+
+  const page = pageOf("docs/library.md");
+  expect(members.filter((member) => !new RegExp(`\\b${member}\\b`).test(page))).toEqual([]);
+
+  const tables = page.match(/^\| member \| (?:does|returns) \|(?:\n\|.*)+/gm) ?? [];
+  expect(tables).toHaveLength(4);
+  const firstCells = tables.flatMap((text) => text.match(/^\| `.*?(?= \| )/gm) ?? []);
+  const named = firstCells.flatMap((cell) => [...cell.matchAll(/`([\w.]+)\(/g)].map(([, name = ""]) => name));
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !members.includes(name))).toEqual([]);
+  const isInTables = (member: string) => /^(?:clock|keys|faults|requests)\./.test(member);
+  expect(members.filter((member) => isInTables(member) && !named.includes(member))).toEqual([]);
 });
 
 test("docs/install.md names calls of the control plane that exist", () => {

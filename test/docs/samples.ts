@@ -100,8 +100,9 @@ function printed(line: string, { files = {}, client = "", ranges = [], ...sample
 /** The Markdown report of a server that got five requests. */
 async function reportOfServer(): Promise<string> {
   const server = await served({ frozen: true });
-  for (const ref of ["active", "live", "revoked", "expired", "wrong-scope"] as const)
+  for (const ref of ["active", "live", "revoked", "expired", "wrong-scope"] as const) {
     await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
+  }
   const { stdout } = await runCli(["report", server.url, "--format", "markdown"]);
   const text = stdout.replaceAll(server.url, "http://127.0.0.1:4747");
   return block(

@@ -78,8 +78,9 @@ test("README.md: each block shows first where it runs, and none runs the tests o
   const blocks = blocksOf("README.md").filter(({ language }) => language === "sh");
   const places = blocks.map(({ text }) => /^# In (any folder|the clone|your project)\b/.exec(text)?.[1]);
   expect(new Set(places)).toEqual(new Set(["any folder", "the clone", "your project"]));
-  for (const [index, { text }] of blocks.entries())
+  for (const [index, { text }] of blocks.entries()) {
     expect(/svc-sandbox (?:exec|certify)/.test(text) && places[index] !== "your project").toBe(false);
+  }
 });
 
 test.each(shells)(

@@ -15,8 +15,9 @@ const repeating: Fault[] = [
 /** The fault that each of so many requests meets. */
 async function trace(sandbox: Sandbox, times: number): Promise<unknown[]> {
   const headers = { "x-api-key": sandbox.secret("main") };
-  for (let i = 0; i < times; i++)
+  for (let i = 0; i < times; i++) {
     await sandbox.fetch(`https://any.example${mePath}`, { headers }).catch(() => {});
+  }
   return sandbox.requests.list({ limit: times }).map(({ fault }) => fault);
 }
 

@@ -53,8 +53,9 @@ test("each call of a client that waits for delayed responses counts, except afte
   const { sandbox, url, controlUrl } = await served({
     scenario: scenarioWith([{ then: { latency: "1ms" } }]),
   });
-  for (const ref of ["main", "main", "revoked", "revoked"])
+  for (const ref of ["main", "main", "revoked", "revoked"]) {
     await (await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).text();
+  }
   const { body } = await control(controlUrl, "GET /requests?faults=false");
   expect(body.data.map(({ key }: { key: string }) => key)).toEqual(["main", "main", "revoked"]);
 });

@@ -29,8 +29,9 @@ test("a new kind of fault has its own shape and description, and a name that a c
     ["status", "Responds with this status"],
     ["refuse", "The status of a refusal."],
     ['"half-close"', "Closes one half."],
-  ] as const)
+  ] as const) {
     expect(type).toMatch(new RegExp(`/\\*\\* ${description}[^*]*\\*/\\s+${field}\\?:`));
+  }
   const folder = temporaryFolder({ "scenario.ts": `export interface Scenario ${type}\n` });
   expect(await compile(folder, { strict: true, skipLibCheck: true, types: [] })).toEqual([]);
 });

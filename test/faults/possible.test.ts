@@ -139,8 +139,9 @@ const overFromStart: readonly [key: string, outcome: string, others: readonly st
 
 test.each(overFromStart)("a key that is over from the start, %s, has only %s", (key, outcome, others) => {
   const faultOn = (on: string) => ({ when: { key, outcome: on }, then: status }) as Fault;
-  for (const own of [outcome, "404.unknown_path", "405.method"])
+  for (const own of [outcome, "404.unknown_path", "405.method"]) {
     expect(problemsOf([faultOn(own)]).fields).toEqual([]);
+  }
   for (const other of others) {
     const words = `${key}" never has the outcome ${other}: it is ${outcome.slice(4)} from the start: write outcome: ${outcome}`;
     expect(problemsOf([faultOn(other)])).toEqual({

@@ -206,8 +206,9 @@ test("R27 a status has the API's error body; html has a page that is not JSON", 
   const page = ask(sandboxWith({ then: { status: 502, body: "html" } }));
   expect(page.headers).toContain("text/html");
   expect(page.body).toMatch(/^<html>[\s\S]*502 Bad Gateway[\s\S]*<\/html>/);
-  for (const { headers, body } of [plain, page])
+  for (const { headers, body } of [plain, page]) {
     expect(headers[headers.indexOf("Content-Length") + 1]).toBe(String(Buffer.byteLength(body)));
+  }
 });
 
 test("R14 no part of a broken response depends on the key, and no JSON parser accepts it", () => {

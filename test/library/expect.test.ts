@@ -8,8 +8,9 @@ const headers = (key: string) => ({ headers: { "x-api-key": key } });
 /** A sandbox that got four requests: three with `revoked`, and one with `active`. */
 async function used() {
   const sandbox = createSandbox();
-  for (const ref of ["revoked", "active", "revoked", "revoked"] as const)
+  for (const ref of ["revoked", "active", "revoked", "revoked"] as const) {
     await sandbox.fetch(`https://api.example${mePath}`, headers(sandbox.secret(ref)));
+  }
   return sandbox;
 }
 
@@ -66,23 +67,30 @@ test("an outcome that the sandbox does not have is refused with its hint", async
   for (const [outcome, meant] of [
     ["200.tset", "200.test"],
     ["200.listConsent", "200.listConsents"],
-  ] as const)
-    for (const ask of [() => sandbox.expect({ outcome, count: 0 }), () => sandbox.requests.list({ outcome })])
+  ] as const) {
+    for (const ask of [
+      () => sandbox.expect({ outcome, count: 0 }),
+      () => sandbox.requests.list({ outcome }),
+    ]) {
       expect(ask).toThrow(
         expect.objectContaining({
           code: "validation_failed",
           message: expect.stringContaining(`Did you mean "${meant}"`),
         }),
       );
+    }
+  }
   const { ask } = await serveControl();
   for (const path of [
     "/expect?outcome=200.nosuch&count=0",
     "/requests?outcome=200.nosuch",
     "/expect?key=nosuch",
-  ])
+  ]) {
     expect([path, (await ask(path)).status]).toEqual([path, path.includes("key") ? 404 : 422]);
-  for (const path of ["/expect?key=none&count=0", "/expect?key=unknown&count=0", "/requests?key=malformed"])
+  }
+  for (const path of ["/expect?key=none&count=0", "/expect?key=unknown&count=0", "/requests?key=malformed"]) {
     expect([path, (await ask(path)).status]).toEqual([path, 200]);
+  }
 });
 
 test("expect checks its input, and shows at most five requests", async () => {

@@ -40,6 +40,65 @@ test.each([99_999, -1, 1.5, "http"])("a server on the port %j is rejected", asyn
   await expect(startServer({ port } as object)).rejects.toThrow(unknownOption("port"));
 });
 
+test("a function without options names itself, and what does what was meant", () => {
+  const sandbox = createSandbox();
+  const calls: Record<string, (value: unknown) => unknown> = {
+    report: (value) => (sandbox.report as (value: unknown) => unknown)(value),
+    snapshot: (value) => (sandbox.snapshot as (value: unknown) => unknown)(value),
+    reset: (value) => (sandbox.reset as (value: unknown) => unknown)(value),
+  };
+  for (const [group, names] of Object.entries({
+    clock: ["now", "isFrozen", "freeze", "resume"],
+    keys: ["list"],
+    organizations: ["list"],
+    faults: ["list"],
+    requests: ["total", "clear"],
+  })) {
+    // JavaScript may pass anything.
+    const functions = sandbox[group as "keys"] as unknown as Record<string, (value: unknown) => unknown>;
+    for (const name of names) calls[`${group}.${name}`] = (value) => functions[name]?.(value);
+  }
+  expect(Object.keys(calls).length).toBe(12);
+  for (const [name, call] of Object.entries(calls)) {
+    const message = expect.stringMatching(new RegExp(`^${name} has no options\\. [A-Z].+\\.$`));
+    expect(() => call({ seed: 2 })).toThrow(expect.objectContaining({ code: "validation_failed", message }));
+    expect(() => call(undefined)).not.toThrow();
+  }
+});
+
+test("an error has no full key, neither in its message nor in its details", () => {
+  const sandbox = createSandbox();
+  const key = "SVC_live_9fKq2LmZx8Rt4WvB7nYc3Hd6";
+  const given = key as never;
+  for (const call of [
+    () => sandbox.secret(given),
+    () => sandbox.keys.get(given),
+    () => sandbox.keys.revoke(given),
+    () => sandbox.keys.rotate("active", { as: key }),
+    () => sandbox.organizations.get(given),
+    () => sandbox.requests.list({ key: given }),
+    () => sandbox.expect({ outcome: given }),
+    () => sandbox.farmers.get(key),
+    () => sandbox.clock.advance(given),
+    () => sandbox.clock.set(key),
+    () => sandbox.faults.set([{ when: { key: given }, then: { status: 503 } }]),
+    () => createSandbox({ scenario: given }),
+    () => createSandbox({ [key]: 1 } as object),
+    () => createSandbox({ scenario: { version: 1, [key]: 1 } as never }),
+    () => createHandlers(sandbox, { baseUrl: `https://${key}@api.example` }),
+    () => createHandlers(given),
+  ]) {
+    let shown = "nothing was thrown";
+    try {
+      call();
+    } catch (error) {
+      shown = `${error} ${JSON.stringify(error)}`;
+    }
+    expect(shown).toMatch(/^(?:SandboxError|ScenarioError)/);
+    expect(shown).not.toContain(key.slice(9));
+  }
+});
+
 test("requests of an unknown key, and mistakes in the query, are rejected", () => {
   const { requests, keys } = createSandbox({ scenario: "active" });
   const list = (query: object) => () => requests.list(query);

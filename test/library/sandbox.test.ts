@@ -110,8 +110,9 @@ describe("a sandbox", () => {
   test("responds for any host, and only on its paths", async () => {
     const sandbox = createSandbox({ scenario });
     const headers = { "x-api-key": sandbox.secret("main") };
-    for (const base of ["https://api.example", "http://127.0.0.1:1", "https://[::1]"])
+    for (const base of ["https://api.example", "http://127.0.0.1:1", "https://[::1]"]) {
       expect((await sandbox.fetch(new URL(base + mePath), { headers })).status).toBe(200);
+    }
     const request = new Request(`https://x.example${mePath}?a=b`, { headers });
     expect((await sandbox.fetch(request)).status).toBe(200);
     expect((await sandbox.fetch("https://x.example/v2", { headers })).status).toBe(404);

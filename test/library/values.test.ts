@@ -23,6 +23,19 @@ const values = {
   URL: new URL("none/none.yaml", import.meta.url),
   Buffer: Buffer.from(text),
   function: () => 1,
+  symbol: Symbol("none"),
+  bigint: 7n,
+  // Of another library, such as Luxon.
+  "foreign time": new (class DateTime {
+    readonly ts = 0;
+  })(),
+  // `Temporal.Instant`, which few runtimes have.
+  instant: new (class Instant {
+    readonly zone = "UTC";
+    get epochMilliseconds() {
+      return Date.now();
+    }
+  })(),
 };
 type ValueName = keyof typeof values;
 const nameOf = (value: unknown) => Object.entries(values).find(([, one]) => one === value)?.[0] ?? "";
@@ -50,7 +63,7 @@ const rows: readonly Row[] = [
   ...options("createSandbox", (given) => createSandbox(given), {
     scenario: [],
     seed: ["number"],
-    now: ["number", "Date"],
+    now: ["number", "Date", "instant"],
     frozen: ["true"],
     profile: [],
   }),
@@ -59,7 +72,7 @@ const rows: readonly Row[] = [
   ...options("parseScenario", (given) => parseScenario(text, given), { file: ["text"], load: ["function"] }),
   ["secret", (value) => sandbox().secret(value)],
   ["clock.advance", (value) => sandbox().clock.advance(value), "number"],
-  ["clock.set", (value) => sandbox().clock.set(value), "Date"],
+  ["clock.set", (value) => sandbox().clock.set(value), "Date", "instant"],
   ...(["now", "isFrozen", "freeze", "resume"] as const).map(
     (call): Row => [`clock.${call}`, (value) => sandbox().clock[call](value)],
   ),
@@ -74,7 +87,7 @@ const rows: readonly Row[] = [
     scopes: [],
     limits: [],
     ref: [],
-    expires: ["number", "Date"],
+    expires: ["number", "Date", "instant"],
   }),
   ["keys.rotate", (value) => sandbox().keys.rotate(value)],
   ["keys.rotate(key, …)", (value) => sandbox().keys.rotate("active", value)],
@@ -90,6 +103,7 @@ const rows: readonly Row[] = [
     (expires) => sandbox().keys.expire("active", { expires }),
     "number",
     "Date",
+    "instant",
   ],
   ["keys.expire(key, end, …)", (value) => sandbox().keys.expire("active", { expires: "1m" }, value)],
   ["organizations.list", (value) => sandbox().organizations.list(value)],
@@ -132,7 +146,7 @@ const rows: readonly Row[] = [
   ...options("startServer", served, {
     scenario: [],
     seed: ["number"],
-    now: ["number", "Date"],
+    now: ["number", "Date", "instant"],
     frozen: ["true"],
     profile: [],
     host: [],
@@ -196,13 +210,14 @@ test("a file may be a URL, and what loadScenario returns is a scenario", async (
 });
 
 test("createSandbox reads no file, and names what does", () => {
-  for (const scenario of [pathToFileURL("/my.yaml"), "/my.yaml", "./my.yaml"])
+  for (const scenario of [pathToFileURL("/my.yaml"), "/my.yaml", "./my.yaml"]) {
     expect(() => createSandbox({ scenario: scenario as Any })).toThrow(
       expect.objectContaining({
         code: "scenario_not_found",
         message: expect.stringContaining("await loadScenario"),
       }),
     );
+  }
 });
 
 test("what is loaded and then changed is checked again", async () => {

@@ -10,8 +10,7 @@ import { startInNode } from "../../src/node/platform.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
-import { createHttpServer } from "../../src/server/sockets/http-server.js";
-import { createServerState } from "../../src/server/sockets/server-state.js";
+import { createHttpServer, respondTo } from "../../src/server/sockets/http-server.js";
 import { scenarioWith } from "../support/faulty.js";
 import { readResponses } from "../support/raw-socket.js";
 import { requested } from "../support/requested.js";
@@ -150,15 +149,23 @@ test.each([
 test("a defect of the control plane gets 500, and the server continues", async () => {
   const defects: unknown[] = [];
   const sandbox = startInNode(resolveSource("key-states"));
-  const state = createServerState(sandbox, { onDefect: (error) => defects.push(error) });
-  state.control = () => {
-    throw new Error("a defect");
-  };
-  const port = await listening(createHttpServer(state).server as Server);
+  const { server } = createHttpServer();
+  respondTo(server, {
+    sandbox,
+    explain: false,
+    control() {
+      throw new Error("a defect");
+    },
+    baseUrlFor: () => "",
+    stopping: new AbortController().signal,
+    onDefect: (error) => defects.push(error),
+  });
+  const port = await listening(server as Server);
   const get = (path: string) =>
     responsesTo(port, `GET ${path} HTTP/1.1\r\nHost: any.example\r\nConnection: close\r\n\r\n`);
-  for (const [path, status] of Object.entries({ "/__sandbox/": 500, [mePath]: 401 }))
+  for (const [path, status] of Object.entries({ "/__sandbox/": 500, [mePath]: 401 })) {
     expect((await get(path))[0]?.status).toBe(status);
+  }
   expect(defects).toEqual([new Error("a defect")]);
 });
 

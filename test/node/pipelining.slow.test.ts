@@ -28,8 +28,9 @@ test.skipIf(process.platform !== "linux")(
     });
     await Promise.all(floods.map((flood) => once(flood, "connect")));
     // Meanwhile the server reads what the others have sent.
-    for (let sent = 0; sent < 300; sent++)
+    for (let sent = 0; sent < 300; sent++) {
       expect((await fetch(`http://127.0.0.1:${port}${mePath}`)).status).toBe(401);
+    }
     const [, peak] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     expect(Number(peak)).toBeGreaterThan(0);
     expect(Number(peak)).toBeLessThan(180 * 1024);

@@ -40,8 +40,9 @@ test("a certificate names its own key as its issuer's, as Python 3.13 requires",
   const own = new X509Certificate((await makeSelfSigned("api.example")).cert);
   expect(own.verify(own.publicKey)).toBe(true);
   // The object identifiers of subjectKeyIdentifier, authorityKeyIdentifier, and keyUsage as a critical one.
-  for (const part of ["0603551d0e", "0603551d23", "0603551d0f0101ff"])
+  for (const part of ["0603551d0e", "0603551d23", "0603551d0f0101ff"]) {
     expect([part, own.raw.includes(Buffer.from(part, "hex"))]).toEqual([part, true]);
+  }
 });
 
 test("the certificate is also valid for --host, for a year, and is not an authority for others", async () => {

@@ -88,11 +88,12 @@ test.runIf(process.platform === "linux")("what cannot be read has its cause in w
     [`validate ./${"long".repeat(100)}`, "its name is too long"],
     ["report ./loop", 'the report "./loop": its symbolic links lead in a circle'],
     ["report loop", 'the report "loop": its symbolic links lead in a circle'],
-  ] as const)
+  ] as const) {
     expect(await runCli(words.split(" "), { cwd })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(`${why}.`),
     });
+  }
 });
 
 test.runIf(process.platform === "linux")(

@@ -98,8 +98,9 @@ test("an overlap is a duration everywhere, and minutes of another spelling get i
   const sent = await ask("/keys/main/rotate", { method: "POST", json: { overlap_minutes: 30 } });
   expect([sent.status, sent.body.error.message]).toEqual([422, expect.stringMatching(words)]);
   const { rotate } = server.sandbox.keys;
-  for (const overlap of [{ overlap_minutes: 30 }, { overlapMinutes: 30 }])
+  for (const overlap of [{ overlap_minutes: 30 }, { overlapMinutes: 30 }]) {
     expect(() => rotate("main", overlap as object)).toThrow(words);
+  }
   const timeline = [{ at: "1h", rotate: { key: "main", overlap_minutes: 30 } }];
   const problems = [expect.objectContaining({ hint: 'did you mean "overlap"?' })];
   expect(() => createSandbox({ scenario: { ...scenario, timeline } as never })).toThrow(

@@ -115,8 +115,9 @@ test("each member and each state of a key has its values here", () => {
     keyMembers[name]?.map(([values]) => (values as Record<string, unknown>)[name]);
   for (const [name, field] of Object.entries(keyFields)) {
     const shape = shapeOfField(field);
-    if (shape.kind === "choice" || shape.kind === "boolean")
+    if (shape.kind === "choice" || shape.kind === "boolean") {
       expect([name, written(name)?.sort()]).toEqual([name, [...valuesOf(shape)].sort()]);
+    }
   }
 });
 
@@ -175,8 +176,13 @@ test.each(Object.entries(keyChanges))(
     const state = stateOf(open());
     const entry = state.registry.key("main");
     const act = (members: object) =>
-      recordChanges(state, "expire", ["main"], false, () => {
-        entry.key = { ...entry.key, ...members };
+      recordChanges(state, {
+        operation: "expire",
+        isScripted: false,
+        refs: ["main"],
+        run() {
+          entry.key = { ...entry.key, ...members };
+        },
       });
     act({});
     expect(state.changes.size).toBe(0);

@@ -75,13 +75,15 @@ test("R42 only an active key can be rotated, and only a working key revoked, no 
   const sandbox = open();
   const { keys } = sandbox;
   const states = ["revoked", "expired", "rotated"] as const;
-  for (const state of [...states, "retiring"] as const)
+  for (const state of [...states, "retiring"] as const) {
     expectRejection(sandbox, () => keys.rotate(state, { overlap: "-1s" }), "key_not_active", {
       ref: state,
       state,
     });
-  for (const state of states)
+  }
+  for (const state of states) {
     expectRejection(sandbox, () => keys.revoke(state), "key_not_active", { ref: state, state });
+  }
 });
 
 test("R41 R42 a replaced key is revoked in its overlap, its replacement continues, and a snapshot keeps both", async () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -193,6 +193,20 @@ async function runAsPage(imports: string, code: string): Promise<unknown> {
   const flags = ["--input-type=module", "-"];
   return JSON.parse(execFileSync(process.execPath, flags, { input: page.code, encoding: "utf8" }));
 }
+
+test("the fixtures of Vitest in a page end with what to use there", async () => {
+  const { code } = await bundleForBrowser(
+    `import { test } from "svc-sandbox/vitest"; test("one", () => {});`,
+  );
+  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-"], {
+    input: code,
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringContaining("this test runs in a browser: use createSandbox"),
+  ]);
+});
 
 const useOfFarmers = `
   const rejections = [];

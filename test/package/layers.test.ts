@@ -31,6 +31,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   "integrations/msw-handlers.ts": core,
   "integrations/msw.ts": ["index.ts", "integrations"],
   "integrations/msw-in-pages.ts": ["browser.ts", "integrations"],
+  "integrations/vitest-in-pages.ts": core,
   // Knows only the control plane's HTTP.
   dashboard: [],
 };
@@ -79,8 +80,9 @@ const packageRows = [
 
 /** The packages of each layer, as scripts/README.md lists them; `@scope` is each package of the scope. */
 const packagesOf = new Map<string, string[]>();
-for (const { names, layer } of packageRows)
+for (const { names, layer } of packageRows) {
   packagesOf.set(layer, [...(packagesOf.get(layer) ?? []), ...names]);
+}
 
 const isOf = (name: string) => (imported: string) => imported === name || imported.startsWith(`${name}/`);
 
@@ -168,12 +170,17 @@ test("CONTRIBUTING is short, and its tree, its rule, its nouns and its examples 
   const named = [...page.matchAll(/(?:`|\b)((?:src|test|docs)\/[\w./-]+\w)/g)].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  // A name with its file is in that file.
+  const inFiles = [...page.matchAll(/`(\w+)` (?:\(|of |in )`(src\/[\w./-]+\.tsx?)`/g)];
+  expect(inFiles.length).toBeGreaterThan(30);
+  const missing = inFiles.filter(([, name, file = ""]) => !new RegExp(`\\b${name}\\b`).test(pageOf(file)));
+  expect(missing.map(([text]) => text)).toEqual([]);
   const nouns =
     sectionOf("CONTRIBUTING.md", "Nouns")
       .match(/^\| [a-z]+ \|.*$/gm)
       ?.slice(1) ?? [];
   expect(nouns.length).toBeGreaterThan(10);
-  expect(nouns.length).toBeLessThanOrEqual(25);
+  expect(nouns.length).toBeLessThanOrEqual(30);
   // Each noun has a type, which has its definition.
   const typesOf = (row: string) => [...row.matchAll(/`([A-Z]\w+)`/g)].map(([, type = ""]) => type);
   expect(nouns.filter((row) => typesOf(row).length === 0)).toEqual([]);
@@ -259,7 +266,12 @@ test.each([
 
 test("an exported name is declared in one file", () => {
   // The fixtures export the runner's `test` with a sandbox; the entry points for pages have the names of those for Node.
-  const others = ["src/integrations/vitest.ts", "src/browser.ts", "src/integrations/msw-in-pages.ts"];
+  const others = [
+    "src/integrations/vitest.ts",
+    "src/browser.ts",
+    "src/integrations/msw-in-pages.ts",
+    "src/integrations/vitest-in-pages.ts",
+  ];
   const declared = [...sources]
     .filter(([file]) => !others.includes(file))
     .flatMap(([file, text]) => exportedNames(text).map((name) => ({ name, file })));

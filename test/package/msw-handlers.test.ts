@@ -66,6 +66,24 @@ test.each(
   );
 });
 
+test.each(["?tenant=7", "#x", "/base?tenant=7"])(
+  "a base URL that ends in %s is rejected, also in a page",
+  (end) => {
+    const rejection = expect.objectContaining({ code: "usage", message: expect.stringContaining("a query") });
+    expect(() => createHandlers(sandbox, { baseUrl: `https://api.example${end}` })).toThrow(rejection);
+    vi.stubGlobal("location", new URL("http://localhost:3000/"));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(() => createHandlers(sandbox, { baseUrl: `/api${end}` })).toThrow(rejection);
+  },
+);
+
+test("a base URL with a password is rejected without showing it", () => {
+  const make = () => createHandlers(sandbox, { baseUrl: "https://me:hunter2@api.example" });
+  expect(make).toThrow(
+    expect.objectContaining({ code: "usage", message: expect.not.stringContaining("hunter2") }),
+  );
+});
+
 test.each([7, null, /x/, ["https://api.example"], {}, new Map()])(
   "%s is rejected at once: a base URL is a text or a URL",
   (baseUrl) => {
@@ -90,8 +108,9 @@ test("a base URL may be a URL, also of another realm", async () => {
 test("handlers have what a server of msw 3 calls: in a workspace, they are made with the msw of its root", () => {
   const [handler] = createHandlers(sandbox) as unknown as Record<string, unknown>[];
   expect(handler).toMatchObject({ kind: "request", info: {} });
-  for (const name of ["run", "log", "reset", "restore", "dispose"])
+  for (const name of ["run", "log", "reset", "restore", "dispose"]) {
     expect(handler?.[name]).toBeTypeOf("function");
+  }
 });
 
 test("the ready handlers respond from the ready sandbox", async () => {

@@ -87,8 +87,11 @@ function required(name: string): string[] {
 function imported(file: string, files = new Set<string>()): string[] {
   if (files.has(file) || !existsSync(file)) return [...files];
   files.add(file);
-  for (const [, next = ""] of readFileSync(file, "utf8").matchAll(/^(?:im|ex)port\b[^;]*?"(\.\/[^"]+)";$/gm))
+  for (const [, next = ""] of readFileSync(file, "utf8").matchAll(
+    /^(?:im|ex)port\b[^;]*?"(\.\/[^"]+)";$/gm,
+  )) {
     imported(join(dirname(file), next), files);
+  }
   return [...files];
 }
 
@@ -126,15 +129,17 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
   expect([...chunks].sort()).toEqual([...list].sort());
   for (const file of files) expect([file, slowInFile(file)]).toEqual([file, []]);
   const early = list.includes("checks") ? [] : files.filter((file) => file.includes("/cjs/"));
-  for (const [what, sign] of Object.entries(heavy))
+  for (const [what, sign] of Object.entries(heavy)) {
     expect([what, early.filter((file) => sign.test(readFileSync(file, "utf8")))]).toEqual([what, []]);
+  }
 });
 
 test("what a start does not load, nor any code for Node, is found by its sign in the build", () => {
   const dist = join(root, "dist/cjs");
   const texts = readdirSync(dist).map((file) => readFileSync(join(dist, file), "utf8"));
-  for (const [what, sign] of Object.entries(heavy))
+  for (const [what, sign] of Object.entries(heavy)) {
     expect([what, texts.some((text) => sign.test(text))]).toEqual([what, true]);
+  }
   const ofPage = /createElementNS/;
   const assets = join(root, "dist/dashboard/assets");
   const scripts = readdirSync(assets).filter((file) => file.endsWith(".js.br"));
@@ -158,8 +163,9 @@ function slowIn(code: string): string[] {
   walk(parseAst(code), (node) => {
     const { regex, raw = "" } = node;
     if (regex?.flags.includes("v") || (regex !== undefined && raw.includes("\\p{"))) slow.push(raw);
-    if (node.type === "NewExpression" && code.slice(node.start, node.end).startsWith("new Intl.Segmenter"))
+    if (node.type === "NewExpression" && code.slice(node.start, node.end).startsWith("new Intl.Segmenter")) {
       slow.push("Intl.Segmenter");
+    }
   });
   return code.includes("RGI_Emoji") ? [...slow, "RGI_Emoji"] : slow;
 }

@@ -171,8 +171,9 @@ test("an outcome that was covered only by a key in a wrong place is not covered"
     sandbox.fetch(`https://any.example${mePath}`, { headers });
   const rowOf = (id: string) => sandbox.report().outcomes.find(({ outcome }) => outcome === id);
   const key = sandbox.secret("active");
-  for (const header of [`Bearer ${key}`, "$SVC_API_KEY", `"${key}"`, `'${key}'`])
+  for (const header of [`Bearer ${key}`, "$SVC_API_KEY", `"${key}"`, `'${key}'`]) {
     await meet({ "x-api-key": header });
+  }
   await meet({ "api-key": key });
   await sandbox.fetch(`https://any.example${mePath}?api_key=${key}`);
   expect(sandbox.report().coverage.covered).toBe(0);
@@ -247,8 +248,9 @@ test.each(["minimal", "typical"] as const)("the example client earns notes at mo
   // The old keys of a rotation before the new one, as a client that has kept up; then those that make it wait.
   const late: string[] = ["rotated", "retiring", "replacement", "rate-limited-minute", "rate-limited"];
   const inOrder = [...refs.filter((ref) => !late.includes(ref)), ...(late as (typeof refs)[number][])];
-  for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.secret("unknown"), "not-a-key"])
+  for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.secret("unknown"), "not-a-key"]) {
     await confirmKey({ baseUrl: "https://any.example", apiKey, fetch: sandbox.fetch, wait, attempts: 4 });
+  }
   await sandbox.fetch("https://any.example/v1/relying-party/me");
   // An outcome that needs more than a key is not for this client.
   const reachable = createSandbox()

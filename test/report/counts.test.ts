@@ -4,7 +4,8 @@ import { handle } from "../../src/api/handle.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
-import { renderReport } from "../../src/report/report-layout.js";
+import { renderReport, unmetThresholds } from "../../src/report/report-layout.js";
+import { type Report, reportShape } from "../../src/report/report-shape.js";
 import type { RequestTraits } from "../../src/rules/request.js";
 import type { Fault } from "../../src/sandbox/active-faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
@@ -58,8 +59,9 @@ function ask(sandbox: SandboxState, { times, key, odd: form }: Happening): void 
 function countOf(heard: readonly Exchange[]): Record<string, number> {
   const counts: Record<string, number> = { requests: heard.length };
   for (const { outcome, fault, advice } of heard) {
-    for (const id of new Set([outcome, ...(fault === null ? [] : [fault]), ...advice]))
+    for (const id of new Set([outcome, ...(fault === null ? [] : [fault]), ...advice])) {
       counts[id] = (counts[id] ?? 0) + 1;
+    }
   }
   return counts;
 }
@@ -85,9 +87,9 @@ function play(happenings: readonly Happening[]): number {
     if (one.what === "ask") ask(sandbox, one);
     else if (one.what === "reset") restartSandbox(sandbox);
     else if (one.what === "advance") advanceClock(sandbox, one.times * 60_000);
-    else if (one.what === "exchange")
+    else if (one.what === "exchange") {
       restartSandbox(sandbox, {}, resolveSource(one.odd < 5 ? "rotation" : "bad-day"));
-    else {
+    } else {
       clearRequests(sandbox);
       heard = [];
     }
@@ -124,9 +126,11 @@ test("merged reports sum how often each key was sent again, by ref or by fingerp
   const unknown = `SVC_test_sbx${"0".repeat(29)}`;
   const reportOf = async (seed: number, times: number) => {
     const sandbox = createSandbox({ seed });
-    for (const key of [sandbox.secret("revoked"), unknown])
-      for (let n = 0; n < times; n += 1)
+    for (const key of [sandbox.secret("revoked"), unknown]) {
+      for (let n = 0; n < times; n += 1) {
         await sandbox.fetch(`https://any.example${mePath}`, { headers: { "x-api-key": key } });
+      }
+    }
     return sandbox.report();
   };
   const merged = mergeReports([await reportOf(1, 3), await reportOf(2, 4)]);
@@ -176,9 +180,38 @@ test("merged reports have only members that they merge, and none that a newer ve
     resends: report.resends.map(newer),
   });
   const merged = mergeReports([later, later]);
-  for (const list of [merged.outcomes, merged.endpoints, merged.advice, merged.resends])
+  for (const list of [merged.outcomes, merged.endpoints, merged.advice, merged.resends]) {
     expect(list.length).toBeGreaterThan(0);
+  }
   expect(merged).toEqual(mergeReports([report, report]));
+});
+
+test("a merged report, and a single one that is merged, has each member of the report's shape, in all its rows", () => {
+  const sandbox = open("key-states")();
+  const apiKey = secretsFor(sandbox).revoked;
+  for (let sent = 0; sent < 2; sent++) handle(sandbox, asked({ apiKey, traits: ["key in query"] }));
+  const merged = mergeReports([clientReport(sandbox)]);
+  const namesOf = (row: object | undefined) => Object.keys(row ?? {}).sort();
+  expect(namesOf(merged)).toEqual(namesOf(reportShape.fields));
+  for (const name of ["outcomes", "endpoints", "advice", "resends"] as const) {
+    const list = reportShape.fields[name] as unknown as { item: { fields: object } }; // each is a list of mappings
+    expect([name, namesOf(merged[name][0])]).toEqual([name, namesOf(list.item.fields)]);
+  }
+});
+
+test("advice that only a newer version has is merged too, so that --fail-on counts it", () => {
+  const sandbox = open("key-states")();
+  handle(sandbox, asked({ apiKey: secretsFor(sandbox).revoked, traits: ["key in query"] }));
+  const report = clientReport(sandbox);
+  const [known] = report.advice as [Report["advice"][number]];
+  const newer = { ...known, id: "advice-of-tomorrow" as typeof known.id, level: "error" as const, count: 2 };
+  const merged = mergeReports([{ ...report, advice: [newer, known] }, report]);
+  expect(merged.advice.map(({ id, count }) => [id, count])).toEqual([
+    [known.id, 2],
+    ["advice-of-tomorrow", 2],
+  ]);
+  const unmet = unmetThresholds(merged, { failOn: "error" });
+  expect(unmet.map(({ sentence }) => sentence.includes("advice-of-tomorrow"))).toEqual([true]);
 });
 
 test("a report counts the lines of output with keys, and names the first five", () => {

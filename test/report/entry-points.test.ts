@@ -47,8 +47,9 @@ test("report accepts the base URL, the control URL, and SVC_CONTROL_URL", async 
   const server = await serve();
   await call(server.url, server.sandbox.secret("active"));
   const expected = { code: 0, stdout: renderReport(server.sandbox.report(), "text"), stderr: "" };
-  for (const url of [server.url, `${server.url}/`, `${server.controlUrl}`, `${server.controlUrl}/report`])
+  for (const url of [server.url, `${server.url}/`, `${server.controlUrl}`, `${server.controlUrl}/report`]) {
     expect(await runCli(["report", url])).toEqual(expected);
+  }
   expect(await runCli(["report"], { env: { SVC_CONTROL_URL: String(server.controlUrl) } })).toEqual(expected);
 });
 
@@ -138,8 +139,9 @@ test("report --merge makes one report of several runs", async () => {
   expect(merged.advice[0].examples).toHaveLength(5);
   const gated = ["report", "--merge", "a.json", "b.json", "--min-coverage", "90"];
   expect((await runCli(gated, { cwd })).code).toBe(5);
-  for (const argv of [["--merge"], ["--merge", "none.json"], ["--merge", "text.json"], ["a.json", "b"]])
+  for (const argv of [["--merge"], ["--merge", "none.json"], ["--merge", "text.json"], ["a.json", "b"]]) {
     expect([argv, (await runCli(["report", ...argv], { cwd })).code]).toEqual([argv, 2]);
+  }
 });
 
 test("report reads any existing file, and names one that is not a report", async () => {

@@ -116,8 +116,9 @@ const hostileServers: readonly Misbehave[] = [
   hostile,
   (reply, presented) => {
     hostile(reply, presented);
-    if (presented.number > 1)
+    if (presented.number > 1) {
       Object.assign(reply, { status: 302, headers: { Location: `https://x.example/${presented.apiKey}` } });
+    }
   },
   (reply, { apiKey }) => {
     reply.bytes = `{"oops: ${apiKey}`;
@@ -179,15 +180,17 @@ test("a report of any version needs every member of the first one; it may have o
   ];
   for (const [part, within] of parts) {
     expect(parseReport(within(part))).toBeDefined();
-    for (const name of Object.keys(part))
+    for (const name of Object.keys(part)) {
       expect([name, parseReport(within({ ...part, [name]: undefined }))]).toEqual([name, undefined]);
+    }
   }
 });
 
 test("anything else is not a report", () => {
   const broken = [{ scenario: "x" }, { ...clean, outcomes: [null] }, { ...clean, advice: [{ id: "x" }] }];
-  for (const plain of [undefined, null, 7, "x", [], {}, ...broken])
+  for (const plain of [undefined, null, 7, "x", [], {}, ...broken]) {
     expect(parseReport(plain)).toBeUndefined();
+  }
 });
 
 test("the JSON of a comparison spells its members like the API, and contains everything", async () => {
@@ -284,8 +287,9 @@ function junitOf(xml: string) {
   const elements = elementsOf(xml);
   const named = (name: string) => elements.filter((one) => one.name === name);
   const [all] = named("testsuites");
-  for (const { name, text } of elements)
+  for (const { name, text } of elements) {
     if (!/^(?:failure|system-out)$/.test(name)) expect(text.trim()).toBe("");
+  }
   expect(all?.attributes.failures).toBe(String(named("failure").length));
   // The schema that Jenkins checks with does not have it there.
   expect(all?.attributes).not.toHaveProperty("skipped");

@@ -30,6 +30,10 @@ const scenarios: Readonly<Record<string, string | Scenario>> = {
       { when: { outcome: "200.test" }, then: { latency: "1ms" } },
     ],
   },
+  "an endpoint has each path of the API's folder": {
+    ...keyStates,
+    endpoints: { readAny: { path: "/v1/relying-party/{id}", body: {} } },
+  },
   "no scope is needed": { ...keyStates, assumptions: { me_scope: null } },
   "a real-looking key is pinned": {
     version: 1,
@@ -144,7 +148,7 @@ test("a success whose scope no key has is covered once a key has it in the scena
   const { sandbox } = await serve(withScopes(["attestations:read"]));
   const { scopes = [], curl, ...hint } = hintFor(sandbox, "201.createConsent");
   expect([hint.text, hint.scenario, hint.reset]).toEqual([
-    "in the scenario, write scopes: [attestations:read, consents:write] for organizations.bank.keys.main, then send SVC_KEY_MAIN",
+    "in the scenario, write scopes: [attestations:read, consents:write] for organizations.bank.keys.main, then send POST /v1/relying-party/consents with SVC_KEY_MAIN",
     null,
     false,
   ]);
@@ -154,6 +158,21 @@ test("a success whose scope no key has is covered once a key has it in the scena
     other.sandbox.report().outcomes.find(({ outcome }) => outcome === "201.createConsent")?.covered,
   ).toBe(true);
   expect(hintFor(sandbox, "200.test").scopes).toBeUndefined();
+});
+
+test("the steps name the method and the path unless they are those of /me, and an unknown path is none of an endpoint", async () => {
+  const endpoints = { readAny: { path: "/v1/relying-party/{id}", body: {} } };
+  const { sandbox } = await serve({ ...keyStates, endpoints } as Scenario);
+  const texts = (["401.missing", "200.test", "404.unknown_path", "405.method", "200.readAny"] as const).map(
+    (outcome) => hintFor(sandbox, outcome).text,
+  );
+  expect(texts).toEqual([
+    "send no key",
+    "send SVC_KEY_ACTIVE",
+    "send GET /v1/relying-party/nothing/nothing without a key",
+    "send DELETE /v1/relying-party/me without a key",
+    "send GET /v1/relying-party/1 with SVC_KEY_ACTIVE",
+  ]);
 });
 
 test("an outcome that was covered has no instruction, and asking for the report changes nothing", async () => {

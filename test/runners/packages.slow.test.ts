@@ -6,12 +6,13 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The package for Python without a test runner. `npm run examples` runs all packages with their runners, also in parallel.
 
+const hasGo = spawnSync("go", ["version"]).status === 0;
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 const env = { PYTHONPATH: `${root}/packaging/python`, SVC_SANDBOX_BIN: bin };
 
-function runPython(code: string) {
-  const cwd = temporaryFolder({ "client.py": `from svc_sandbox import Server\n${code}` });
-  return runCommand("exec python3 client.py", { cwd, env });
+function runPython(code: string, variables = {}, files = {}) {
+  const cwd = temporaryFolder({ "client.py": `from svc_sandbox import Server\n${code}`, ...files });
+  return { cwd, ...runCommand("exec python3 client.py", { cwd, env: { ...env, ...variables } }) };
 }
 
 describe.skipIf(!hasPython)("a package for another language", () => {
@@ -45,6 +46,71 @@ with Server() as server:
     expect([stdout, stderr]).toEqual(["2026-05-31T09:00:02.200Z\n", ""]);
   });
 
+  test("takes the times of Python, also in a scenario that PyYAML has read, and refuses one without a zone", async () => {
+    const { stdout, stderr } = await runPython(`
+from datetime import datetime, timedelta, timezone
+start = datetime(2026, 3, 2, tzinfo=timezone.utc)
+keys = {"one": {"environment": "test", "expires": start + timedelta(hours=2)}, "two": {"environment": "test", "expires": timedelta(minutes=90)}}
+scenario = {"version": 1, "clock": {"now": start}, "organizations": {"a": {"type": "bank", "keys": keys}}}
+with Server() as server:
+    sandbox = server.sandbox(scenario=scenario)
+    sandbox.advance(timedelta(minutes=61))
+    print(sandbox.control("GET", "/clock")["now"], [key["state"] for key in sandbox.control("GET", "/keys")])
+    print(server.sandbox(now=start).control("GET", "/clock")["now"])
+    try:
+        server.sandbox(now=datetime(2026, 3, 2))
+    except ValueError as error:
+        print(error)
+`).ended;
+    expect(stderr).toBe("");
+    expect(stdout.split("\n")).toEqual([
+      "2026-03-02T01:01:00.000Z ['active', 'active']",
+      "2026-03-02T00:00:00.000Z",
+      expect.stringMatching(/^The time 2026-03-02 00:00:00 has no zone/),
+      "",
+    ]);
+  });
+
+  const own = (ref: string) =>
+    `version: 1\norganizations: { a: { type: bank, keys: { ${ref}: { environment: test } } } }\n`;
+
+  test("starts a file of its folder, and names the folder if a key is missing", async () => {
+    const files = { "svc-sandbox.yaml": own("mine"), "other.yaml": own("other"), "inside/.keep": "" };
+    const code = `
+import os
+server = Server()
+os.chdir("inside")
+print(list(server.sandbox().keys)[0], list(server.sandbox(scenario="other.yaml").keys)[0], list(server.sandbox(scenario="active").keys)[0])
+for wrong in (lambda: server.sandbox().key("active"), lambda: server.sandbox(scenario="no.yaml")):
+    try:
+        wrong()
+    except (LookupError, RuntimeError) as error:
+        print(error)
+`;
+    const { cwd, ended } = runPython(code, {}, files);
+    expect((await ended).stdout.split("\n")).toEqual([
+      "mine other active",
+      `No key 'active' in the scenario svc-sandbox.yaml, that of ${cwd}. Keys: mine, unknown, malformed.`,
+      `The scenario 'no.yaml' cannot be read in ${cwd}: No such file or directory.`,
+      "",
+    ]);
+  });
+
+  test.each(["HOST=0.0.0.0", "TLS=1", "PUBLIC_URL=https://sandbox.example", "NO_CONTROL=1"])(
+    "names SVC_SANDBOX_%s, with which no test reaches its sandbox",
+    async (variable) => {
+      const [name = "", value = ""] = variable.split("=");
+      const { stderr } = await runPython("Server()\n", { [`SVC_SANDBOX_${name}`]: value }).ended;
+      expect(stderr.trim().split("\n").at(-1)).toMatch(`RuntimeError: SVC_SANDBOX_${name} is set`);
+    },
+  );
+
+  test("reads what a process writes also in a locale of ASCII", async () => {
+    const ascii = { LC_ALL: "C", PYTHONCOERCECLOCALE: "0", PYTHONUTF8: "0", SVC_SANDBOX_ÄÖ: "1" };
+    const { code, stderr } = await runPython("with Server() as server:\n    server.sandbox()\n", ascii).ended;
+    expect([code, stderr]).toEqual([0, expect.stringContaining("SVC_SANDBOX_\\xc4\\xd6 has no effect")]);
+  });
+
   test("merges the reports of its processes, over all resets", async () => {
     const { stdout } = await runPython(`
 import urllib.error, urllib.request
@@ -74,7 +140,45 @@ time.sleep(600)
     const urls = (await until(/\n/)).trim().split(" ");
     expect(urls).toHaveLength(3);
     child.kill("SIGKILL");
-    for (const url of urls)
+    for (const url of urls) {
       await vi.waitFor(() => expect(fetch(url)).rejects.toThrow("fetch failed"), { timeout: 30_000 });
+    }
+  });
+});
+
+describe.skipIf(!hasGo)("the module for Go", () => {
+  const module = "github.com/svc-sandbox/svc-sandbox/packaging/go";
+  const goMod = `module example.test/m\ngo 1.19\nrequire ${module} v1.0.0-next.1\nreplace ${module} => ${root}/packaging/go\n`;
+  const testFile = (ref: string) => `package client
+
+import (
+	"testing"
+
+	svcsandbox "${module}"
+)
+
+func TestMain(m *testing.M) { svcsandbox.Main(m) }
+func TestKey(t *testing.T)  { svcsandbox.New(t).Key("${ref}") }
+`;
+  const scenario =
+    "version: 1\norganizations: { a: { type: bank, keys: { mine: { environment: test } } } }\n";
+  const goTest = (ref: string, variables = {}) => {
+    const files = { "go.mod": goMod, "svc-sandbox.yaml": scenario, "client/client_test.go": testFile(ref) };
+    const cwd = temporaryFolder(files);
+    return { cwd, ended: runCommand("go test ./client", { cwd, env: { ...env, ...variables } }).ended };
+  };
+
+  test("starts the scenario of the module in each of its packages, and names it if a key is missing", async () => {
+    const found = await goTest("mine").ended;
+    expect([found.code, found.stderr]).toEqual([0, ""]);
+    const { cwd, ended } = goTest("active");
+    const { code, stdout } = await ended;
+    expect(code).toBe(1);
+    expect(stdout).toContain(`No key "active" in the scenario svc-sandbox.yaml, that of ${cwd}.`);
+  });
+
+  test("names a variable with which no test reaches its sandbox", async () => {
+    const { code, stdout } = await goTest("mine", { SVC_SANDBOX_TLS: "1" }).ended;
+    expect([code, stdout]).toEqual([1, expect.stringContaining("SVC_SANDBOX_TLS is set")]);
   });
 });

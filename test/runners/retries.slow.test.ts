@@ -98,8 +98,9 @@ const runners: readonly Runner[] = [
 
 async function certify({ files, command }: Runner, isFlawed: boolean): Promise<Certificate> {
   const cwd = userFolder(files(isFlawed));
-  if (isInstalled("@playwright"))
+  if (isInstalled("@playwright")) {
     symlinkSync(join(packages, "@playwright"), join(cwd, "node_modules/@playwright"));
+  }
   const line = `node node_modules/.bin/svc-sandbox certify --format json --only varied --only resend.401 -- ${command}`;
   return JSON.parse((await runCommand(line, { cwd }).ended).stdout) as Certificate;
 }

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { root } from "../support/pages.js";
 import { reportedIn } from "../support/report-file.js";
 import { runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
@@ -95,4 +97,70 @@ test("under exec the fixtures have its scenario and options, and their requests 
       ...["status", "reset", "hang", "truncate"].map((kind) => `fault.${kind}`),
     ],
   });
+});
+
+/** Runs Vitest in a folder of its own, whose projects are its packages. */
+async function runProjects(files: Readonly<Record<string, string>>) {
+  const cwd = userFolder({
+    "vitest.config.mjs": `export default { test: { projects: ["packages/*"] } };`,
+    ...files,
+  });
+  return runCommand("node node_modules/vitest/vitest.mjs run", { cwd }).ended;
+}
+
+/** The configuration of a project, whose options name a scenario. */
+const projectOf = (name: string, scenario: string) =>
+  `export default { test: { name: "${name}", provide: { sandboxOptions: { scenario: "${scenario}" } } } };`;
+
+test("the scenario file of a project is one of its folder, and an error names that folder", async () => {
+  const { code, stdout, stderr } = await runProjects({
+    "packages/a/my.yaml": bank,
+    "packages/a/vitest.config.mjs": projectOf("a", "./my.yaml"),
+    "packages/a/a.test.mjs": `
+      import { expect, test } from "svc-sandbox/vitest";
+      test("own", ({ sandbox, secret }) => {
+        expect([sandbox.name, secret("main")]).toEqual(["./my.yaml", expect.stringMatching(/^SVC_test_/)]);
+        let message;
+        try { secret("active"); } catch (error) { message = error.message; }
+        expect(message).toContain("./my.yaml");
+      });`,
+    "packages/b/vitest.config.mjs": projectOf("b", "./none.yaml"),
+    "packages/b/b.test.mjs": `
+      import { test } from "svc-sandbox/vitest";
+      test("missing", ({ sandbox }) => void sandbox.name);`,
+  });
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/Tests +1 failed \| 1 passed/)]);
+  expect(stderr).toMatch(/none\.yaml.* The folder of this project is ".*packages\/b"/);
+});
+
+test("a concurrent test with the fixtures fails with what to do, and creates its own sandbox", async () => {
+  const cwd = userFolder({
+    "shared.test.mjs": `
+      import { test } from "svc-sandbox/vitest";
+      test.concurrent("shares it", ({ sandbox }) => void sandbox.name);`,
+    "own.test.mjs": `
+      import { createSandbox } from "svc-sandbox";
+      import { expect, test } from "vitest";
+      test.concurrent("has its own", () => expect(createSandbox().requests.total()).toBe(0));`,
+  });
+  const { code, stdout, stderr } = await runCommand("node node_modules/vitest/vitest.mjs run", { cwd }).ended;
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/Tests +1 failed \| 1 passed/)]);
+  expect(stderr).toMatch(/"shares it" is concurrent.*createSandbox/);
+});
+
+test("the declarations of a test that extends the fixtures can be written", async () => {
+  const options = { declaration: true, outDir: "out", rootDir: ".", skipLibCheck: true };
+  const lib = ["es2022", "dom", "esnext.disposable"];
+  const compilerOptions = { ...options, target: "es2022", module: "nodenext", strict: true, lib, types: [] };
+  const cwd = userFolder({
+    "tsconfig.json": JSON.stringify({ compilerOptions, include: ["*.ts"] }),
+    "extended.ts": `
+      import { type SandboxTest, sandboxTest, test as base } from "svc-sandbox/vitest";
+      export const plain: SandboxTest = base;
+      export const test = base.extend<{ url: string }>({ url: ({ server }, use) => use(server.url) });
+      export const other = sandboxTest({ scenario: "rotation" }).extend<{ n: number }>({ n: ({}, use) => use(1) });`,
+  });
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const { code, stdout } = await runCommand(`node ${compiler} --project .`, { cwd }).ended;
+  expect([code, stdout]).toEqual([0, ""]);
 });

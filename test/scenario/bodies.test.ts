@@ -23,10 +23,11 @@ test.each([
   ["a request", "story: [{ request: { key: main, body: [1, ^] } }]", "story[0].request.body[1]"],
   ["an expectation", "story: [{ request: { key: main }, expect: { body: ^ } }]", "story[0].expect.body"],
 ])("a number that JSON would change is refused at its place: in the body of %s", (_where, text, path) => {
-  for (const number of ["9007199254740993", "1e-400", ".nan"])
+  for (const number of ["9007199254740993", "1e-400", ".nan"]) {
     expect(problemsOf(() => parseScenario(start + text.replace("^", number)))).toEqual([
       ["out_of_range", path, 3, text.indexOf("^") + 1],
     ]);
+  }
   expect(problemsOf(() => parseScenario(start + text.replace("^", '"9007199254740993"')))).toEqual([]);
 });
 
@@ -132,10 +133,11 @@ const places = [
   "x-any: ^",
 ];
 test.each(tagged)("a tag that is not plain data is refused at its place: %s", (value) => {
-  for (const text of places)
+  for (const text of places) {
     expect(problemsOf(() => parseScenario(start + text.replace("^", value)))).toEqual([
       ["not_plain_data", "", 3, text.indexOf("^") + 1],
     ]);
+  }
 });
 
 test("the tags of plain data are fine", () => {

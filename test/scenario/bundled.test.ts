@@ -70,6 +70,7 @@ test("bad-day has a key for every fault, and one key with several faults", () =>
   expect(new Set(troubles)).toEqual(new Set(faultOutcomes));
   expect(call("untouched")).toBeNull();
   const met = Array.from({ length: 50 }, () => call("flaky"));
-  for (const one of ["fault.status", "fault.reset", "fault.latency", "fault.truncate", null] as const)
+  for (const one of ["fault.status", "fault.reset", "fault.latency", "fault.truncate", null] as const) {
     expect(met).toContain(one);
+  }
 });

@@ -101,10 +101,13 @@ test("a page of farmers ends with the last one, and a wrong one is rejected", ()
   expect(farmers.list({ offset: 20 }).map(({ farmer_id: id }) => id)).toEqual(ids.slice(20));
   expect(farmers.list({ offset: 24, limit: 5 })).toHaveLength(1);
   for (const page of [{ offset: 25 }, { limit: 0 }]) expect(farmers.list(page)).toEqual([]);
-  for (const page of [{ offset: -1 }, { limit: 1.5 }, { offset: Number.NaN }, { limit: "5" as never }])
+  for (const page of [{ offset: -1 }, { limit: 1.5 }, { offset: Number.NaN }, { limit: "5" as never }]) {
     expect(() => farmers.list(page)).toThrow(expect.objectContaining({ code: "validation_failed" }));
-  for (const index of [25, -1, 0.5])
+  }
+  for (const index of [25, -1, 0.5]) {
     expect(() => farmers.at(index)).toThrow(expect.objectContaining({ code: "unknown_ref" }));
-  for (const id of ["", "farmer_0000000000000000", sandboxOf({ farmers: 26 }).farmers.at(25).farmer_id])
+  }
+  for (const id of ["", "farmer_0000000000000000", sandboxOf({ farmers: 26 }).farmers.at(25).farmer_id]) {
     expect(() => farmers.get(id)).toThrow(expect.objectContaining({ code: "unknown_ref" }));
+  }
 });

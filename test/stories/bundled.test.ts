@@ -78,8 +78,9 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const rest = JSON.stringify(
       steps.map((step) => ({ ...step, performed: step.performed && { ...step.performed, secret: null } })),
     );
-    for (const secret of [...made, ...Object.values(secretsFor(sandbox))])
+    for (const secret of [...made, ...Object.values(secretsFor(sandbox))]) {
       expect(rest.includes(secret)).toBe(false);
+    }
     expect(rest).not.toMatch(/(SVC|legacysvc)_(test|live)_\w/);
     expect(rest).not.toContain("x-api-key");
   });
@@ -87,7 +88,8 @@ describe.each(scenarioNames)("the story of %s", (name) => {
 
 describe.each(["minimal", "typical", "varied"] as const)("with the profile %s", (profile) => {
   test.each(scenarioNames)("the story of %s passes with every seed", async (name) => {
-    for (const seed of [1, 7, 42])
+    for (const seed of [1, 7, 42]) {
       expect(wrongSteps(tellInCore(withStory(name), { profile, seed }))).toEqual([]);
+    }
   });
 });

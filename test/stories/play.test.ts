@@ -190,13 +190,13 @@ describe("the pauses of svc-sandbox play", () => {
     expect(Math.max(...waited)).toBeLessThanOrEqual(2 ** 31 - 1);
   });
 
-  it("end with Ctrl-C, at once and with 0", async () => {
+  it("end with Ctrl-C, at once, and with 1 after an unexpected step", async () => {
     const wait = (_: number, signal: AbortSignal) =>
       new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
     const running = startPlay(slipping, [], { terminal: true, wait });
     await running.stdout.shows(/Nothing/);
     const { code, stdout } = await running.stop();
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(stdout).not.toContain("Still here.");
     expect(stdout.endsWith("\n\n")).toBe(true);
   });
@@ -208,6 +208,11 @@ describe("svc-sandbox play --step", () => {
     const { code, stdout } = await play(longStory, ["--step"], { keys, terminal: true });
     expect(code).toBe(0);
     expect(stdout).toContain("An administrator revokes the key active-2.");
+  });
+
+  it("exits with 1 if q ends it after an unexpected step", async () => {
+    const { code, stderr } = await play(slipping, ["--step"], { keys: ["enter", "q"] });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Unexpected results: 2 steps.")]);
   });
 
   it.each(["q", "ctrl-c", "escape"])("ends with %s, and 0", async (key) => {

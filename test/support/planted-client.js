@@ -12,14 +12,16 @@ const looks = {
 };
 
 function same(found, expected) {
-  if (found !== expected)
+  if (found !== expected) {
     throw Object.assign(new Error(`found ${found}, and not ${expected}`), { isFinal: true });
+  }
 }
 
 function read(status, headers, body) {
   // It gives up where it would have to wait.
-  if (status >= 500)
+  if (status >= 500) {
     throw Object.assign(new Error(`status ${status}`), { isFinal: headers["retry-after"] !== undefined });
+  }
   return JSON.parse(body);
 }
 

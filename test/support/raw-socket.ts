@@ -95,13 +95,15 @@ export function readResponses(bytes: Buffer): RawResponse[] {
     const headEnd = text.indexOf("\r\n\r\n");
     const head = text.slice(0, headEnd);
     const line = /^HTTP\/1\.1 ([1-9]\d\d) [ -~]*$/m.exec(head.split("\r\n", 1)[0] as string);
-    if (headEnd === -1 || line === null)
+    if (headEnd === -1 || line === null) {
       throw new Error(`not a response: ${JSON.stringify(text.slice(0, 200))}`);
+    }
     const rest = text.slice(headEnd + 4);
     const announced = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
     const length = rest === "" || rest.startsWith("HTTP/1.1 ") ? 0 : announced;
-    if (rest.length < length)
+    if (rest.length < length) {
       throw new Error(`a response was cut short: ${JSON.stringify(text.slice(0, 200))}`);
+    }
     const body = Buffer.from(rest.slice(0, length), "latin1").toString("utf8");
     responses.push({ status: Number(line[1]), head, body });
     text = rest.slice(length);

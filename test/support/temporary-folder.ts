@@ -21,7 +21,8 @@ export function userFolder(files: Record<string, string> = {}, packages = ["msw"
   const folder = temporaryFolder({ "node_modules/.bin/.keep": "", ...files });
   symlinkSync(root, join(folder, "node_modules/svc-sandbox"));
   symlinkSync(join(root, "bin/svc-sandbox.js"), join(folder, "node_modules/.bin/svc-sandbox"));
-  for (const name of packages)
+  for (const name of packages) {
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  }
   return folder;
 }

@@ -26,6 +26,7 @@ test("a correct client decides under many seeds of varied as under minimal, and 
   };
   const kinds = new Set((await decisionsOf("varied", 4)).map(({ result }) => result));
   expect([...kinds].sort()).toEqual(["confirmed", "limited", "refused", "rejected"]);
-  for (let seed = 1; seed <= (isNightly ? 400 : 12); seed++)
+  for (let seed = 1; seed <= (isNightly ? 400 : 12); seed++) {
     expect(await decisionsOf("varied", seed), `seed ${seed}`).toEqual(await decisionsOf("minimal", seed));
+  }
 });

@@ -50,8 +50,9 @@ test("without a row, every response is minimal's", () => {
 
 test("every variant can be chosen, and has a description", () => {
   const ids = new Set<string>();
-  for (let seed = 1; seed <= 8; seed++)
+  for (let seed = 1; seed <= 8; seed++) {
     for (const { row, variant } of responses("varied", {}, seed).points) ids.add(`${row} ${variant}`);
+  }
   const worded = Object.entries(words).flatMap(([row, { variants }]) =>
     Object.keys(variants).map((one) => `${row} ${one}`),
   );

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { me } from "../../src/api/endpoints/me.js";
 import { renderRejection, renderSuccess } from "../../src/api/respond.js";
 import { startCall } from "../../src/api/start-call.js";
-import { type VariationRow, variationTable } from "../../src/api/variation/table.js";
+import type { VariationRow } from "../../src/api/variation/row.js";
+import { variationTable } from "../../src/api/variation/table.js";
 import { vary, withVariants } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/compare/response.js";
 import type { Profile } from "../../src/rules/assumptions.js";
@@ -68,8 +69,9 @@ function expectHeaders(response: Completed): void {
     return !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || !/^[\x20-\x7e]*$/.test(value) || !form.test(value);
   });
   expect([names.includes("content-type"), wrong]).toEqual([true, []]);
-  if (response.status === 405)
+  if (response.status === 405) {
     expect(headerOf(response, "allow")?.split(/, */).sort()).toEqual(["GET", "HEAD"]);
+  }
 }
 const limitForm = /^"minute"(?:;\w=\d+)+, *"day"(?:;\w=\d+)+$/;
 const headerForms: Readonly<Record<string, RegExp>> = {
@@ -178,8 +180,9 @@ test("R14 only in varied a 401 may have details, and they do not depend on its c
       (key) => JSON.parse(ask(sandbox, { ...(key !== undefined && { key }) }).body).error.details,
     );
   };
-  for (const profile of ["minimal", "typical"] as const)
+  for (const profile of ["minimal", "typical"] as const) {
     expect(new Set(detailsIn(profile, 1))).toEqual(new Set([undefined]));
+  }
   const seen = [1, 2, 3, 4, 5, 6, 7, 8].map(
     (seed) => new Set(detailsIn("varied", seed).map((one) => JSON.stringify(one))),
   );

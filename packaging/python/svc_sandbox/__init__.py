@@ -1,5 +1,6 @@
 """Gives each test its own svc-sandbox: pytest's fixture `svc_sandbox`, or `Server` for other runners. Python 3.8 or later."""
 
+import datetime
 import http.client
 import json
 import os
@@ -22,27 +23,38 @@ WAYS = """Do one of these:
 - set SVC_SANDBOX_BIN to the executable, or to docker:<image>"""
 
 
-class Server:
-    """Starts a process for each sandbox in use, and uses idle ones again. All end with this one. Use it with `with`, or close it."""
+# The tests call a sandbox over HTTP on this machine, and its control plane.
+UNUSABLE = ("SVC_SANDBOX_HOST", "SVC_SANDBOX_TLS", "SVC_SANDBOX_CERT", "SVC_SANDBOX_PUBLIC_URL", "SVC_SANDBOX_NO_CONTROL")
 
-    def __init__(self):
-        self._program = _program()
+
+class Server:
+    """
+    Starts a process for each sandbox in use, and uses idle ones again. All end with this one. Use it with `with`, or close it.
+    Its scenario is `svc-sandbox.yaml` of the folder, by default the working folder, or key-states.
+    """
+
+    def __init__(self, folder=None):
+        self._folder = pathlib.Path(folder or ".").absolute()
+        self._program = _program(self._folder)
         self._all, self._idle = [], []
         self._starting, self._changing = threading.Lock(), threading.Lock()
         self._give_back(self._take())
 
     def sandbox(self, **options):
-        """Starts a sandbox: `scenario` (a bundled name or a dict), `seed`, `now`, `frozen` (default: True), `profile`."""
+        """
+        Starts a sandbox: `scenario` (a bundled name, a YAML file of the folder, or a dict), `seed`, `now` (a datetime or a text),
+        `frozen` (default: True), `profile`.
+        """
         process = self._take()
         try:
-            return Sandbox(self, process, {"scenario": process.scenario, "frozen": True, **options})
+            return Sandbox(self, process, {"frozen": True, **options})
         except BaseException:
             self._give_back(process)
             raise
 
     def report(self, format="json"):
         """The report of all tests: `json` as a dict, `text`, `markdown` and `junit` as text."""
-        return merge_reports(self.reports(), format)
+        return merge_reports(self.reports(), format, self._folder)
 
     def reports(self):
         """The JSON reports of its processes, for `merge_reports`."""
@@ -68,7 +80,7 @@ class Server:
                 # A test may have ended while another process started.
                 process = self._take_idle()
                 if process is None:
-                    process = _Process(self._program)
+                    process = _Process(self._program, self._folder)
                     self._all.append(process)
         return process
 
@@ -86,7 +98,8 @@ class Server:
 
 
 class _Process:
-    def __init__(self, program):
+    def __init__(self, program, folder):
+        self.folder = folder
         self._token, environment = os.environ.get("SVC_SANDBOX_CONTROL_TOKEN"), dict(os.environ)
         command = [program, "start", "--until-stdin-ends", "--show-keys", "--quiet", "--port", "0"]
         if program.startswith("docker:"):
@@ -96,10 +109,12 @@ class _Process:
             # A server that others can reach needs a token.
             self._token = environment["SVC_SANDBOX_CONTROL_TOKEN"] = self._token or secrets.token_hex(16)
             publish = ["--env", "SVC_SANDBOX_CONTROL_TOKEN", "--publish", f"127.0.0.1:{port}:4747"]
-            command = _in_image(program, *publish) + [*command[1:-1], "4747", "--public-url", f"http://127.0.0.1:{port}"]
+            command = _in_image(program, folder, *publish) + [*command[1:-1], "4747", "--public-url", f"http://127.0.0.1:{port}"]
+        else:
+            _require_usable(environment)
         # It ends when this stdin closes, even if the tests crash. In its own session, so that Ctrl-C leaves it to them.
-        self._errors = tempfile.TemporaryFile("w+")
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors, "start_new_session": True}
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        pipes = {"cwd": folder, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors, "start_new_session": True}
         failed = f"`{' '.join(command)}` did not start svc-sandbox"
         try:
             self._process = subprocess.Popen(command, env=environment, **pipes)
@@ -139,10 +154,11 @@ class _Process:
         return f"svc-sandbox ended with code {code}{last}"
 
     def send(self, method, path, body=None):
-        headers = {"Content-Type": "application/json"}
+        """Calls the control plane: with YAML if the body is bytes."""
+        headers = {"Content-Type": "application/yaml" if isinstance(body, bytes) else "application/json"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        data = None if body is None else json.dumps(body).encode()
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body, default=_as_text).encode()
         request = urllib.request.Request(self._control_url + path, data, headers, method=method)
         try:
             with _direct.open(request, timeout=30) as response:
@@ -157,6 +173,24 @@ class _Process:
         return value.get("data", value)
 
 
+def _require_usable(environment):
+    for name in UNUSABLE:
+        if environment.get(name, "").lower() not in ("", "0", "false", "no", "off"):
+            raise RuntimeError(f"{name} is set, and the sandboxes of tests are on 127.0.0.1, over HTTP, with a control plane. Unset it.")
+
+
+def _as_text(value):
+    """A time or a duration of Python, as a scenario has it; also in a dict that PyYAML has read."""
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is None:
+            raise ValueError(f"The time {value} has no zone: add one, such as tzinfo=datetime.timezone.utc.")
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        milliseconds = round(value.total_seconds() * 1000)
+        return f"{milliseconds}ms" if milliseconds % 1000 else f"{milliseconds // 1000}s"
+    raise TypeError(f"{value!r} is not a value of a scenario or a call: use text, numbers, lists, dicts and times.")
+
+
 # A proxy of the network does not reach this machine.
 _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -166,6 +200,17 @@ class Sandbox:
 
     def __init__(self, server, process, options):
         self._server, self._process, self.base_url = server, process, process.base_url
+        # A test that chooses none has the folder's, or key-states: an error shows where it was looked for.
+        self._why = "" if "scenario" in options else f", that of {process.folder}"
+        chosen = options.pop("scenario", process.scenario)
+        if isinstance(chosen, (str, os.PathLike)) and str(chosen).lower().endswith((".yaml", ".yml")) and chosen != process.scenario:
+            # The seed is that of the file, unless the test chooses one: it makes the keys part of the response.
+            started = process.send("PUT", "/scenario", _read(chosen, process.folder))
+            options = {"seed": started["seed"], **options}
+            self._scenario = str(chosen)
+        else:
+            options["scenario"] = chosen
+            self._scenario = chosen if isinstance(chosen, str) else "of the test"
         self.keys = process.send("POST", "/reset", options)["keys"]
 
     def key(self, ref):
@@ -173,11 +218,14 @@ class Sandbox:
         if ref == "none":
             return None
         if ref not in self.keys:
-            raise LookupError(f"No key {ref!r}. Keys: {', '.join(self.keys)}.")
+            keys = ", ".join(self.keys)
+            raise LookupError(f"No key {ref!r} in the scenario {self._scenario}{self._why}. Keys: {keys}.")
         return self.keys[ref]
 
     def advance(self, seconds):
-        """Moves the clock forward."""
+        """Moves the clock forward by seconds, or by a timedelta."""
+        if isinstance(seconds, datetime.timedelta):
+            seconds = seconds.total_seconds()
         self.control("POST", "/clock/advance", {"by": f"{round(seconds * 1000)}ms"})
 
     def statuses(self, ref):
@@ -206,13 +254,21 @@ class Sandbox:
             server._give_back(self._process)
 
 
-def merge_reports(reports, format="json"):
-    """Merges the JSON reports of several servers, as the command `report --merge` does."""
-    program = _program()
+def _read(file, folder):
+    path = pathlib.Path(folder, file)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RuntimeError(f"The scenario {str(file)!r} cannot be read in {folder}: {error.strerror}.") from None
+
+
+def merge_reports(reports, format="json", project="."):
+    """Merges the JSON reports of several servers, as the command `report --merge` does. `project` is the folder of the tests."""
+    program = _program(pathlib.Path(project).absolute())
     with tempfile.TemporaryDirectory() as folder:
         command, inside = [program], folder
         if program.startswith("docker:"):
-            command, inside = _in_image(program, folder=folder), "/sandbox"
+            command, inside = _in_image(program, folder), "/sandbox"
         command += ["report", "--merge", "--format", format]
         for index, report in enumerate(reports):
             pathlib.Path(folder, f"{index}.json").write_text(json.dumps(report), encoding="utf-8")
@@ -228,16 +284,15 @@ def merge_reports(reports, format="json"):
     return json.loads(ended.stdout) if format == "json" else ended.stdout
 
 
-def _in_image(program, *options, folder=None):
-    volume = f"{folder or os.getcwd()}:/sandbox:ro"
+def _in_image(program, folder, *options):
+    volume = f"{folder}:/sandbox:ro"
     return ["docker", "run", "--rm", "--interactive", *options, "--volume", volume, program[len("docker:") :]]
 
 
-def _program():
-    """SVC_SANDBOX_BIN, svc-sandbox on the PATH, an image on this machine, or the package of npm."""
+def _program(folder):
+    """SVC_SANDBOX_BIN, svc-sandbox on the PATH, an image on this machine, or the package of npm in the folder or above it."""
     found = os.environ.get("SVC_SANDBOX_BIN") or shutil.which("svc-sandbox") or _image()
-    folders = [pathlib.Path.cwd(), *pathlib.Path.cwd().parents]
-    installed = (shutil.which("svc-sandbox", path=str(folder / "node_modules/.bin")) for folder in folders)
+    installed = (shutil.which("svc-sandbox", path=str(one / "node_modules/.bin")) for one in [folder, *folder.parents])
     found = found or next(filter(None, installed), None)
     if not found:
         raise RuntimeError(f"svc-sandbox was not found. {WAYS}")
@@ -251,5 +306,5 @@ def _image():
     for name in ("svc-sandbox", "ghcr.io/svc-sandbox/svc-sandbox"):
         command += ["--filter", f"reference={name}"]
     # Without a running daemon it prints nothing.
-    listed = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    listed = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8", errors="replace")
     return (listed.stdout.split() or [None])[0]

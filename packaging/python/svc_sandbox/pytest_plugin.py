@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import pathlib
 import re
 
 import pytest
@@ -31,17 +32,18 @@ def pytest_configure(config):
 
 
 @pytest.fixture(scope="session")
-def svc_sandbox_server():
+def svc_sandbox_server(pytestconfig):
     """The server with the tests' sandboxes."""
-    return _started()
+    return _started(pytestconfig)
 
 
-def _started():
+def _started(config):
     if _failures:
         pytest.fail("svc-sandbox did not start: the first failure shows why.", pytrace=False)
     try:
         if not _servers:
-            _servers.append(Server())
+            # The same for all tests, whichever comes first and wherever it works.
+            _servers.append(Server(config.rootpath))
         return _servers[0]
     except RuntimeError as error:
         _failures.append(error)
@@ -52,7 +54,17 @@ def _started():
 def svc_sandbox(request, monkeypatch):
     """This test's own sandbox; SVC_BASE_URL is its base URL."""
     marker = request.node.get_closest_marker("svc_sandbox")
-    sandbox = _started().sandbox(**(marker.kwargs if marker else {}))
+    if marker and marker.args:
+        pytest.fail(f"The mark svc_sandbox has its options by name: svc_sandbox(scenario={marker.args[0]!r}).", pytrace=False)
+    options = dict(marker.kwargs) if marker else {}
+    scenario, beside = options.get("scenario"), pathlib.Path(str(request.node.fspath)).parent
+    # A file that a test names is next to it, or in the folder of the project.
+    if isinstance(scenario, str) and scenario.lower().endswith((".yaml", ".yml")) and (beside / scenario).is_file():
+        options["scenario"] = beside / scenario
+    try:
+        sandbox = _started(request.config).sandbox(**options)
+    except (RuntimeError, ValueError, TypeError) as error:
+        pytest.fail(str(error), pytrace=False)
     monkeypatch.setenv("SVC_BASE_URL", sandbox.base_url)
     yield sandbox
     try:
@@ -90,7 +102,8 @@ def pytest_sessionfinish(session, exitstatus):
     report, conclusion = None, "No test used svc_sandbox: nothing is covered."
     if _reports:
         # The text's last line, as exec prints it.
-        report, conclusion = merge_reports(_reports), merge_reports(_reports, "text").strip().splitlines()[-1]
+        report = merge_reports(_reports, project=config.rootpath)
+        conclusion = merge_reports(_reports, "text", config.rootpath).strip().splitlines()[-1]
     if report is None and minimum is None:
         return
     coverage, outcomes = (report["coverage"]["percent"], report["outcomes"]) if report else (0, [])

@@ -52,7 +52,9 @@ export const me: ReleasedEndpoint = {
   },
   status: 200,
   isMe: true,
-  respond: (caller) => (caller === undefined ? jsonBody(me.responseExample) : contextOf(caller)),
+  hasBody: true,
+  respond: contextOf,
+  example: () => jsonBody(me.responseExample),
 };
 
 /** The context of a key. Only `usage.today`, its last member, changes between responses. */

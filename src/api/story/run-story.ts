@@ -40,16 +40,21 @@ export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
   // Before the first step.
   if (story.next === 0 && story.steps.length > 0) {
     story.wasFrozen = clock.isFrozen();
-    recordChanges(sandbox, "clock", [], true, () => clock.freeze());
+    recordClock(sandbox, () => clock.freeze());
   }
 
   const result = tryNextStep(sandbox);
   if (story.next < story.steps.length) return result;
 
   // After the last step, the clock goes on as it did before the first.
-  if (story.wasFrozen === false) recordChanges(sandbox, "clock", [], true, () => clock.resume());
+  if (story.wasFrozen === false) recordClock(sandbox, () => clock.resume());
   story.wasFrozen = undefined;
   return result;
+}
+
+/** Changes how the clock runs: for the story, not for a user. */
+function recordClock(sandbox: SandboxState, run: () => void): void {
+  recordChanges(sandbox, { operation: "clock", isScripted: true, refs: [], run });
 }
 
 /** Runs the next step and compares its result with what is expected; `undefined` at the end of the story. */

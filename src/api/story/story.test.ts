@@ -48,8 +48,9 @@ test("lists are compared whole, and null is not a missing member", () => {
 
 test("a response that a fault delayed has its own outcome and the fault's", () => {
   const late: StoryResponse = { ...response, fault: "fault.latency" };
-  for (const outcome of ["200.test", "fault.latency"] as const)
+  for (const outcome of ["200.test", "fault.latency"] as const) {
     expect(at({ outcome }, late), outcome).toEqual([]);
+  }
   expect(at({ outcome: "200.live" }, late)).toEqual([
     'outcome: "200.live", not "200.test", with fault.latency',
   ]);

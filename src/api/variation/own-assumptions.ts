@@ -1,7 +1,8 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { profileInEffect } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { type VariationRow, variationTable } from "./table.js";
+import type { VariationRow } from "./row.js";
+import { variationTable } from "./table.js";
 
 /** The assumptions that the sandbox sets itself, and that its profile would set differently, or vary. */
 export function ownAssumptionNames(sandbox: SandboxState): (keyof Assumptions)[] {
@@ -44,7 +45,9 @@ export function openRow(sandbox: SandboxState, row: VariationRow): VariationRow 
   if (ownValue === undefined) return row;
 
   const forms = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  const plainForm = forms.find((variant) => variant.change === undefined);
+  const plainForm = forms.find(
+    ({ changeBody, changeHeaders }) => (changeBody ?? changeHeaders) === undefined,
+  );
   if (plainForm === undefined || forms.length === 1) return undefined;
 
   // The plain one is what `minimal` does with this assumption, so it is the first: that does not count as a variation.

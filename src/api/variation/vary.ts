@@ -8,7 +8,8 @@ import { saltOf, variantOn } from "../../sandbox/variants.js";
 import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { openRow } from "./own-assumptions.js";
-import { type Draft, idRows, type RowVariant, rowsByContent, type VariationRow } from "./table.js";
+import type { Body, Header, RowVariant, VariationRow } from "./row.js";
+import { idRows, rowsByContent } from "./table.js";
 
 /** The kind of a response: its variants follow from nothing else, never from the request, or from why its key is rejected (R14). */
 export interface ResponseKind {
@@ -17,7 +18,7 @@ export interface ResponseKind {
 }
 
 /** The variant of a row that a response has. */
-export interface ChosenVariant {
+interface ChosenVariant {
   readonly row: VariationRow;
   readonly variant: RowVariant;
   /** For what the variant leaves to chance, such as an order. */
@@ -102,18 +103,31 @@ function variedPoints(response: ApiResponse, variants: readonly ChosenVariant[])
   return points;
 }
 
-/** Applies the changes of these variants to a response, which was made with their assumptions. */
+/** A response with the changes of these variants; it was made with their assumptions. */
 export function vary(response: ApiResponse, variants: readonly ChosenVariant[]): ApiResponse {
-  const { status, body } = response;
-  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(response.headers) };
-  for (const { variant, random } of variants) variant.change?.(draft, random);
+  const { status } = response;
 
-  // The variants change the body after its length was set.
-  const length = String(utf8Length(draft.text));
-  const headers: string[] = [];
-  for (const [name, value] of draft.headers) {
-    const isLength = name.toLowerCase() === "content-length";
-    headers.push(name, isLength ? length : value);
+  // The value of the body, and how it is written.
+  let body: Body = JSON.parse(response.body);
+  let writeBody = (value: Body) => JSON.stringify(value);
+  for (const { variant, random } of variants) {
+    if (variant.changeBody !== undefined) body = variant.changeBody(body, random, status);
+    if (variant.writeBody !== undefined) writeBody = variant.writeBody;
   }
-  return { status, headers, body: draft.text };
+
+  let text = writeBody(body);
+  for (const { variant } of variants) {
+    if (variant.changeText !== undefined) text = variant.changeText(text);
+  }
+
+  // The headers. The body has another length now.
+  const length = String(utf8Length(text));
+  let headers: readonly Header[] = headerPairs(response.headers).map(([name, value]) => [
+    name,
+    name === "Content-Length" ? length : value,
+  ]);
+  for (const { variant, random } of variants) {
+    if (variant.changeHeaders !== undefined) headers = variant.changeHeaders(headers, random, text);
+  }
+  return { status, headers: headers.flat(), body: text };
 }

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import type { PlannedRun, RunEnd } from "../../certify/client-run.js";
+import { type NotMade, notMade, type PlannedRun, type RunEnd } from "../../certify/client-run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -41,12 +41,11 @@ export class ClientStarter {
     this.#signals.release();
   }
 
-  /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
-  async runInTurn(request: PlannedRun): Promise<RunEnd | undefined> {
+  /** Runs the client in its own sandbox once a job is free. */
+  async runInTurn(request: PlannedRun): Promise<RunEnd | NotMade> {
     const run = () => this.#runUnlessStopped(request);
     const { result, isShared } = await this.#queue.run(run, request.isAlone === true);
-    if (result === undefined) return undefined;
-    return { ...result, isShared };
+    return result.kind === "not_made" ? result : { ...result, isShared };
   }
 
   /** Runs the client once at a time from now on. */
@@ -54,10 +53,11 @@ export class ClientStarter {
     this.#queue.separate();
   }
 
-  async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | undefined> {
-    if (this.stopped !== undefined) return undefined;
+  async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | NotMade> {
+    if (this.stopped !== undefined) return notMade;
     const run = await runInOwnSandbox(this.#command, request, this.#signals);
-    return this.stopped === undefined ? run : undefined;
+    // A run that the signal ended shows nothing.
+    return this.stopped === undefined ? run : notMade;
   }
 }
 
@@ -87,7 +87,7 @@ async function runInOwnSandbox(
   });
   folder.requireWhole();
   const durationMs = Math.round(stopwatch() - started);
-  return { ...howEnded(end), durationMs, report, output: output.lines(), ...requests.facts() };
+  return { kind: "ended", ...howEnded(end), durationMs, report, output: output.lines(), ...requests.facts() };
 }
 
 function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> {
@@ -178,7 +178,9 @@ class JobQueue {
 
   #hasRoomFor({ isAlone }: Job): boolean {
     if (isAlone) return this.#underWay.size === 0;
-    for (const other of this.#underWay) if (other.isAlone) return false;
+    for (const other of this.#underWay) {
+      if (other.isAlone) return false;
+    }
     return this.#underWay.size < this.#limit;
   }
 

@@ -10,16 +10,10 @@ import {
 } from "../../certify/certificate.js";
 import { certificateText } from "../../certify/certificate-text.js";
 import { certify } from "../../certify/certify.js";
+import { asksFor, type Check, groupNames, nameOf, readPattern, seedIn } from "../../certify/check.js";
 import type { ClientRun, ClientRunner } from "../../certify/client-run.js";
 import type { Note } from "../../certify/judgment.js";
-import {
-  type CertifyPlan,
-  groupNames,
-  isWanted,
-  mixedName,
-  seedOfVariedRun,
-  variedSeeds,
-} from "../../certify/plan.js";
+import { type CertifyPlan, variedSeeds } from "../../certify/plan.js";
 import { resendKinds } from "../../certify/resend-kinds.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
@@ -199,16 +193,16 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
 
 /** Throws a usage error unless each name is that of a run, the start of such a name, or a seed. */
 function checkOnly(only: readonly string[], outcomes: readonly OutcomeId[]): void {
-  const names: string[] = [...groupNames, mixedName];
-  for (const outcome of outcomes) names.push(`answer.${outcome}`);
-  for (const { name } of resendKinds(outcomes)) names.push(name);
-  names.push(...faultOutcomes);
+  const checks: Check[] = [{ kind: "varied", seed: "mixed" }];
+  for (const outcome of outcomes) checks.push({ kind: "answer", outcome });
+  for (const { check } of resendKinds(outcomes)) checks.push(check);
+  for (const outcome of faultOutcomes) checks.push({ kind: "fault", outcome });
+  const names = [...groupNames, ...checks.map(nameOf)];
 
-  for (const wanted of only) {
-    if (seedOfVariedRun(wanted) !== undefined) continue;
-    const isRun = names.some((name) => isWanted({ only: [wanted] }, name));
-    if (isRun) continue;
-    throw unknownChoice("--only", wanted, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
+  for (const name of only) {
+    const isKnown = names.includes(name) || checks.some((check) => asksFor(name, check));
+    if (isKnown || seedIn(readPattern(name)) !== undefined) continue;
+    throw unknownChoice("--only", name, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
   }
 }
 
@@ -246,12 +240,13 @@ function createRunner(client: ClientStarter, plan: CertifyPlan, say: (text: stri
   return {
     run: (request) => client.runInTurn(request),
     onEnd(run) {
-      const line = progressLine(run, plan);
-      if (line !== undefined) say(line);
+      for (const line of progressLines(run, plan)) say(line);
     },
-    separateRuns(name) {
+    separateRuns({ purpose }) {
       client.separate();
-      say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
+      say(
+        `${nameOf(purpose)} failed next to another run, and passed alone. All runs are made again, one at a time.`,
+      );
     },
   };
 }
@@ -263,15 +258,16 @@ interface Progress {
   readonly word: keyof typeof resultWords;
 }
 
-/** The line of a run that has ended; `undefined` if it could not start. That of the first run shows how many requests the command sends. */
-function progressLine(run: ClientRun, { allow }: CertifyPlan): string | undefined {
-  const { name, report, number } = run;
-  if (run.failure !== undefined) return undefined;
-  if (number === 1) return `${name}  ${pluralize(report.requests, "request")}`;
+/** The line of a run that has ended; none if it could not start. That of the first run shows how many requests the command sends. */
+function progressLines(run: ClientRun, { allow }: CertifyPlan): string[] {
+  const { purpose, report, number } = run;
+  const name = nameOf(purpose);
+  if (run.failure !== undefined) return [];
+  if (number === 1) return [`${name}  ${pluralize(report.requests, "request")}`];
 
-  const isAllowed = allow.includes(name.replace(/^answer\./, ""));
+  const isAllowed = "outcome" in purpose && purpose.kind !== "resend" && allow.includes(purpose.outcome);
   const { verdict, word } = isAllowed ? { verdict: "", word: run.result } : progressOf(run);
-  return `${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`;
+  return [`${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`];
 }
 
 function progressOf({ result, conditions }: ClientRun): Progress {

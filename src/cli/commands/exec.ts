@@ -20,11 +20,11 @@ import type { Fault } from "../../sandbox/active-faults.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { whyNeverMatches } from "../../scenario/checks/fault-rules.js";
-import { didYouMean, listed, quote } from "../../schema/words.js";
+import { didYouMean, listed, quote, quoteFile } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { runsOnGithub } from "../io.js";
+import { type Io, runsOnGithub } from "../io.js";
 import { loadNamed, warnOfDates } from "../open-scenario.js";
 import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { runClient, sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
@@ -75,9 +75,9 @@ export const execCommand = declareCommand({
       name: "exec --no-control",
       when: ({ flags }) => flags.control === false,
       words: ["[scenario]"],
-      flags: flag.namesOf(flags, ["controlToken"]),
+      flags: flag.flagNamesOf(flags, ["controlToken"]),
     },
-    { name: "exec", words: ["[scenario]"], flags: flag.namesOf(flags, ["control"]) },
+    { name: "exec", words: ["[scenario]"], flags: flag.flagNamesOf(flags, ["control"]) },
   ],
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
@@ -106,6 +106,12 @@ export const execCommand = declareCommand({
       if (!flags.quiet) io.stderr.say(`${text}\n`);
     };
     const signals = new TakenSignals(io);
+    const misplaced = misplacedFlag(clientCommand);
+    if (misplaced !== undefined) {
+      note(
+        `${misplaced} is after --, so your command gets it, and not exec. To set it for exec, put it before --.`,
+      );
+    }
     try {
       const { end, report, folder } = await runClient(call, {
         loaded,
@@ -139,6 +145,15 @@ export const execCommand = declareCommand({
   },
 });
 
+/** A flag that only `exec` has, and that its command would ignore without a word, as `npm test` does. */
+function misplacedFlag(clientCommand: readonly string[]): string | undefined {
+  // Our package for pytest has a flag of this name.
+  if (clientCommand.some((word) => word.includes("pytest"))) return undefined;
+  return ["--min-coverage", "--fail-on", "--fault"].find((name) => {
+    return clientCommand.some((word) => word === name || word.startsWith(`${name}=`));
+  });
+}
+
 /** What the flags set for all sandboxes of the command, as in `certify`: its tests do not change it. `undefined` if they set nothing. */
 function createConditions(
   flags: { readonly fault?: string; readonly profile?: Profile },
@@ -152,15 +167,17 @@ function createConditions(
 
 /** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
 function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
-  const [name = "", outcome] = text.split("@");
+  const [name = "", outcome, more] = text.split("@");
   const invalid = `Invalid --fault: ${quote(text)}`;
   const examples = " Use one such as fault.hang or fault.hang@401.revoked.";
+  if (more !== undefined) throw usageError(`${invalid} has more than one @.${examples}`);
 
   // The name of the fault.
   const fault = faultOutcomes.find((one) => one === name);
   if (fault === undefined) {
-    const hint = didYouMean(name, faultOutcomes) || examples;
-    throw usageError(`${invalid} does not name a fault.${hint}`);
+    // People leave out the start of the name.
+    const hint = didYouMean(name, faultOutcomes) || didYouMean(`fault.${name}`, faultOutcomes);
+    throw usageError(`${invalid} does not name a fault.${hint || examples}`);
   }
 
   // The outcomes in whose place it comes. Default: all promised ones.
@@ -214,14 +231,13 @@ async function deliverReport(
     if (isPrinted) {
       const text = renderReport(report, format, { ...how, ...io.stderr.style() });
       io.stderr.write(redactKeys(`\n${text}`));
+    } else if (!quiet) {
+      const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
+      io.stderr.say(redactKeys(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`));
     }
-    const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
-    sayResult(report, unmet, isPrinted ? undefined : files, call);
-
-    // Why requests may be missing, and what is left of the run.
-    if ((report.requests === 0 || uncounted) && !quiet) io.stderr.say(redactKeys(`${whyNone}\n`));
-    const left = folder.leftSentence();
-    if (left !== undefined && !quiet) io.stderr.say(redactKeys(`${left}\n`));
+    // The text for people already ends with these sentences.
+    if (!isPrinted || format !== "text") sayUnmet(unmet, io);
+    if (!quiet) sayDoubts(report, folder, whyNone, io);
     if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
   }
 
@@ -229,19 +245,16 @@ async function deliverReport(
   return failures.length === 0;
 }
 
-/** Prints in short what the report shows, and the thresholds that were not reached. `files` have the report; if missing, it was just printed. */
-function sayResult(
-  report: Report,
-  unmet: readonly UnmetThreshold[],
-  files: readonly string[] | undefined,
-  { flags, io }: ExecCall,
-): void {
-  const { quiet = false, format = "text" } = flags;
-  const { palette } = io.stderr.style();
-  if (files !== undefined && !quiet) {
-    io.stderr.say(redactKeys(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`));
-  }
-  // The text for people already ends with these sentences.
-  if (files === undefined && format === "text") return;
-  for (const { sentence } of unmet) io.stderr.say(redactKeys(`${palette.red(sentence)}\n`));
+/** Prints why requests may be missing, and what is left of the run. */
+function sayDoubts(report: Report, folder: RunFolder, whyNone: string, { stderr }: Pick<Io, "stderr">): void {
+  const hasUncounted = folder.uncountedSentences().length > 0;
+  if (report.requests === 0 || hasUncounted) stderr.say(redactKeys(`${whyNone}\n`));
+  const left = folder.leftSentence();
+  if (left !== undefined) stderr.say(redactKeys(`${left}\n`));
+}
+
+/** Prints the thresholds that were not reached. */
+function sayUnmet(unmet: readonly UnmetThreshold[], { stderr }: Pick<Io, "stderr">): void {
+  const { palette } = stderr.style();
+  for (const { sentence } of unmet) stderr.say(redactKeys(`${palette.red(sentence)}\n`));
 }

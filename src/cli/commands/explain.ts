@@ -43,8 +43,8 @@ const runningFlags = {
 const flags = { endpoint: flag.endpoint, ...runningFlags, json: flag.json, ...flag.sandboxFlags };
 type ExplainCall = CallOf<typeof flags>;
 
-const runningFlagNames = flag.namesOf(runningFlags);
-const sandboxFlagNames = flag.namesOf(flag.sandboxFlags);
+const runningFlagNames = flag.flagNamesOf(runningFlags);
+const sandboxFlagNames = flag.flagNamesOf(flag.sandboxFlags);
 
 /** The form of a request id, in every profile. */
 const requestId =

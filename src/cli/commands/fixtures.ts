@@ -67,7 +67,7 @@ export const fixturesCommand = declareCommand({
       words: ["<kind>"],
       flags: ["count", "from", "format", "seed"],
     },
-    { name: "fixtures farmers", words: ["<kind>"], flags: flag.namesOf(flags) },
+    { name: "fixtures farmers", words: ["<kind>"], flags: flag.flagNamesOf(flags) },
   ],
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",

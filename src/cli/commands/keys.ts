@@ -13,8 +13,6 @@ import * as flag from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed } from "../open-scenario.js";
 
-const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
-
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
@@ -36,9 +34,13 @@ export const keysCommand = declareCommand({
       name: "keys --format env",
       when: ({ flags }) => flags.format === "env" || flags.format === "powershell",
       words: ["[scenario]"],
-      flags: ["format", ...sandboxFlagNames],
+      flags: ["format", ...flag.frozenSandboxFlagNames],
     },
-    { name: "keys", words: ["[scenario]"], flags: ["format", "json", "endpoint", ...sandboxFlagNames] },
+    {
+      name: "keys",
+      words: ["[scenario]"],
+      flags: ["format", "json", "endpoint", ...flag.frozenSandboxFlagNames],
+    },
   ],
   examples: {
     "svc-sandbox keys": "a table",

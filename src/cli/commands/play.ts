@@ -51,8 +51,6 @@ const flags = {
 };
 type PlayCall = CallOf<typeof flags>;
 
-const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
-
 export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
@@ -64,15 +62,15 @@ export const playCommand = declareCommand({
       name: "play --json",
       when: ({ flags }) => flags.json,
       words: ["[scenario]"],
-      flags: ["json", ...sandboxFlagNames],
+      flags: ["json", ...flag.frozenSandboxFlagNames],
     },
     {
       name: "play --step",
       when: ({ flags }) => flags.step,
       words: ["[scenario]"],
-      flags: ["step", ...sandboxFlagNames],
+      flags: ["step", ...flag.frozenSandboxFlagNames],
     },
-    { name: "play", words: ["[scenario]"], flags: ["speed", ...sandboxFlagNames] },
+    { name: "play", words: ["[scenario]"], flags: ["speed", ...flag.frozenSandboxFlagNames] },
   ],
   examples: {
     "svc-sandbox play rotation": "with time to read",
@@ -105,7 +103,7 @@ export const playCommand = declareCommand({
   },
 });
 
-/** Plays the story until its end or the user's; resolves to the exit code. */
+/** Plays the story until its end or the user's; resolves to the exit code, which does not depend on who ended it. */
 async function playAll(
   sandbox: SandboxState,
   opened: OpenedScenario,
@@ -115,6 +113,7 @@ async function playAll(
   const { flags, io } = call;
   let unexpected = 0;
   let steps = 0;
+  let isEnded = false;
   // The last step with a response: of an equal body, only the changes are shown.
   let earlier: PlayedStep | undefined;
   for (const result of runStory(sandbox)) {
@@ -133,12 +132,14 @@ async function playAll(
 
     const isLast = result.number === result.of;
     if (isLast || (await pauses.after(result, text))) continue;
-    // The echo of Ctrl-C is where the shell would write its prompt.
-    if (io.stdout.isTTY === true) io.stdout.write("\n");
-    return exitCode.fine;
+    isEnded = true;
+    break;
   }
 
-  if (!flags.json) {
+  if (isEnded) {
+    // The echo of Ctrl-C is where the shell would write its prompt.
+    if (io.stdout.isTTY === true) io.stdout.write("\n");
+  } else if (!flags.json) {
     const summary = unexpected === 0 ? "all as expected" : `${unexpected} not as expected`;
     io.stdout.say(`The end: ${pluralize(steps, "step")}, ${summary}.\n`);
   }

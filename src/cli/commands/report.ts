@@ -17,7 +17,7 @@ import { type Io, runsOnGithub } from "../io.js";
 
 /** What each mode reads: how the report is printed, and what makes the command fail. */
 const outputFlags = { format: flag.format, json: flag.json, ...flag.thresholdFlags };
-const outputFlagNames = flag.namesOf(outputFlags);
+const outputFlagNames = flag.flagNamesOf(outputFlags);
 
 export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered outcomes, other outcomes, advice",
@@ -50,7 +50,7 @@ export const reportCommand = declareCommand({
     {
       name: "report <url>",
       words: ["[url or file...]"],
-      flags: [...outputFlagNames, ...flag.namesOf(flag.callFlags)],
+      flags: [...outputFlagNames, ...flag.flagNamesOf(flag.callFlags)],
     },
   ],
   examples: {

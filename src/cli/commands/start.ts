@@ -1,5 +1,5 @@
 import { finished } from "node:stream";
-import { type LoadedScenario, type OpenedScenario, stdinName } from "../../node/files/load-scenario.js";
+import { stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -14,13 +14,15 @@ import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
-import { exitCode, usageError } from "../exit-codes.js";
+import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { openNamed, warnOfDates, warnOfPinned } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
+import { ServedScenario } from "../serve/served-scenario.js";
+import { StartedParts } from "../serve/started-parts.js";
 
 const flags = {
   port: flag.option(
@@ -71,9 +73,6 @@ const flags = {
 
 type StartCall = CallOf<typeof flags>;
 
-/** Set for the process in the background that `--detach` starts with the same command line. */
-const backgroundVariable = "SVC_IN_BACKGROUND";
-
 export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
@@ -86,9 +85,9 @@ export const startCommand = declareCommand({
       name: "start --no-control",
       when: ({ flags }) => flags.control === false,
       words: ["[scenario]"],
-      flags: flag.namesOf(flags, ["controlToken", "detach", "open"]),
+      flags: flag.flagNamesOf(flags, ["controlToken", "detach", "open"]),
     },
-    { name: "start", words: ["[scenario]"], flags: flag.namesOf(flags, ["control"]) },
+    { name: "start", words: ["[scenario]"], flags: flag.flagNamesOf(flags, ["control"]) },
   ],
   usualFlags: [
     "port",
@@ -115,7 +114,7 @@ export const startCommand = declareCommand({
   },
   async run(call) {
     const { flags, io } = call;
-    if (flags.detach && io.env[backgroundVariable] === undefined) return startInBackground(call);
+    if (flags.detach && io.env[flag.backgroundVariable] === undefined) return startInBackground(call);
 
     // A server that no command of exec or certify has started does not load this.
     if (!io.env.SVC_SANDBOX_RUN) return serveUntilStopped(call, undefined);
@@ -125,18 +124,13 @@ export const startCommand = declareCommand({
   },
 });
 
-/** What a running `start` consists of. */
+/** What the parts of a server start with. */
 interface Serving {
   readonly call: StartCall;
   readonly run: SandboxRun | undefined;
+  readonly scenario: ServedScenario;
   readonly logger: Logger;
-  /** The scenario: another one after a reload. */
-  loaded: LoadedScenario;
-  /** The places of its fields, until they are needed no more: those of a large text take much memory. */
-  places: OpenedScenario["places"] | undefined;
-  /** Functions that stop its parts. What started last stops first: no file changes a server that stops, and no request comes after the last save. */
-  readonly stops: (() => Promise<void>)[];
-  exitCode: number;
+  readonly parts: StartedParts;
 }
 
 /** Starts the same command line in the background, until it accepts requests. */
@@ -145,7 +139,7 @@ async function startInBackground({ fullArgv, args, io }: StartCall): Promise<num
   const stop = io.stopSignal();
   const start = await startDetached(fullArgv, {
     cwd: io.cwd,
-    env: { ...io.env, [backgroundVariable]: "1" },
+    env: { ...io.env, [flag.backgroundVariable]: "1" },
     inheritsStdin: args[0] === stdinName,
     signal: stop,
     onStderr: (text) => io.stderr.write(text),
@@ -173,17 +167,26 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
   const { args, flags, io } = call;
   const stop = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(args[0], io);
-  const serving = await prepareServing(call, run, stop);
-  if (serving === undefined) return exitCode.fine;
+  const opening = await openServed(call, run, stop);
+  if (opening.kind === "stopped") return exitCode.fine;
 
+  const logger = await createLog(flags, io);
+  const parts = new StartedParts();
+  let failures: readonly unknown[] = [];
   try {
-    await startServing(serving);
+    await startServing({ call, run, scenario: opening.scenario, logger, parts });
     await aborted(stop);
-    serving.logger.note(whyStopping(call));
+    logger.note(whyStopping(call));
   } finally {
-    for (const stopPart of serving.stops.reverse()) await stopPart();
+    failures = await parts.stop();
+    for (const failure of failures) {
+      const text = describeFailure(failure, { ...flags, json: false });
+      logger.problem(text.trimEnd());
+    }
   }
-  return serving.exitCode;
+  if (failures.length === 0) return exitCode.fine;
+  const isDefect = failures.some((failure) => exitCodeOf(failure) === exitCode.defect);
+  return isDefect ? exitCode.defect : exitCode.failed;
 }
 
 /** Stops this process when stdin ends. */
@@ -198,39 +201,32 @@ function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void 
   stdin.unref?.();
 }
 
-/** Opens the scenario and the log; resolves to `undefined` if stopped before. In a function of its own: the caller waits for hours, and would keep the places. */
-async function prepareServing(
-  call: StartCall,
-  run: SandboxRun | undefined,
-  stop: AbortSignal,
-): Promise<Serving | undefined> {
-  const opened = await openServedScenario(run, call, stop);
-  if (opened === undefined) return undefined;
-  const logger = await createLog(call.flags, call.io);
-  return { call, run, logger, ...opened, stops: [], exitCode: exitCode.fine };
-}
+type ServedOpening =
+  | { readonly kind: "opened"; readonly scenario: ServedScenario }
+  /** A signal came while it was read. */
+  | { readonly kind: "stopped" };
 
-/** Opens the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
-async function openServedScenario(
-  run: SandboxRun | undefined,
+/** Opens the scenario that this command names, or the run's. */
+async function openServed(
   { args, io }: StartCall,
+  run: SandboxRun | undefined,
   signal: AbortSignal,
-): Promise<OpenedScenario | undefined> {
+): Promise<ServedOpening> {
   if (run?.scenario !== undefined && args[0] === undefined) {
-    const places = { placeOf: () => undefined, spelling: () => undefined };
-    return { loaded: { ...run.scenario, files: [] }, places: async () => places };
+    return { kind: "opened", scenario: new ServedScenario({ ...run.scenario, files: [] }) };
   }
   try {
-    return await openNamed(args[0], io, signal);
+    const { loaded, places } = await openNamed(args[0], io, signal);
+    return { kind: "opened", scenario: new ServedScenario(loaded, places) };
   } catch (error) {
-    if (signal.aborted) return undefined;
+    if (signal.aborted) return { kind: "stopped" };
     throw error;
   }
 }
 
 /** Starts the sandbox, its server and what belongs to it, and announces the server. */
 async function startServing(serving: Serving): Promise<void> {
-  const { call, logger, stops } = serving;
+  const { call, scenario, logger, parts } = serving;
   const { flags, io } = call;
   const options = await serveOptions(flags, io, logger);
   const { sandbox, stateFile } = await openServedSandbox(serving, options.onDefect);
@@ -240,11 +236,11 @@ async function startServing(serving: Serving): Promise<void> {
   const server = await serve(sandbox, {
     ...options,
     stateFile,
-    startedScenario: () => serving.loaded,
+    startedScenario: () => scenario.loaded,
     onControlCall: logger.controlCall,
   });
   // This waits for open requests. A second signal ends the process.
-  stops.push(() => server.close());
+  parts.add(() => server.close());
   // No request comes before this: nothing is awaited since the server listens.
   writeVariables(server);
   sandbox.journal.subscribe(({ type }) => {
@@ -255,7 +251,7 @@ async function startServing(serving: Serving): Promise<void> {
   const warn = () => warnOfScenario(serving, sandbox);
   if (flags.watch) {
     const { startWatching } = await import("../serve/watch.js");
-    stops.push(await startWatching(serving, sandbox, warn));
+    parts.add(await startWatching({ call, scenario, sandbox, logger, onReload: warn }));
   }
 
   // People read the announcement first. For a program it comes last: the program may stop reading after it.
@@ -271,13 +267,13 @@ async function startServing(serving: Serving): Promise<void> {
 
 /** Starts the sandbox, or continues the one in the file of `--state`. */
 async function openServedSandbox(serving: Serving, onProblem: (error: unknown) => void = () => {}) {
-  const { call, run, logger } = serving;
+  const { call, run, scenario, logger, parts } = serving;
   const { flags, io } = call;
-  const start = checkedStart(serving.loaded, flags, { platform: nodePlatform, run: run?.conditionedRun });
+  const start = checkedStart(scenario.loaded, flags, { platform: nodePlatform, run: run?.conditionedRun });
   const opened = await openSandbox(start, {
     name: flags.state,
     cwd: io.cwd,
-    startedScenario: () => serving.loaded,
+    startedScenario: () => scenario.loaded,
     onProblem,
   });
   run?.follow(opened.sandbox, "command");
@@ -285,10 +281,7 @@ async function openServedSandbox(serving: Serving, onProblem: (error: unknown) =
   const { stateFile } = opened;
   if (stateFile !== undefined) {
     noteContinued(stateFile, call, logger);
-    serving.stops.push(async () => {
-      const isSaved = tryToWrite(() => stateFile.close(), logger);
-      if (!isSaved) serving.exitCode = exitCode.failed;
-    });
+    parts.add(() => stateFile.close());
   }
   return opened;
 }
@@ -306,15 +299,13 @@ function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger
   else log.note(`${saved} It overrides ${listed(ignored, "and")}; remove it to start again.`);
 }
 
-/** Writes a file, or reports why that fails; returns whether it was written. */
-function tryToWrite(write: () => void, logger: Logger): boolean {
+/** Writes a file, or reports why that fails: the server goes on. */
+function tryToWrite(write: () => void, logger: Logger): void {
   try {
     write();
-    return true;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     logger.problem(error.message);
-    return false;
   }
 }
 
@@ -341,10 +332,10 @@ async function createVariablesWriter(
 
 /** Warns of what is valid in a scenario, but usually a mistake: after the start, and after each reload. */
 async function warnOfScenario(serving: Serving, sandbox: SandboxState): Promise<void> {
-  const { call, logger, loaded, places } = serving;
+  const { call, scenario: served, logger } = serving;
   const { flags } = call;
-  // The places were kept only for this.
-  serving.places = undefined;
+  const { loaded } = served;
+  const places = served.takePlaces();
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);

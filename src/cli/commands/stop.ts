@@ -3,7 +3,7 @@ import { redactKeys } from "../../rules/redact.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
 
-const callFlagNames = flag.namesOf(flag.callFlags);
+const callFlagNames = flag.flagNamesOf(flag.callFlags);
 
 export const stopCommand = declareCommand({
   summary: "stop a running sandbox, even if its npx has ended",

@@ -33,8 +33,6 @@ const flags = {
 };
 type VerifyCall = CallOf<typeof flags>;
 
-const sandboxFlagNames = flag.namesOf(flag.frozenSandboxFlags);
-
 export const verifyCommand = declareCommand({
   summary: "run the stories of scenarios as tests",
   description:
@@ -47,15 +45,15 @@ export const verifyCommand = declareCommand({
       name: "verify --watch",
       when: ({ flags }) => flags.watch,
       words: ["[scenario...]"],
-      flags: flag.namesOf(flags),
+      flags: flag.flagNamesOf(flags),
     },
     {
       name: "verify --json",
       when: ({ flags }) => flags.json,
       words: ["[scenario...]"],
-      flags: ["all", "json", ...sandboxFlagNames],
+      flags: ["all", "json", ...flag.frozenSandboxFlagNames],
     },
-    { name: "verify", words: ["[scenario...]"], flags: ["all", "quiet", ...sandboxFlagNames] },
+    { name: "verify", words: ["[scenario...]"], flags: ["all", "quiet", ...flag.frozenSandboxFlagNames] },
   ],
   examples: {
     "svc-sandbox verify": "the story of svc-sandbox.yaml",
@@ -128,21 +126,22 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
   const openings = await Promise.all(names.map((name) => openOrFail(name, { cwd, stdin })));
 
   // What cannot be read is reported before the first story is played.
-  const unread = openings.filter(({ opened }) => opened === undefined);
-  const read = openings.filter(({ opened }) => opened !== undefined);
-  // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
-  const playsNone = !flags.watch && unread.some(({ error }) => isUnknownName(error));
-  const toReport = playsNone ? unread : [...unread, ...read];
-
+  const printer = new VerifiedPrinter(call);
   const byName = new Map<string, Verified>();
-  let hasText = false;
-  for (const opening of toReport) {
-    const verified = await verifyOpened(opening, call);
+  for (const opening of openings) {
+    if (opening.kind === "opened") continue;
+    const verified = notVerified(opening.name, opening.error, cwd);
     byName.set(opening.name, verified);
-    // An empty line separates long texts.
-    const gap = hasText && !flags.quiet ? "\n" : "";
-    if (verified.text !== undefined) hasText = true;
-    if (!flags.json) sayVerified(verified, gap, io);
+    printer.say(verified);
+  }
+
+  // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
+  const playsNone = !flags.watch && openings.some(isOfUnknownName);
+  for (const opening of playsNone ? [] : openings) {
+    if (opening.kind === "unreadable") continue;
+    const verified = await verifyOpened(opening.name, opening.opened, call);
+    byName.set(opening.name, verified);
+    printer.say(verified);
   }
 
   // JSON is in the order of the command line.
@@ -156,7 +155,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     // With --watch, each document is on a separate line.
     const indent = flags.watch ? 0 : 2;
     io.stdout.write(`${redactKeys(JSON.stringify(documents, null, indent))}\n`);
-  } else if (hasText) {
+  } else if (printer.hasText) {
     sayTotal(verifications, call);
   }
 
@@ -167,12 +166,10 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
   };
 }
 
-/** A scenario that was read, or the error if it cannot be read. */
-interface Opening {
-  readonly name: string;
-  readonly opened?: OpenedScenario;
-  readonly error?: unknown;
-}
+/** A scenario that was read, or why it cannot be read. */
+type Opening =
+  | { readonly kind: "opened"; readonly name: string; readonly opened: OpenedScenario }
+  | { readonly kind: "unreadable"; readonly name: string; readonly error: unknown };
 
 /** Opens a scenario; its error waits until it is reported. */
 async function openOrFail(
@@ -180,19 +177,44 @@ async function openOrFail(
   source: { readonly cwd: string; readonly stdin: Io["stdin"] },
 ): Promise<Opening> {
   try {
-    return { name, opened: await openScenario(name, source) };
+    return { kind: "opened", name, opened: await openScenario(name, source) };
   } catch (error) {
-    return { name, error };
+    return { kind: "unreadable", name, error };
   }
 }
 
-function isUnknownName(error: unknown): boolean {
+function isOfUnknownName(opening: Opening): boolean {
+  if (opening.kind === "opened") return false;
+  const { error } = opening;
   return error instanceof SandboxError && error.code === "scenario_not_found";
 }
 
-function sayVerified(verified: Verified, gap: string, io: Io): void {
-  if (verified.text !== undefined) io.stdout.say(gap + verified.text);
-  if (verified.error !== undefined) io.stderr.say(`${verified.error}\n`);
+/** Prints what came of scenarios, one after the other; nothing if it is printed as JSON. */
+class VerifiedPrinter {
+  readonly #call: VerifyCall;
+  #hasText = false;
+
+  constructor(call: VerifyCall) {
+    this.#call = call;
+  }
+
+  /** Whether there was a text, which may be empty: of a story, and not only of what could not be read. */
+  get hasText(): boolean {
+    return this.#hasText;
+  }
+
+  say(verified: Verified): void {
+    const { flags, io } = this.#call;
+    if (flags.json) return;
+    if (verified.kind === "not_verified") {
+      io.stderr.say(`${verified.error}\n`);
+      return;
+    }
+    // An empty line separates long texts.
+    const gap = this.#hasText && !flags.quiet ? "\n" : "";
+    io.stdout.say(gap + verified.text);
+    this.#hasText = true;
+  }
 }
 
 /** Prints how many of several scenarios failed. */
@@ -207,29 +229,27 @@ function sayTotal(verifications: readonly Verified[], { flags, io }: VerifyCall)
   else io.stdout.say(`\n${palette.red(`${total}: ${failed} failed`)}\n`);
 }
 
-/** What came of one scenario. */
-interface Verified {
+interface VerifiedBase {
   readonly exitCode: number;
   /** The files to follow with `--watch`. */
   readonly files: readonly string[];
-  /** Why the scenario could not be read or started. */
-  readonly error: string | undefined;
-  /** `undefined` if the scenario could not be read. */
-  readonly text: string | undefined;
   readonly json: unknown;
 }
 
+/** What came of one scenario: its story, or why the scenario could not be read or started. */
+type Verified =
+  | (VerifiedBase & { readonly kind: "verified"; readonly text: string })
+  | (VerifiedBase & { readonly kind: "not_verified"; readonly error: string });
+
 /** Runs the story of a scenario that could be opened. */
-async function verifyOpened(opening: Opening, call: VerifyCall): Promise<Verified> {
-  const { name, opened, error } = opening;
+async function verifyOpened(name: string, opened: OpenedScenario, call: VerifyCall): Promise<Verified> {
   const { flags, io } = call;
-  if (opened === undefined) return notVerified(name, error, io.cwd);
   try {
     const story = await verifyStory(opened, flags);
     return {
+      kind: "verified",
       exitCode: story.passed ? exitCode.fine : exitCode.failed,
       files: opened.loaded.files,
-      error: undefined,
       text: verifiedText(story, io.stdout.style(), flags.quiet === true),
       json: verifiedJson(story),
     };
@@ -251,9 +271,9 @@ function notVerified(name: string, error: unknown, cwd: string): Verified {
     for (const problem of problems) files.push(resolve(cwd, problem.file ?? name));
   }
   return {
+    kind: "not_verified",
     exitCode: exitCodeOf(error),
     files,
-    text: undefined,
     error: printable(redactKeys(error.message)),
     json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
   };

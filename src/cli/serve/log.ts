@@ -100,7 +100,6 @@ function createTextLog(write: (text: string) => void, style: Style, verbose: boo
       else writeWrapped(stepLogLine(event, style));
     },
     note: (message) => writeWrapped(printable(message)),
-    warning: (message) => writeWrapped(palette.yellow(printable(message))),
     controlCall: ({ call, result }) => writeWrapped(printable(`${call}  ${result}`)),
     problem: (message) => writeWrapped(palette.red(printable(message))),
   };

@@ -64,7 +64,8 @@ export async function runClient(
   // The command's processes may have sandboxes of their own, which start with what is in this folder.
   const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
 
-  // The start is a condition here, as it is there: an option would also replace the time of each scenario that the client loads.
+  // The start of the clock is a condition of the run, in every process of the command. As an option of this sandbox, it would
+  // also replace the time that a scenario sets which the client loads.
   const run = conditions && { ...conditionedRun(conditions, folder.claim), start };
   const sandbox = startInNode(loaded, options, run);
   sandbox.counters.passOnTo(client.requestCounter);

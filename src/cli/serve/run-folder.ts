@@ -74,7 +74,7 @@ async function makeRunFolder(runs: string): Promise<string> {
   try {
     return await promises.mkdtemp(join(runs, folderPrefix));
   } catch (cause) {
-    throw unwritable(cause, `a folder for the command into ${quote(runs)}`, folderHint);
+    throw unwritable(cause, `a folder for the command into ${quoteFile(runs)}`, folderHint);
   }
 }
 
@@ -195,7 +195,7 @@ export class RunFolder {
   /** The sentence about the folder if it could not be removed. */
   leftSentence(): string | undefined {
     if (this.#removeFailure === undefined) return undefined;
-    return `The folder of the run, ${quote(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`;
+    return `The folder of the run, ${quoteFile(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`;
   }
 }
 

@@ -1,7 +1,7 @@
 import { isMachineLimit } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
-import type { Hosting, ServeOptions } from "../../server/sockets/server-state.js";
+import type { Hosting, ServeOptions } from "../../server/serve.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import type * as flag from "../flags.js";
 import type { Io } from "../io.js";

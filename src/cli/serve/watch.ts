@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { LoadedScenario, OpenedScenario } from "../../node/files/load-scenario.js";
+import type { OpenedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -8,24 +8,22 @@ import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as flag from "../flags.js";
 import { openNamed } from "../open-scenario.js";
+import type { ServedScenario } from "./served-scenario.js";
 
-/** The part of a running `start` that a reload changes. */
-interface Reloadable {
-  readonly call: CommandCall<flag.SandboxFlags>;
+/** What a reload of the scenario needs of a running `start`. */
+interface Watching {
+  readonly call: Pick<CommandCall<flag.SandboxFlags>, "flags" | "io">;
+  readonly scenario: ServedScenario;
+  readonly sandbox: SandboxState;
   readonly logger: Logger;
-  loaded: LoadedScenario;
-  places: OpenedScenario["places"] | undefined;
+  readonly onReload: () => Promise<void>;
 }
 
 /** Serves the scenario in a new sandbox each time its files change; a broken one leaves the running sandbox unchanged. Resolves to how to stop that. */
-export async function startWatching(
-  serving: Reloadable,
-  sandbox: SandboxState,
-  onReload: () => Promise<void>,
-): Promise<() => Promise<void>> {
-  const { call, logger } = serving;
+export async function startWatching(watching: Watching): Promise<() => Promise<void>> {
+  const { call, scenario, logger } = watching;
   const { flags, io } = call;
-  const { name, piped, files } = serving.loaded;
+  const { name, piped, files } = scenario.loaded;
   if (piped !== undefined) {
     logger.note("Nothing to watch: the scenario came from stdin.");
     return async () => {};
@@ -44,10 +42,10 @@ export async function startWatching(
     const wasBroken = isBroken;
     isBroken = false;
 
-    const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(serving.loaded.scenario);
+    const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(scenario.loaded.scenario);
     if (isChanged) {
-      restartServing(serving, opened, sandbox);
-      await onReload();
+      restart(opened, watching);
+      await watching.onReload();
       logger.note(`Loaded ${name} again, in a new sandbox.`);
     } else if (wasBroken) {
       logger.note(`${name} is valid again, unchanged.`);
@@ -65,16 +63,13 @@ export async function startWatching(
 }
 
 /** Restarts the sandbox with the scenario that was opened again. */
-function restartServing(serving: Reloadable, opened: OpenedScenario, sandbox: SandboxState): void {
+function restart(opened: OpenedScenario, { scenario, sandbox, logger }: Watching): void {
   try {
-    restartSandbox(sandbox, {}, opened.loaded, () => {
-      serving.loaded = opened.loaded;
-      serving.places = opened.places;
-    });
+    restartSandbox(sandbox, {}, opened.loaded, () => scenario.replace(opened));
   } catch (error) {
     // The new sandbox is served even if one of our files cannot be written.
     if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
-    serving.logger.problem(error.message);
+    logger.problem(error.message);
   }
 }
 

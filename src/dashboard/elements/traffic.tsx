@@ -7,7 +7,8 @@ import type {
   ShownSentRequest,
 } from "../control/responses.js";
 import { linkTo } from "../route.js";
-import { counted, DocsLink, shortened } from "./words.js";
+import { counted, shortened } from "./text.js";
+import { DocsLink } from "./words.js";
 
 const tones: Readonly<Record<string, string>> = { 2: "success", 401: "key", 403: "access", 429: "limit" };
 

@@ -1,40 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { now } from "../control/now.js";
 import { useShared } from "../control/shared.js";
-
-/** A text of any length, cut off after so many characters. */
-export function shortened(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max)}…`;
-}
-
-export function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-export function firstSentence(text: string): string {
-  return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
-}
-
-/** A number with its noun: `1 request`, `1,200 requests`. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** The duration of a request: `12.5 ms`, or `< 0.1 ms`. */
-export function millisecondsText(duration: number): string {
-  return duration < 0.1 ? "< 0.1 ms" : `${duration.toFixed(1)} ms`;
-}
-
-/** A time in UTC: `2 Mar 2026, 09:00:00 UTC`. Every time on the page has this format, or one of its two parts. */
-export function instantText(at: string | number): string {
-  const [day, time] = instantParts(at);
-  return `${day}, ${time}\u00A0UTC`;
-}
-
-export function instantParts(at: string | number): readonly [day: string, time: string] {
-  const [, day, month, year, time = ""] = new Date(at).toUTCString().split(" ");
-  return [`${Number(day)} ${month} ${year}`, time];
-}
+import { durationText, instantText } from "./text.js";
 
 /** A time of the sandbox, with the exact one as a tooltip; nothing for an unknown time. */
 export function InstantText({ at }: Readonly<{ at: string | number }>) {
@@ -55,26 +22,6 @@ export function Sentence({ children }: Readonly<{ children: string }>) {
   // Every second part is a time.
   const parts = children.split(isoTime);
   return <bdi>{parts.map((part, index) => (index % 2 === 0 ? part : <InstantText at={part} />))}</bdi>;
-}
-
-/** The units of a duration in milliseconds, the largest first. */
-const units = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["min", 60_000],
-  ["s", 1000],
-] as const;
-
-/** A duration of a second or more in its two largest units: `1 h 5 min`. */
-function durationText(milliseconds: number): string {
-  let rest = Math.round(milliseconds / 1000) * 1000;
-  const parts = [];
-  for (const [unit, length] of units) {
-    const count = Math.floor(rest / length);
-    rest -= count * length;
-    if (count > 0) parts.push(`${count}\u00A0${unit}`);
-  }
-  return parts.slice(0, 2).join(" ");
 }
 
 /**

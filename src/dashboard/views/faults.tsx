@@ -6,7 +6,8 @@ import type { Effect, ShownFault } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, Read } from "../elements/action.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
-import { capitalized, counted, DocsLink, instantText, Panel, shortened } from "../elements/words.js";
+import { capitalized, counted, instantText, percentText, shortened } from "../elements/text.js";
+import { DocsLink, Panel } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { useScenarioName } from "./scenario.js";
 
@@ -182,10 +183,7 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
 function conditionWords(when: ShownFault["when"] = {}): string {
   const { probability, every = 1, requests, key, organization, outcome, after, until } = when;
   const words = [];
-  if (probability !== undefined) {
-    const percent = Math.round(probability * 1000) / 10;
-    words.push(`with a probability of ${percent}%,`);
-  }
+  if (probability !== undefined) words.push(`with a probability of ${percentText(probability)},`);
 
   if (requests !== undefined) words.push(`request ${shortened(requests.join(", "), 60)}`);
   else if (every > 1) words.push(`every ${ordinal(every)} request`);

@@ -4,13 +4,14 @@ import { useData } from "../control/data.js";
 import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
-import { isOver, keyEnd } from "../elements/life.js";
+import { isOver, keyEnd } from "../elements/lifeline.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows, useSteadyRow } from "../elements/list.js";
+import { counted, shortened } from "../elements/text.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
-import { counted, FactList, InstantText, Sentence, shortened, Until } from "../elements/words.js";
+import { FactList, InstantText, Sentence, Until } from "../elements/words.js";
 import { linkTo, linkToKey, linkWithin, route } from "../route.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
-import { Lives } from "./lives.js";
+import { Lifelines } from "./lifelines.js";
 import { CopyKey } from "./secret.js";
 
 export function KeysView() {
@@ -45,7 +46,12 @@ export function KeysView() {
         </p>
       )}
       {isRead && sections.length === 0 && <p class="panel muted">No keys match the filter.</p>}
-      <Lives keys={shown} max={20} linkTo={(ref) => linkWithin([ref])} canMove />
+      {shown.length > 0 && (
+        <section class="panel lifelines" aria-label="Lifelines">
+          <h2>Lifelines</h2>
+          <Lifelines key={filter} keys={shown} max={20} linkTo={(ref) => linkWithin([ref])} canMove />
+        </section>
+      )}
       {sections.map((section) => (
         <OrganizationPanel key={section.organization.ref} {...section} />
       ))}
@@ -191,6 +197,7 @@ function OpenKey({ listed: key }: Readonly<{ listed: ListedKey }>) {
           ["State", state],
           ["Scopes", <code>{key.scopes.join(" ")}</code>],
           ["Fingerprint", <code>{key.fingerprint}</code>],
+          ["Created", key.created_at && <InstantText at={key.created_at} />],
           [hasEnded ? "Ended" : "Ends", end && <InstantText at={end} />],
           ["Replaced by", keyLink(key.replaced_by)],
           ["Replaces", keyLink(key.replaces)],

@@ -2,8 +2,9 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import type { ReportOutcome, RequestChecks, ShownReport, ShownSentRequest } from "../control/responses.js";
 import { Button, lossOfState, Read } from "../elements/action.js";
+import { capitalized, shortened } from "../elements/text.js";
 import { OutcomeBadge, SentResponse, toneOf } from "../elements/traffic.js";
-import { capitalized, DocsLink, Panel, shortened } from "../elements/words.js";
+import { DocsLink, Panel } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { CopyCurl } from "./secret.js";
 

@@ -4,7 +4,8 @@ import type { ShownProblem, ShownScenario } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
-import { counted, DocsLink, firstSentence, Panel } from "../elements/words.js";
+import { counted, firstSentence } from "../elements/text.js";
+import { DocsLink, Panel } from "../elements/words.js";
 
 interface ChosenFile {
   readonly name: string;

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { Request, StepResult, Story } from "../control/responses.js";
+import type { ListedKey, Request, StepResult, Story } from "../control/responses.js";
+import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, QuestionDialog, Read, RejectionText, useActions } from "../elements/action.js";
+import { counted, shortened } from "../elements/text.js";
 import { BodyText, CheckStrip, OutcomeText, Target, toneOf } from "../elements/traffic.js";
-import { counted, DocsLink, FactList, InstantText, Sentence, shortened } from "../elements/words.js";
+import { DocsLink, FactList, InstantText, Sentence } from "../elements/words.js";
 import { linkTo, linkToKey } from "../route.js";
-import { Lives } from "./lives.js";
+import { Lifelines } from "./lifelines.js";
 import { useScenarioName } from "./scenario.js";
 
 /** Transport headers are not part of the story, and ids mean nothing to an audience. */
@@ -96,7 +98,8 @@ function useSteps() {
 function Presenter({ progress }: Readonly<{ progress: Story }>) {
   const { last, steps, done, outline } = progress;
   const { problem, question, next, back, startAgain } = useSteps();
-  useKeys({ " ": next, ArrowRight: next, ArrowLeft: back });
+  const toggleLifelines = () => showLifelines(!areLifelinesOpen.value);
+  useKeys({ " ": next, ArrowRight: next, ArrowLeft: back, l: toggleLifelines, L: toggleLifelines });
 
   // A new step starts at its top.
   const stage = useRef<HTMLElement>(null);
@@ -133,19 +136,53 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
           <Stage key={last.number} step={last} wasExpected={lastResult ?? null} />
         )}
       </section>
-      <StoryLives story={progress} />
+      <StoryLifelines story={progress} />
       {question}
     </div>
   );
 }
 
-/** The lives of the keys that the story uses. */
-function StoryLives({ story }: Readonly<{ story: Story }>) {
+/** The keys that the story uses: the texts of its steps name them. */
+function useStoryKeys(story: Story): readonly ListedKey[] {
   const { sections = [] } = useData("/directory?limit=200").data ?? {};
-  // The texts of the steps name them.
-  const words = new Set(story.outline.flatMap(({ text }) => text?.split(/[ ,]+/) ?? []));
-  const keys = sections.flatMap((section) => section.keys.filter(({ ref }) => words.has(ref)));
-  return <Lives keys={keys} max={4} linkTo={linkToKey} />;
+  const words = new Set<string>();
+  for (const { text } of story.outline) {
+    for (const word of text?.split(/[ ,]+/) ?? []) words.add(word);
+  }
+  return sections.flatMap((section) => section.keys).filter(({ ref }) => words.has(ref));
+}
+
+/** The lifelines of the keys that the story uses. */
+function StoryLifelines({ story }: Readonly<{ story: Story }>) {
+  const keys = useStoryKeys(story);
+  const isOpen = useShared(areLifelinesOpen);
+  if (keys.length === 0) return null;
+  return (
+    <details
+      class="panel lifelines"
+      open={isOpen}
+      onToggle={({ currentTarget }) => showLifelines(currentTarget.open)}
+    >
+      <summary>
+        Lifelines <kbd>L</kbd>
+      </summary>
+      {isOpen && <Lifelines keys={keys} max={4} linkTo={linkToKey} />}
+    </details>
+  );
+}
+
+const lifelinesMemory = "svc-sandbox lifelines";
+
+/** Whether a story shows lifelines: as somebody left them in this browser, or where they leave room for a step. */
+const areLifelinesOpen = new Shared(
+  (localStorage.getItem(lifelinesMemory) ?? (innerHeight >= 900 ? "open" : "closed")) === "open",
+);
+
+function showLifelines(isOpen: boolean): void {
+  // The browser also reports how they were drawn.
+  if (isOpen === areLifelinesOpen.value) return;
+  areLifelinesOpen.value = isOpen;
+  localStorage.setItem(lifelinesMemory, isOpen ? "open" : "closed");
 }
 
 /** The result of the whole story, once it is over. */
@@ -193,7 +230,7 @@ function Opening({ progress }: Readonly<{ progress: Story }>) {
       </p>
       <p class="muted">
         Press Space to start. This resets the sandbox to its scenario. Until the end, only steps move the
-        clock, also for clients.
+        clock, also for clients. L shows and hides the lifelines of the keys.
       </p>
     </>
   );

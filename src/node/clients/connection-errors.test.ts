@@ -18,6 +18,7 @@ test.each([
     code === ""
       ? expect.stringMatching(/ came$/)
       : expect.stringMatching(new RegExp(`^${found}.* \\(${code}\\)$`));
-  for (const one of [error, all])
+  for (const one of [error, all]) {
     expect(describeConnectionError(one as NodeJS.ErrnoException).found).toEqual(expected);
+  }
 });

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { requestDetailsShape } from "../../api/request-details.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
+import { readHttpUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../../rules/redact.js";
@@ -13,7 +14,7 @@ import { type InJson, inJsonOfAnyVersion, isTooDeep, tryParseJson } from "../../
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { quote, quoteFile } from "../../schema/words.js";
-import { isLoopbackHost, readHttpUrl } from "../addresses.js";
+import { isLoopbackHost } from "../addresses.js";
 import { readFailure, requireFile } from "../files/write-file.js";
 import { nodePlatform } from "../platform.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
@@ -134,15 +135,16 @@ export class ControlClient {
     const health = await this.#ask("get the keys of", "GET", "/health");
     const { scenario = "unnamed", now = "an unknown time" } = readAs(healthShape, health.bare) ?? {};
 
-    // Page by page, until one is empty.
-    const keys: RunningKey[] = [];
+    // Page by page, until one has no further key: a server that ignores the offset repeats its first page.
+    const keys = new Map<string, RunningKey>();
     const readPage = (data: unknown) => readAs(keysShape, data);
-    let page: readonly RunningKey[];
+    let keysBefore: number;
     do {
-      page = await this.#get("get the keys of", `/keys?offset=${keys.length}`, "keys", readPage);
-      keys.push(...page);
-    } while (page.length > 0);
-    return { url: this.url, scenario: printableText(scenario), now, keys };
+      keysBefore = keys.size;
+      const page = await this.#get("get the keys of", `/keys?offset=${keys.size}`, "keys", readPage);
+      for (const key of page) keys.set(key.ref, key);
+    } while (keys.size > keysBefore);
+    return { url: this.url, scenario: printableText(scenario), now, keys: [...keys.values()] };
   }
 
   /** A key, or a reserved ref, with what its next request to an endpoint gets. Default: to `/me`. */

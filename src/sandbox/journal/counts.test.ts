@@ -31,8 +31,9 @@ test.each([
     const headers = ["Origin", origin, "Access-Control-Request-Method", "GET"];
     return send("OPTIONS", ...headers, "Access-Control-Request-Headers", "x-api-key");
   };
-  for (let page = 0; page < others; page += 1)
+  for (let page = 0; page < others; page += 1) {
     expect(ask(`https://p${page}.example`)).toEqual(["key-from-browser"]);
+  }
   ask("https://last.example");
   const key = secretFor(sandbox, "active");
   expect(send("GET", "x-api-key", key, "Origin", "https://last.example")).toEqual([advice]);

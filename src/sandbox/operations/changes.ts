@@ -5,9 +5,9 @@ import type { SandboxState } from "../sandbox-state.js";
 import { viewAssumptions } from "../views.js";
 
 /** Values of a sandbox by their names, such as `key main name`. */
-type Values = Readonly<Record<string, unknown>>;
+type NamedValues = Readonly<Record<string, unknown>>;
 
-type ReadValues = (sandbox: SandboxState, refs: readonly string[]) => Values;
+type ReadValues = (sandbox: SandboxState, refs: readonly string[]) => NamedValues;
 
 /** By operation: how to read all values that it can change, on the things with these refs. Requests and time change none of them. */
 const valuesChangedBy: Readonly<Record<ActionName | "clock", ReadValues>> = {
@@ -31,6 +31,18 @@ const fixedMembers: readonly string[] = [
   "replaces",
 ];
 
+/** An operation that is recorded, once. */
+interface RecordedChange<Result> {
+  readonly operation: keyof typeof valuesChangedBy;
+  /** Whether the scenario runs it, not a user. */
+  readonly isScripted: boolean;
+  /** The refs of the keys or the organization that it changes. */
+  readonly refs: readonly string[];
+  /** Those that only its result shows, such as of a key that it creates. Default: none. */
+  readonly newRefs?: ((result: Result) => readonly string[]) | undefined;
+  readonly run: () => Result;
+}
+
 /**
  * Runs an operation, and keeps `sandbox.changes` up to date: the values that users have changed since the start, each with
  * the value that it would have without them.
@@ -39,20 +51,15 @@ const fixedMembers: readonly string[] = [
  * - A user's later change keeps that note, or removes it if the value is what the note says again.
  * - A step of the scenario would set its value without users as well, so it removes the note.
  */
-export function recordChanges<Result>(
-  sandbox: SandboxState,
-  operation: keyof typeof valuesChangedBy,
-  refs: readonly string[],
-  isScripted: boolean,
-  run: () => Result,
-): Result {
+export function recordChanges<Result>(sandbox: SandboxState, change: RecordedChange<Result>): Result {
+  const { operation, isScripted, refs, newRefs = () => [], run } = change;
   // Read before, because a listener of the operation's event may start another scenario, with its own changes.
   const { changes } = sandbox;
   const readValues = valuesChangedBy[operation];
 
   const valuesBefore = readValues(sandbox, refs);
   const result = run();
-  const valuesAfter = readValues(sandbox, [...refs, ...keysChangedBy(result)]);
+  const valuesAfter = readValues(sandbox, [...refs, ...newRefs(result)]);
 
   for (const [name, value] of Object.entries(valuesAfter)) {
     const before = comparableText(valuesBefore[name]);
@@ -66,7 +73,7 @@ export function recordChanges<Result>(
   return result;
 }
 
-function keyValues({ registry }: SandboxState, refs: readonly string[]): Values {
+function keyValues({ registry }: SandboxState, refs: readonly string[]): NamedValues {
   const values: Record<string, unknown> = {};
   for (const ref of refs) {
     const key = registry.keys.get(ref)?.key;
@@ -78,7 +85,7 @@ function keyValues({ registry }: SandboxState, refs: readonly string[]): Values 
   return values;
 }
 
-function organizationValues({ registry }: SandboxState, refs: readonly string[]): Values {
+function organizationValues({ registry }: SandboxState, refs: readonly string[]): NamedValues {
   const values: Record<string, unknown> = {};
   for (const ref of refs) {
     const organization = registry.organizations.get(ref)?.organization;
@@ -90,26 +97,17 @@ function organizationValues({ registry }: SandboxState, refs: readonly string[])
   return values;
 }
 
-function faultValues(sandbox: SandboxState): Values {
+function faultValues(sandbox: SandboxState): NamedValues {
   const faults = writtenFaults(sandbox.faults);
   // Requests change this count.
   for (const fault of faults) delete fault.requests_matched;
   return { faults };
 }
 
-function assumptionValues(sandbox: SandboxState): Values {
+function assumptionValues(sandbox: SandboxState): NamedValues {
   // Other profiles have one value for each assumption; `varied` varies those that the sandbox does not set itself.
   const fixed = sandbox.profile === "varied" ? Object.keys(sandbox.ownAssumptions).sort() : [];
   return { ...viewAssumptions(sandbox), fixed };
-}
-
-/** The refs of the keys that an operation has changed or created, from its result. */
-function keysChangedBy(result: unknown): string[] {
-  const { key, replacement } = (result ?? {}) as Partial<Record<"key" | "replacement", { ref: string }>>;
-  const refs: string[] = [];
-  if (key) refs.push(key.ref);
-  if (replacement) refs.push(replacement.ref);
-  return refs;
 }
 
 /** The text by which two values are compared; empty for no value. */

@@ -22,7 +22,7 @@ import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
-import { type KeyEntry, type OrganizationEntry, pruneEnded } from "../registry.js";
+import { type KeyEntry, type OrganizationEntry, removeEnded } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
@@ -234,7 +234,8 @@ export function activeKeysIn(
   // Made at the first look, because most organizations never get another key.
   owner.unended ??= new Set(owner.keys);
   let active = 0;
-  for (const { key } of pruneEnded(owner.unended, now)) {
+  removeEnded(owner.unended, now);
+  for (const { key } of owner.unended) {
     if (key.environment !== environment) continue;
     if (countsAsActive(keyStateAt(key, now), assumptions)) active += 1;
   }

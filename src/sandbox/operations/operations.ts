@@ -52,32 +52,53 @@ const nothingPerformed: Performed = {
  * Those of `recordedAction` are also actions of steps. `@__PURE__` lets a bundle for browsers leave them out.
  */
 export const operations = {
-  create_key: /* @__PURE__ */ recordedAction("create_key", createKey),
-  rotate: /* @__PURE__ */ recordedAction("rotate", rotateKey),
-  revoke: /* @__PURE__ */ recordedAction("revoke", revokeKey),
-  expire: /* @__PURE__ */ recordedAction("expire", expireKey),
-  organization: /* @__PURE__ */ recordedAction("organization", updateOrganization),
-  faults: /* @__PURE__ */ recordedAction("faults", changeFaults),
-  assumptions: /* @__PURE__ */ recordedAction("assumptions", changeAssumptions),
+  create_key: /* @__PURE__ */ recordedAction("create_key", {
+    run: createKey,
+    refs: () => [],
+    newRefs: ({ key }) => [key.ref],
+  }),
+  rotate: /* @__PURE__ */ recordedAction("rotate", {
+    run: rotateKey,
+    refs: ({ key }) => [key],
+    newRefs: ({ replacement }) => [replacement.ref],
+  }),
+  revoke: /* @__PURE__ */ recordedAction("revoke", { run: revokeKey, refs: ({ key }) => [key] }),
+  expire: /* @__PURE__ */ recordedAction("expire", { run: expireKey, refs: ({ key }) => [key] }),
+  organization: /* @__PURE__ */ recordedAction("organization", {
+    run: updateOrganization,
+    refs: ({ ref }) => [ref],
+  }),
+  faults: /* @__PURE__ */ recordedAction("faults", { run: changeFaults, refs: () => [] }),
+  assumptions: /* @__PURE__ */ recordedAction("assumptions", { run: changeAssumptions, refs: () => [] }),
   clock: changeClock,
   advance: advanceByUser,
   clear_requests: clearRequests,
 };
 
+/** An action that steps and users run. */
+interface ChangingAction<Input, Result> {
+  readonly run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result;
+  /** The refs of the keys or the organization that it changes. */
+  readonly refs: (input: Input) => readonly string[];
+  /** The refs of the keys that it creates. Default: none. */
+  readonly newRefs?: ((result: Result) => readonly string[]) | undefined;
+}
+
 /** An action that checks who runs it, and records what it changes. The caller has run what was due in the timeline before. */
 function recordedAction<Input, Result>(
   name: ActionName,
-  run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result,
+  action: ChangingAction<Input, Result>,
 ): (sandbox: SandboxState, input: Input, by?: Initiator) => Result {
   return (sandbox, input, by = {}) => {
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
-
-    const { key, ref } = input as { readonly key?: string; readonly ref?: string };
-    const refs = [key, ref].filter((one) => one !== undefined);
-    return recordChanges(sandbox, name, refs, by.isScripted === true, () => {
-      // A step of the timeline runs as if at the instant when it is due.
-      const now = by.dueAt ?? sandbox.clock.now();
-      return run(sandbox, input, now, by);
+    // A step of the timeline runs as if at the instant when it is due.
+    const now = by.dueAt ?? sandbox.clock.now();
+    return recordChanges(sandbox, {
+      operation: name,
+      isScripted: by.isScripted === true,
+      refs: action.refs(input),
+      newRefs: action.newRefs,
+      run: () => action.run(sandbox, input, now, by),
     });
   };
 }
@@ -131,7 +152,7 @@ function advanceByUser(sandbox: SandboxState, { by }: { readonly by: string | nu
 
 function recordClockChange(sandbox: SandboxState, isMoved: boolean, run: () => ClockView): ClockView {
   const { changes } = sandbox;
-  const clock = recordChanges(sandbox, "clock", [], false, run);
+  const clock = recordChanges(sandbox, { operation: "clock", isScripted: false, refs: [], run });
   // Without users, `moved` would be false. The clock never runs backwards, so nothing takes this change back.
   if (isMoved) changes.set("moved", "false");
   return clock;

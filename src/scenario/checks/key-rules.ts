@@ -9,7 +9,7 @@ import {
 } from "../../rules/api-key.js";
 import { canonicalJson } from "../../schema/json.js";
 import { listed, quote } from "../../schema/words.js";
-import { isLegacy, keyPath, type ScenarioKey, sharedValues } from "../described-keys.js";
+import { fieldOfKey, isLegacy, type ScenarioKey, sharedValues } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
 import { keyStateAtStart } from "../format/key-settings.js";
 import { populationOf } from "../population.js";
@@ -32,7 +32,7 @@ const scopesFit: ScenarioRule = (facts) => {
 
   for (const key of keys) {
     const { fields } = key;
-    const path = keyPath(key);
+    const path = fieldOfKey(key);
     const { scopes = defaultScopes } = fields;
     for (const [index, scope] of scopes.entries()) {
       const field = [...path, "scopes", index];
@@ -60,7 +60,7 @@ const scopesFit: ScenarioRule = (facts) => {
 const usageAddsUp: ScenarioRule = (facts) => {
   for (const key of facts.keys) {
     const { fields } = key;
-    const path = keyPath(key);
+    const path = fieldOfKey(key);
     const { usage } = fields;
     // In a snapshot, some requests of a sliding minute may belong to the day before.
     if (usage === undefined || usage.counted_at !== undefined) continue;
@@ -82,7 +82,7 @@ const timesFitState: ScenarioRule = (facts) => {
   const { keys, start, fieldToFix, addProblem } = facts;
   for (const key of keys) {
     const { fields } = key;
-    const path = keyPath(key);
+    const path = fieldOfKey(key);
     const { state } = fields;
     if (fields.revoked_at !== undefined && state !== "revoked") {
       addProblem({
@@ -162,7 +162,7 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
     const { organization, fields } = tooMany;
     facts.addProblem({
       code: "too_many_active_keys",
-      field: keyPath(tooMany),
+      field: fieldOfKey(tooMany),
       pointAt: "key",
       message: `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
       hint: `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
@@ -190,7 +190,7 @@ const secretsFit: ScenarioRule = (facts) => {
 
   for (const key of keys) {
     const { fields } = key;
-    const path = keyPath(key);
+    const path = fieldOfKey(key);
     const { secret, environment } = fields;
     if (secret === undefined) continue;
     const parsed = parseApiKey(secret);
@@ -227,7 +227,7 @@ const replacementsFit: ScenarioRule = (facts) => {
     } else {
       facts.addProblem({
         code: "replacement_shared",
-        field: [...keyPath(old), "replaced_by"],
+        field: [...fieldOfKey(old), "replaced_by"],
         message: `${quote(replacement.ref)} already replaces ${quote(earlier.ref)}`,
         hint: "each rotation creates its own key (R37)",
       });
@@ -239,7 +239,7 @@ const replacementsFit: ScenarioRule = (facts) => {
 /** Checks that a key has a replacement if its state needs one, and none if its state has none. */
 function checkReplacementExpected(key: ScenarioKey, facts: Facts): void {
   const { fields } = key;
-  const path = keyPath(key);
+  const path = fieldOfKey(key);
   const { state = "active" } = fields;
   if (state === "retiring" && fields.replaced_by === undefined) {
     facts.addProblem({
@@ -283,7 +283,7 @@ const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeyS
 function checkReplacementAlike(old: ScenarioKey, replacement: ScenarioKey, facts: Facts): void {
   const { fieldToFix, addProblem } = facts;
   const { ref, organization, fields } = replacement;
-  const field = [...keyPath(old), "replaced_by"];
+  const field = [...fieldOfKey(old), "replaced_by"];
   if (organization !== old.organization || fields.environment !== old.fields.environment) {
     addProblem({
       code: "replacement_elsewhere",
@@ -305,7 +305,7 @@ function checkReplacementAlike(old: ScenarioKey, replacement: ScenarioKey, facts
     const after = fields[name];
     if (before === undefined || after === undefined) continue;
     if (canonicalJson(before) === canonicalJson(after)) continue;
-    const settingField = fieldToFix([...keyPath(replacement), name], [...keyPath(old), name]);
+    const settingField = fieldToFix([...fieldOfKey(replacement), name], [...fieldOfKey(old), name]);
     addProblem({
       code: "replacement_differs",
       field: settingField,
@@ -338,7 +338,7 @@ const replacementsEnd: ScenarioRule = (facts) => {
     if (circle.length > maxRefsOfCircle) refs.push("…");
     facts.addProblem({
       code: "replacement_cycle",
-      field: [...keyPath(next), "replaced_by"],
+      field: [...fieldOfKey(next), "replaced_by"],
       message: `the key is replaced by itself: ${[...refs, next.ref].join(" → ")}`,
       hint: "write the ref of the key that the rotation created (R37)",
     });

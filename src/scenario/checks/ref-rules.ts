@@ -1,7 +1,7 @@
 import { lastClockInstant } from "../../rules/api-key.js";
 import type { FieldPath } from "../../schema/shape.js";
 import { nearest, quote } from "../../schema/words.js";
-import { keyPath } from "../described-keys.js";
+import { fieldOfKey } from "../described-keys.js";
 import { isReserved } from "../format/fields.js";
 import { isPopulated } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
@@ -34,7 +34,7 @@ const refsAreFree: ScenarioRule = (facts) => {
 
   for (const key of keys) {
     const { ref } = key;
-    const path = keyPath(key);
+    const path = fieldOfKey(key);
     checkFree(ref, path);
     if (isReserved(ref)) {
       addProblem({
@@ -58,7 +58,7 @@ const refsAreFree: ScenarioRule = (facts) => {
 const refsExist: ScenarioRule = (facts) => {
   checkRef("key", facts.scenario.default_key, ["default_key"], facts);
   for (const key of facts.keys) {
-    checkRef("key", key.fields.replaced_by, [...keyPath(key), "replaced_by"], facts);
+    checkRef("key", key.fields.replaced_by, [...fieldOfKey(key), "replaced_by"], facts);
   }
 };
 

@@ -63,8 +63,9 @@ const endpointPath = s.text({
   hint(path) {
     // Other tools write a parameter as `:id`, `<int:id>` or `[id]`.
     const withOurParameters = path.replace(/(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g, "{$1}");
-    if (withOurParameters !== path && pathPattern.test(withOurParameters))
+    if (withOurParameters !== path && pathPattern.test(withOurParameters)) {
       return `write ${withOurParameters}`;
+    }
 
     for (const [wrong, hint] of pathMistakes) {
       if (wrong.test(path)) return hint;

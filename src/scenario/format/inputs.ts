@@ -108,9 +108,9 @@ function leakedKeys(value: unknown, field: s.FieldPath): LeakedKey[] {
   for (const [name, member] of Object.entries(value)) {
     // A scenario may pin its keys, and has its own checks.
     if (field.length === 0 && name === "scenario") continue;
-    if (containsKey(name))
+    if (containsKey(name)) {
       leaks.push({ field, message: `a name in ${shownName} must not contain an API key` });
-    else leaks.push(...leakedKeys(member, [...field, name]));
+    } else leaks.push(...leakedKeys(member, [...field, name]));
   }
   return leaks;
 }

@@ -127,15 +127,17 @@ function changedAt(value: unknown, walk: number, part: unknown): unknown {
   const members = value as Record<string, unknown>;
   const names = [...Object.keys(members), "seed", "timeline", "story", "faults"];
   const name = names[walk % names.length] as string;
-  if (Object.hasOwn(members, name) || !Array.isArray(value))
+  if (Object.hasOwn(members, name) || !Array.isArray(value)) {
     members[name] = changedAt(members[name], Math.floor(walk / names.length), part);
+  }
   return JSON.parse(JSON.stringify(value));
 }
 
 test("every field of a scenario and of the control plane's bodies has a description", () => {
   expect(bareFields(scenarioJsonSchema([]))).toEqual([]);
-  for (const name of Object.keys(controlBodies) as (keyof typeof controlBodies)[])
+  for (const name of Object.keys(controlBodies) as (keyof typeof controlBodies)[]) {
     expect(bareFields(controlBodySchema(name))).toEqual([]);
+  }
 });
 
 /** Each description of a schema, by its path. */
@@ -185,7 +187,8 @@ test("a body of the control plane is described by its own paths, also where its 
   const own: Readonly<Record<string, Readonly<Record<string, string>>>> = descriptions.control;
   for (const [name, texts] of Object.entries(own)) {
     const told = new Map(descriptionsIn(controlBodySchema(name as keyof typeof controlBodies)));
-    for (const [path, text] of Object.entries(texts))
+    for (const [path, text] of Object.entries(texts)) {
       expect([name, path, told.get(path)]).toEqual([name, path, text]);
+    }
   }
 });

@@ -43,8 +43,9 @@ function textsByShape(): ReadonlyMap<Shape, string> {
   };
 
   add(scenarioSchema, textsOfScenario);
-  for (const [name, texts] of Object.entries(textsOfBodies))
+  for (const [name, texts] of Object.entries(textsOfBodies)) {
     add(controlBodies[name as ControlBodyName], texts);
+  }
   add(requestQuery, descriptions.queries.requests);
   return textByShape;
 }

@@ -17,8 +17,9 @@ import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, snakeCase, tryParseJson } from "../../schema/json.js";
 import { shapeOfField } from "../../schema/shape.js";
 import { listed } from "../../schema/words.js";
-import type { ControlHandler, ServerState } from "../sockets/server-state.js";
+import type { ControlHandler } from "../sockets/http-server.js";
 import { HttpError, sendControlError } from "./control-errors.js";
+import type { ControlServer } from "./control-server.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { callNotesOn, jsonResponse, type Route, TextResponse } from "./route.js";
 import { routes } from "./routes/routes.js";
@@ -43,7 +44,7 @@ const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
 const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
 
 /** The control plane. No error ends the process or changes a sandbox. */
-export function createControlApp(server: ServerState): ControlHandler {
+export function createControlApp(server: ControlServer): ControlHandler {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -63,7 +64,7 @@ export function createControlApp(server: ServerState): ControlHandler {
 }
 
 /** Logs each change and each rejected token, once its response is known. */
-function logCalls({ onControlCall }: ServerState): RequestHandler {
+function logCalls({ onCall }: ControlServer): RequestHandler {
   return (request, response, next) => {
     response.once("close", () => {
       const { statusCode } = response;
@@ -73,7 +74,7 @@ function logCalls({ onControlCall }: ServerState): RequestHandler {
       let result = response.writableFinished ? `${statusCode}` : "no response";
       const { errorCode } = callNotesOn(response);
       if (errorCode) result += ` ${errorCode}`;
-      onControlCall({ call: `${request.method} ${redactPath(request.path)}`, result });
+      onCall({ call: `${request.method} ${redactPath(request.path)}`, result });
     });
     next();
   };
@@ -85,7 +86,7 @@ function isRead({ method }: Request): boolean {
 }
 
 /** Rejects calls that another origin's page makes in a browser on this machine. */
-function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler {
+function keepForeignOut({ isLocal, allowedHosts }: ControlServer): RequestHandler {
   const allowedNames = allowedHosts.map(hostName);
 
   return (request, response, next) => {
@@ -93,7 +94,7 @@ function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler
 
     // A page of another origin may give its own name this machine's address.
     const { host = "", origin } = request.headers;
-    if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(hostName(host))) {
+    if (isLocal && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(hostName(host))) {
       throw new HttpError(
         "foreign_host",
         "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
@@ -136,7 +137,7 @@ function opensPage({ headers, method, path }: Request): boolean {
 }
 
 /** Rejects calls without the token, except of probes, which get only the status, and of the page. */
-function admitCallers(server: ServerState): RequestHandler {
+function admitCallers(server: ControlServer): RequestHandler {
   return (request, response, next) => {
     const isAdmitted = hasToken(server, request);
     callNotesOn(response).mayKnowAll = isAdmitted;
@@ -154,7 +155,7 @@ function admitCallers(server: ServerState): RequestHandler {
 }
 
 /** Whether a call may do everything: it has the server's token, or the server needs none. */
-function hasToken({ token }: ServerState, { headers }: Request): boolean {
+function hasToken({ token }: ControlServer, { headers }: Request): boolean {
   if (token === undefined) return true;
   const [, sent = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
   return isSameToken(sent, token);
@@ -167,7 +168,7 @@ function isSameToken(sent: string, right: string): boolean {
 }
 
 /** Mounts each path with all its methods. */
-function mountRoutes(app: Express, server: ServerState): void {
+function mountRoutes(app: Express, server: ControlServer): void {
   const readBody = express.raw({ limit: maxBodyBytes, type: () => true });
 
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -179,11 +180,12 @@ function mountRoutes(app: Express, server: ServerState): void {
       if (route.path !== path) continue;
       const run: RequestHandler = (request, response) => runRoute(route, server, request, response);
       if (route.method === "GET") {
-        mounted.get(run);
+        mounted.get(admitActor, run);
         allowed.push("GET", "HEAD");
       } else {
         const method = route.method.toLowerCase() as "post" | "put" | "patch" | "delete";
-        mounted[method](requireType(route), readBody, run);
+        // A member learns nothing of what is wrong with a change.
+        mounted[method](admitActor, requireType(route), readBody, run);
         allowed.push(route.method);
       }
     }
@@ -248,18 +250,17 @@ function contentTypeOf(request: Request): string {
 }
 
 /** A control call: checks it, runs its route, saves its change and sends its result. */
-async function runRoute(route: Route, server: ServerState, request: Request, response: Response) {
+async function runRoute(route: Route, server: ControlServer, request: Request, response: Response) {
   // All that was sent is checked before anything happens. A YAML body is a scenario, which a function of its own takes.
   const { runYaml } = route;
   const isYaml = runYaml !== undefined && isYamlIn(request);
   const run: Route["run"] = isYaml ? runYaml : route.run;
   const body = isYaml ? readSentScenario(bodyText(request)) : checkedBody(route, request);
-  admitActor(request);
   const query = checkedQuery(route, request);
 
   // The sandbox must be as of now.
   const { sandbox } = server;
-  server.beforeControlCall();
+  server.beforeCall();
   runDue(sandbox);
 
   // Express has read the parameters from the path of the route.
@@ -303,7 +304,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Only an administrator changes a sandbox over HTTP (R33): the routes need not ask again. */
-function admitActor(request: Request): void {
+function admitActor(request: Request, _response: Response, next: NextFunction): void {
   const actor = request.get("x-sandbox-actor") ?? "administrator";
   if (actor !== "administrator" && actor !== "member") {
     const problem = "is administrator or member";
@@ -312,6 +313,7 @@ function admitActor(request: Request): void {
     });
   }
   if (!isRead(request)) requireAdministrator({ actor });
+  next();
 }
 
 /** The parameters of a query as values, checked by the route's shape. */
@@ -338,7 +340,7 @@ function numberOrFlag(value: unknown): unknown {
 }
 
 /** Saves a change. One that cannot be saved is an error with its result: a new secret exists nowhere else. */
-function saveChange(data: unknown, stateFile: ServerState["stateFile"]): void {
+function saveChange(data: unknown, stateFile: ControlServer["stateFile"]): void {
   try {
     stateFile?.save();
   } catch (error) {

@@ -65,7 +65,7 @@ type ErrorDetails = SandboxError["details"];
 /** An error as a response has it. */
 type ShownError = Pick<HttpError, "status" | "message"> & {
   readonly code: string;
-  readonly details?: ErrorDetails;
+  readonly details?: ErrorDetails | undefined;
 };
 
 /** Sends an error. Returns its code; `undefined` if a response is already on its way, which then ends. */
@@ -79,7 +79,7 @@ export function sendControlError(
     return undefined;
   }
   const { status, code, message, details } = toShownError(error, onDefect);
-  const { text } = errorBody(code, redactEncoded(message), shownDetails(code, details));
+  const { text } = errorBody(code, message, details);
   response.status(status).type("application/json").send(text);
   return code;
 }
@@ -92,9 +92,7 @@ function toShownError(error: unknown, onDefect: (error: unknown) => void): Shown
   if (error instanceof SandboxError) {
     const status = statusOfCode[error.code];
     const code = codeOverHttp[error.code] ?? error.code;
-    const details =
-      error instanceof ScenarioError ? { fields: problemsByField(error.problems) } : error.details;
-    if (status !== undefined) return { status, code, message: error.message, details };
+    if (status !== undefined) return { status, code, message: error.message, details: detailsOf(error) };
   }
 
   // Express rejects it.
@@ -110,6 +108,15 @@ function toShownError(error: unknown, onDefect: (error: unknown) => void): Shown
     return { status: 503, code: "machine_exhausted", message };
   }
   return { status: 500, code: "internal_error", message: serverErrors.internal_error };
+}
+
+/** What a response has of an error besides its message; `undefined` for nothing. */
+function detailsOf(error: SandboxError): ErrorDetails | undefined {
+  if (error instanceof ScenarioError) {
+    // A problem may quote a key of the scenario (R46).
+    return redactValue({ fields: problemsByField(error.problems) }, redactEncoded);
+  }
+  return Object.keys(error.details).length > 0 ? error.details : undefined;
 }
 
 /** The error of Express for a call that it cannot read. */
@@ -155,12 +162,4 @@ function placedMessage({ line, column, message, hint }: ScenarioProblem): string
   if (line !== undefined) text = `line ${line}, column ${column}: ${text}`;
   if (hint !== undefined) text += `: ${hint}`;
   return text;
-}
-
-/** Details may quote a key that the client sent (R46). */
-function shownDetails(code: string, details: ErrorDetails = {}): ErrorDetails | undefined {
-  if (Object.keys(details).length === 0) return undefined;
-  // The secret of a change that was not saved exists nowhere else.
-  if (code === "state_unwritable") return details;
-  return redactValue(details, redactEncoded);
 }

@@ -155,7 +155,9 @@ function readAsset(file: string, encoding: "br" | "gzip" | undefined): Promise<B
 
 /** Sends a body whose type is set. Compresses it if it is long, the client accepts that, and it cannot contain a secret. */
 export async function sendCompressed(request: Request, response: Response, body: Buffer): Promise<void> {
-  const isWorthIt = request.method === "GET" && body.length >= fewestBytes;
+  // A HEAD has the length of the GET.
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  const isWorthIt = isRead && body.length >= fewestBytes;
   if (!isWorthIt || !request.acceptsEncodings("gzip")) {
     response.send(body);
     return;

@@ -5,7 +5,7 @@ import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
 import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
-import type { ServerState } from "../sockets/server-state.js";
+import type { ControlServer } from "./control-server.js";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -24,7 +24,7 @@ interface RouteContext<Body = unknown, Parameters = unknown, Parts = unknown> {
 
 /** The HTTP call and the server that gets it, for routes that are about them. */
 interface HttpCall {
-  readonly server: ServerState;
+  readonly server: ControlServer;
   readonly request: Request;
   readonly response: Response;
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
@@ -9,7 +9,6 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { type AnyServer, endUnreadable, followConnections, longestHalfOpen } from "./connections.js";
 import { PipelinedRequests } from "./pipelined-requests.js";
 import { keepAliveTimeout, sendFaulty, sendResponse, sendServerError } from "./send-response.js";
-import type { ServerState } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -25,19 +24,28 @@ const serverOptions: ServerOptions = {
 
 const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: longestHalfOpen };
 
-/** Every request gets a response, and none ends the process. */
-export function createHttpServer(state: ServerState, certificate?: CertificatePair) {
-  const pipelined = new PipelinedRequests();
-  const listener = (_request: IncomingMessage, response: ServerResponse) => {
-    if (state.stopping.signal.aborted) response.shouldKeepAlive = false;
-    pipelined.start(response, () => tryToRespond(state, response));
-  };
-  const server = makeServer(listener, certificate);
+/** What responds to the calls of the control plane. */
+export type ControlHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** What responds to the requests of a server. */
+interface Responders {
+  readonly sandbox: SandboxState;
+  /** Whether API responses have `X-Sandbox-Outcome`. */
+  readonly explain: boolean;
+  /** The control plane, if it is served, and the base URL that a request has for it. */
+  readonly control?: ControlHandler | undefined;
+  readonly baseUrlFor: (request: IncomingMessage) => string;
+  /** Aborted when the server is about to stop: each connection ends after its next response. */
+  readonly stopping: AbortSignal;
+  /** Called with a defect; the client got a 500. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+/** Makes a server, with the set of its open connections. It responds to nothing before `respondTo`. */
+export function createHttpServer(certificate?: CertificatePair) {
+  const server = makeServer(certificate);
   // Node would drop all headers after the first 1,000, among them a key or the second of two keys.
   server.maxHeadersCount = 0;
-  // An unknown expectation is not a reason to reject a valid request.
-  server.on("checkExpectation", listener);
 
   server.on("connect", (_request, socket) => {
     // Node removes its own listeners. Without this one, a client that resets the connection would end the process.
@@ -62,25 +70,37 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
 }
 
 /** An HTTPS server with a certificate, an HTTP server without. */
-function makeServer(listener: RequestListener, certificate: CertificatePair | undefined): AnyServer {
-  if (certificate === undefined) return http.createServer(serverOptions, listener);
+function makeServer(certificate: CertificatePair | undefined): AnyServer {
+  if (certificate === undefined) return http.createServer(serverOptions);
   const https = process.getBuiltinModule("node:https");
-  return https.createServer({ ...serverOptions, ...tlsOptions, ...certificate }, listener);
+  return https.createServer({ ...serverOptions, ...tlsOptions, ...certificate });
+}
+
+/** Responds to the requests of a server from now on. Every request gets a response, and none ends the process. */
+export function respondTo(server: AnyServer, responders: Responders): void {
+  const pipelined = new PipelinedRequests();
+  const listener = (_request: IncomingMessage, response: ServerResponse) => {
+    if (responders.stopping.aborted) response.shouldKeepAlive = false;
+    pipelined.start(response, () => tryToRespond(responders, response));
+  };
+  server.on("request", listener);
+  // An unknown expectation is not a reason to reject a valid request.
+  server.on("checkExpectation", listener);
 }
 
 /** Responds; a defect is a 500, and ends nothing else. */
-function tryToRespond(state: ServerState, response: ServerResponse): void {
+function tryToRespond(responders: Responders, response: ServerResponse): void {
   try {
-    respond(state, response);
+    respond(responders, response);
   } catch (error) {
-    state.onDefect(error);
+    responders.onDefect(error);
     sendServerError(response, 500);
   }
 }
 
 /** Responds as the control plane under its path, and as the API everywhere else. */
-function respond(state: ServerState, response: ServerResponse): void {
-  const { control } = state;
+function respond(responders: Responders, response: ServerResponse): void {
+  const { sandbox, control, baseUrlFor } = responders;
   const { req: request } = response;
   let received = readRequest(request, response);
   if (received === undefined) {
@@ -95,10 +115,10 @@ function respond(state: ServerState, response: ServerResponse): void {
 
   // People open the server's address, and get the dashboard's.
   if (control !== undefined && isFirstPage(received, request)) {
-    received = { ...received, dashboard: `${state.baseUrlFor(request) + controlPath}/` };
+    received = { ...received, dashboard: `${baseUrlFor(request) + controlPath}/` };
   }
-  const exchange = handle(state.sandbox, receivedRequest(received));
-  sendExchange(state, exchange, response);
+  const exchange = handle(sandbox, receivedRequest(received));
+  sendExchange(responders, exchange, response);
 }
 
 /** Reads a request; `undefined` if it is invalid. */
@@ -157,10 +177,10 @@ function isFirstPage({ path, method }: Received, { headers }: IncomingMessage): 
 }
 
 /** Sends a response of the API, with the fault of its delivery. */
-function sendExchange(state: ServerState, exchange: Exchange, response: ServerResponse): void {
+function sendExchange({ sandbox, explain }: Responders, exchange: Exchange, response: ServerResponse): void {
   const { delivery, response: message } = exchange;
   const date = dateHeader(exchange.date ?? exchange.at);
-  const added = state.explain ? [...date, "X-Sandbox-Outcome", exchange.outcome] : date;
+  const added = explain ? [...date, "X-Sandbox-Outcome", exchange.outcome] : date;
   if (delivery === undefined) {
     sendResponse(message, added, response);
     return;
@@ -169,7 +189,7 @@ function sendExchange(state: ServerState, exchange: Exchange, response: ServerRe
   // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
   if (delivery.isWhole) {
     response.once("close", () => {
-      if (!response.writableFinished) markUnread(state.sandbox, exchange);
+      if (!response.writableFinished) markUnread(sandbox, exchange);
     });
   }
   sendFaulty(delivery, { ...message, headers: [...message.headers, ...added] }, response);

@@ -1,6 +1,12 @@
 import { type CertifyResult, certifyResultOf } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/certify.js";
-import type { ClientRunner, RunEnd, Timeouts } from "../../../src/certify/client-run.js";
+import {
+  type ClientRunner,
+  type NotMade,
+  notMade,
+  type RunEnd,
+  type Timeouts,
+} from "../../../src/certify/client-run.js";
 import type { Finding } from "../../../src/certify/judgment.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
 import { SeenRequests } from "../../../src/certify/seen-requests.js";
@@ -47,8 +53,8 @@ export async function certifySuite(
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
   const run: ClientRunner["run"] = ({ seed, conditions, timeouts }) => {
-    const next = last.then(() => {
-      if (count >= stopAfter) return undefined;
+    const next = last.then(async (): Promise<RunEnd | NotMade> => {
+      if (count >= stopAfter) return notMade;
       count += 1;
       const random = randomStream(count, "run", label);
       return runOnce(suite, conditions, { seed, random, number: count, timeouts });
@@ -150,5 +156,5 @@ async function runOnce(
   const result = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
   const report = clientReport(server(), { underExec: true }, collected.counters);
   const durationMs = Math.round(stopwatch());
-  return { result, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
+  return { kind: "ended", result, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
 }

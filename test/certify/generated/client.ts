@@ -191,8 +191,9 @@ export async function whoami(
   const { stored, running, now } = connection;
   const at = placeOf(client, apiKey);
   const kept = stored.get(at);
-  if (client.caches && kept !== undefined && now() - kept.at < (client.keepsMs ?? Number.POSITIVE_INFINITY))
+  if (client.caches && kept !== undefined && now() - kept.at < (client.keepsMs ?? Number.POSITIVE_INFINITY)) {
     return kept.result;
+  }
   const same = client.shares ? running.get(at) : undefined;
   if (same !== undefined) return same;
   const call = callOnce(client, connection, ref, apiKey).finally(() => running.delete(at));

@@ -247,8 +247,9 @@ export const ofReading: readonly Flaw[] = [
       "resend.429",
     ],
     ({ headers }) => {
-      for (const [name] of headers)
+      for (const [name] of headers) {
         /^(?:content-(?:type|length)|date|x-request-id)$/i.test(name) || fail(name);
+      }
     },
   ),
 ];

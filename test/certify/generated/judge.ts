@@ -1,4 +1,5 @@
 import type { CertifyResult } from "../../../src/certify/certificate.js";
+import { nameOf } from "../../../src/certify/check.js";
 import type { Finding } from "../../../src/certify/judgment.js";
 import type { Cause, Flaw } from "./flaws.js";
 
@@ -19,7 +20,7 @@ export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgmen
   if (first !== undefined) return isCauseOf(flaw, causeIn(first)) ? "named" : "misnamed";
   if (isPlain) return flaw.causes.includes("plain") ? "named" : "misnamed";
   const areOpen = [
-    ...checks.flatMap(({ name, result }) => (result.kind === "not_judged" ? name : [])),
+    ...checks.flatMap(({ check, result }) => (result.kind === "not_judged" ? nameOf(check) : [])),
     ...notes.map(({ what }) => what),
   ];
   const isOpen = (cause: Cause) =>

@@ -349,8 +349,9 @@ function prepare({ resets, faults, sets }: Suite, sandbox: SandboxState, { key }
   if (sets !== undefined) operations.assumptions(sandbox, sets);
   if (faults === "clears them") operations.faults(sandbox, []);
   const isKnown = !["none", "malformed", "unknown"].includes(key);
-  if (faults === "sets one" && isKnown)
+  if (faults === "sets one" && isKnown) {
     operations.faults(sandbox, [{ when: { key, requests: [1] }, then: { status: 503 } }]);
+  }
 }
 
 function waiting({ timers }: Suite, time: VirtualTime, sandbox: () => SandboxState): Connection["wait"] {

@@ -33,8 +33,9 @@ function pauseOf(after) {
 
 export async function checkFive(send = me) {
   const statuses = { ACTIVE: 200, LIVE: 200, REVOKED: 401, EXPIRED: 401, WRONG_SCOPE: 403 };
-  for (const [ref, status] of Object.entries(statuses))
+  for (const [ref, status] of Object.entries(statuses)) {
     assert.equal((await send(ref)).response.status, status);
+  }
 }
 
 export async function control(method, path, body) {

@@ -2,5 +2,6 @@
 import { checkFive, me } from "./me.mjs";
 
 await checkFive();
-for (let left = Math.floor(Math.random() * Number(process.env.MOST ?? 6)); left > 0; left--)
+for (let left = Math.floor(Math.random() * Number(process.env.MOST ?? 6)); left > 0; left--) {
   await me("ACTIVE");
+}

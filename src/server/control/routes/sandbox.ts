@@ -14,8 +14,8 @@ import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { listUpcoming, nextChangeAt } from "../../../sandbox/upcoming.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/scenario-json-schema.js";
-import type { ServerState } from "../../sockets/server-state.js";
 import { HttpError } from "../control-errors.js";
+import type { ControlServer } from "../control-server.js";
 import { callNotesOn, controlRoute, jsonResponse, type Route } from "../route.js";
 
 /** The JSON Schema of each assumption, with its description. */
@@ -114,18 +114,18 @@ export const sandboxRoutes: readonly Route[] = [
 ];
 
 /** Throws `not_ready` once the server stops. */
-function requireReady({ stopping }: ServerState): void {
-  if (stopping.signal.aborted) throw new HttpError("not_ready", "The sandbox is stopping.");
+function requireReady({ stopping }: ControlServer): void {
+  if (stopping.aborted) throw new HttpError("not_ready", "The sandbox is stopping.");
 }
 
 /** Whether the state file has everything; nothing without such a file. */
-function savedState({ stateFile }: ServerState): { readonly state?: "saved" | "unwritable" } {
+function savedState({ stateFile }: ControlServer): { readonly state?: "saved" | "unwritable" } {
   if (stateFile === undefined) return {};
   return { state: stateFile.problem() === undefined ? "saved" : "unwritable" };
 }
 
 /** A text that differs once a view differs: by an event, by time, by a response that was not read, or by a failed save. */
-function revisionOf(sandbox: SandboxState, { startId, stateFile }: ServerState): string {
+function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer): string {
   const isUnwritable = stateFile?.problem() !== undefined;
   const parts = [
     // The numbers of events start again with the process.
@@ -147,11 +147,7 @@ function profileRow([name, definition]: [string, AssumptionDefinition<unknown>])
   return { assumption: name, meaning, gap, schema, minimal, typical, varied };
 }
 
-function scenarioSummary({ name, seed, clock }: SandboxState) {
+/** The running scenario in three members. */
+export function scenarioSummary({ name, seed, clock }: SandboxState) {
   return { scenario: name, seed, now: viewClock(clock).now };
-}
-
-/** Shows the running scenario. Only a sent one has warnings, which its route adds. */
-export function runningSummary(sandbox: SandboxState) {
-  return { ...scenarioSummary(sandbox), warnings: [] };
 }

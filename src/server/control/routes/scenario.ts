@@ -17,7 +17,8 @@ import { writtenKeys } from "../../../scenario/described-keys.js";
 import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
 import { type CheckedScenario, interpretScenario } from "../../../scenario/interpret.js";
-import { bundledOnly, type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
+import { bundledOnly, type NamedScenario } from "../../../scenario/parse-scenario.js";
+import { readValue } from "../../../scenario/plain-data.js";
 import { populationOf } from "../../../scenario/population.js";
 import { problemsAt, ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
@@ -28,7 +29,7 @@ import { isMapping } from "../../../schema/shape.js";
 import { listed } from "../../../schema/words.js";
 import { problemsByField } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route, TextResponse } from "../route.js";
-import { runningSummary } from "./sandbox.js";
+import { scenarioSummary } from "./sandbox.js";
 
 /** The name of a sent scenario in messages, where others have the name of their file. */
 const sentFile = "request body";
@@ -60,17 +61,13 @@ export const scenarioRoutes: readonly Route[] = [
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     run({ sandbox, body }, { server }) {
-      restartSandbox(sandbox, {}, scenarioToStart(body.name, server.startedScenario()));
-      return runningSummary(sandbox);
+      restartSandbox(sandbox, {}, namedScenario(body.name, server.startedScenario()));
+      return summaryOf(sandbox, [], false);
     },
     runYaml({ sandbox, body }) {
       const checked = checkSent(body);
-      const { scenario } = checked;
-      restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text: body.text });
-      const summary = runningSummary(sandbox);
-
-      const warnings = problemsByField(warningsOf(checked, sandbox.startOptions));
-      return { ...summary, warnings: Object.values(warnings) };
+      restartSandbox(sandbox, {}, sentScenario(checked, body.text));
+      return summaryOf(sandbox, warningsOf(checked, sandbox.startOptions), false);
     },
   }),
   controlRoute("POST /reset", {
@@ -81,15 +78,17 @@ export const scenarioRoutes: readonly Route[] = [
       const { scenario, ...options } = body;
       if (scenario === undefined) {
         restartSandbox(sandbox, options);
-      } else {
-        const source = scenarioToStart(scenario, server.startedScenario());
-        if (typeof scenario !== "string") requireFewKeys(source.scenario);
-        restartSandbox(sandbox, options, source);
+        const hasOtherKeys = options.seed !== undefined;
+        return summaryOf(sandbox, [], hasOtherKeys);
+      }
+      if (typeof scenario === "string") {
+        restartSandbox(sandbox, options, namedScenario(scenario, server.startedScenario()));
+        return summaryOf(sandbox, [], true);
       }
 
-      const summary = runningSummary(sandbox);
-      const hasOtherKeys = scenario !== undefined || options.seed !== undefined;
-      return hasOtherKeys ? { ...summary, keys: secretsForClients(sandbox) } : summary;
+      const checked = checkSent(readValue(scenario));
+      restartSandbox(sandbox, options, sentScenario(checked));
+      return summaryOf(sandbox, warningsOf(checked, sandbox.startOptions), true);
     },
   }),
   controlRoute("POST /scenario/validate", {
@@ -148,17 +147,24 @@ function withoutStory({ story: _, ...scenario }: Scenario): Omit<Scenario, "stor
   return scenario;
 }
 
-/** The scenario that a call means: a bundled one, the one that the sandbox was started with, or a sent one. */
-function scenarioToStart(
-  sent: string | Readonly<Record<string, unknown>>,
-  started: NamedScenario,
-): NamedScenario {
-  if (sent === started.name) return started;
-  if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario); // it checks a value
-  if (!isScenarioName(sent)) {
-    throw scenarioNotFound(sent, "it is not a bundled one", { list: "`GET /scenarios`" });
+/** The scenario with a name: the one that the sandbox was started with, or a bundled one. Throws `scenario_not_found`. */
+function namedScenario(name: string, started: NamedScenario): NamedScenario {
+  if (name === started.name) return started;
+  if (!isScenarioName(name)) {
+    throw scenarioNotFound(name, "it is not a bundled one", { list: "`GET /scenarios`" });
   }
-  return { scenario: withStory(sent), name: sent };
+  return { scenario: withStory(name), name };
+}
+
+/** A sent scenario, with its YAML if it was sent as YAML. */
+function sentScenario({ scenario }: CheckedScenario, text?: string): NamedScenario {
+  return { scenario, name: scenario.name ?? "unnamed", text };
+}
+
+/** The running scenario after its start, with its warnings; also its keys, if they are others than before. */
+function summaryOf(sandbox: SandboxState, warnings: readonly ScenarioProblem[], hasOtherKeys: boolean) {
+  const summary = { ...scenarioSummary(sandbox), warnings: Object.values(problemsByField(warnings)) };
+  return hasOtherKeys ? { ...summary, keys: secretsForClients(sandbox) } : summary;
 }
 
 /** Checks a sent scenario, which may extend only bundled ones. Throws a `ScenarioError`, or `validation_failed` for too many keys. */

@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
-import { runEnd, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import { reasonOf, runEnd, sentKey, sentTimes } from "../../test/certify/hand-made.js";
 import type { RunEnd } from "./client-run.js";
-import { whyRunShowsNothing } from "./not-judged.js";
+import { passEvidence } from "./pass-evidence.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const rejected = { outcome: "401.revoked" } as const;
 const plain = runEnd({ sent: [sentTimes("active", 2), sentKey("revoked", rejected)] });
 
 const whyOf = (more: Partial<RunEnd>, subject: "varied" | "replaced" = "replaced") =>
-  whyRunShowsNothing(plain, runEnd({ replacedCount: 1, points: [point], sent: plain.sent, ...more }), subject)
-    ?.why;
+  reasonOf(
+    passEvidence(plain, runEnd({ replacedCount: 1, points: [point], sent: plain.sent, ...more }), subject),
+  )?.why;
 
 test("a run with its subject and all requests of the plain one is judged", () => {
   expect(whyOf({})).toBeUndefined();
@@ -37,12 +38,12 @@ test("a key may lack an outcome after one of its requests was hit, and a fault o
     sent: [sentKey("active", {}, { outcome: "fault.status" }), sentKey("revoked", rejected)],
   });
   const run = (...requests: Parameters<typeof sentKey>[1][]) =>
-    whyRunShowsNothing(
+    passEvidence(
       faulty,
       runEnd({ replacedCount: 1, sent: [sentKey("active", ...requests), sentKey("revoked", rejected)] }),
       "replaced",
     );
-  expect(run({})).toBeUndefined();
+  expect(run({}).kind).toBe("counts");
   const isReplaced = runEnd({
     replacedCount: 1,
     sent: [
@@ -50,14 +51,14 @@ test("a key may lack an outcome after one of its requests was hit, and a fault o
       sentKey("revoked", rejected),
     ],
   });
-  expect(whyRunShowsNothing(faulty, isReplaced, "replaced")).toBeUndefined();
+  expect(passEvidence(faulty, isReplaced, "replaced").kind).toBe("counts");
 });
 
 test("more than three missing requests are named by three, and an unknown key by its outcome", () => {
   const keys = ["a", "b", "c", "d"].map((key) => sentTimes(key, 1));
   const unknown = { ...sentKey("6f2a", { outcome: "401.unknown" }), isUnknown: true };
   const why = (...sent: RunEnd["sent"]) =>
-    whyRunShowsNothing({ sent }, runEnd({ replacedCount: 1, sent: plain.sent }), "replaced")?.why;
+    reasonOf(passEvidence({ sent }, runEnd({ replacedCount: 1, sent: plain.sent }), "replaced"))?.why;
   expect(why(...keys)).toMatch(/: `a` \(200\.test\), `b` \(200\.test\), `c` \(200\.test\) and others$/);
   expect(why(...keys.slice(1))).toMatch(/`c` \(200\.test\) and `d` \(200\.test\)$/);
   expect(why(unknown)).toMatch(/: a request that ends on 401\.unknown$/);

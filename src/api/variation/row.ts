@@ -1,0 +1,95 @@
+import type { Assumptions } from "../../rules/assumptions.js";
+import { successStatuses } from "../../rules/outcomes.js";
+import type { RandomStream } from "../../rules/seed.js";
+import type { RowOfVariants } from "../../sandbox/variants.js";
+
+// What a row of the variation table is. A response gets its variants in three steps: they change the value of its body, then
+// the text that is written of it, then its headers. None of these changes has a state: it returns what it makes.
+
+/** The body of a response as a value. */
+export interface Body {
+  readonly data?: {
+    readonly [name: string]: unknown;
+    readonly organization: { name: string };
+    readonly scopes: string[];
+    readonly limits: object;
+    readonly usage: object;
+  };
+  readonly error?: object;
+}
+
+export type Header = readonly [name: string, value: string];
+
+/** One possible behavior of a real service in a gap of the specification. */
+export interface RowVariant {
+  readonly id: string;
+  /** The statuses of its responses. Default: its row's. */
+  readonly statuses?: readonly number[];
+  /** The assumptions with which the response is made. */
+  readonly assume?: Partial<Assumptions>;
+  /** The request id, made from its 24 hex digits; different digits must result in different ids. */
+  readonly requestId?: (digits: string) => string;
+  /** Another body with these changes. */
+  readonly changeBody?: (body: Body, random: RandomStream, status: number) => Body;
+  /** The text of the body. Default: JSON without spaces. */
+  readonly writeBody?: (body: Body) => string;
+  /** Another text of the same value. */
+  readonly changeText?: (text: string) => string;
+  /** Other headers; `text` is that of the body. */
+  readonly changeHeaders?: (
+    headers: readonly Header[],
+    random: RandomStream,
+    text: string,
+  ) => readonly Header[];
+}
+
+/** A variant without its id. */
+export type VariantMembers = Omit<RowVariant, "id">;
+
+/** A gap in the specification; `docs/specification.md` lists its variants. */
+export interface VariationRow extends RowOfVariants<RowVariant> {
+  /** The statuses of the responses that have it. */
+  readonly statuses: readonly number[];
+  /** The assumption that its variants set, if it is about one. */
+  readonly assumption: keyof Assumptions | undefined;
+}
+
+/** The statuses of responses that show the limits of a key. */
+export const limitStatuses: readonly number[] = [...successStatuses, 429];
+export const errorStatuses: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
+export const allStatuses: readonly number[] = [...successStatuses, ...errorStatuses];
+
+/** A row whose first variant is what `minimal` does: it changes nothing. The others follow by their ids. */
+export function row(
+  id: string,
+  statuses: readonly number[],
+  ofMinimal: string,
+  variants: Readonly<Record<string, VariantMembers>>,
+): VariationRow {
+  const others = Object.entries(variants).map(([name, members]) => ({ id: name, ...members }));
+  return { id, statuses, assumption: undefined, variants: [{ id: ofMinimal }, ...others] };
+}
+
+/** A variant of an assumption's row: the value that it assumes, and what it changes besides. */
+type AssumingVariant<Value> = VariantMembers & { readonly is: Value };
+
+/** The row of an assumption, with its variants by their ids. The first one is what `minimal` does. */
+export function assumptionRow<Name extends keyof Assumptions>(
+  name: Name,
+  statuses: readonly number[],
+  variants: Readonly<Record<string, AssumingVariant<Assumptions[Name]>>>,
+): VariationRow {
+  const rowVariants: RowVariant[] = [];
+  for (const [id, { is, ...members }] of Object.entries(variants)) {
+    rowVariants.push({ id, assume: { [name]: is }, ...members });
+  }
+  // Each row is written with some.
+  return { id: name, statuses, assumption: name, variants: rowVariants as [RowVariant, ...RowVariant[]] };
+}
+
+/** A variant for each of these values, with its name. */
+export function valuesAsIds<const Value extends string>(
+  ...values: readonly Value[]
+): Readonly<Record<string, AssumingVariant<Value>>> {
+  return Object.fromEntries(values.map((is) => [is, { is }]));
+}

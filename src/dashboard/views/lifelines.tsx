@@ -1,0 +1,228 @@
+import { useMemo, useState } from "preact/hooks";
+import { useData } from "../control/data.js";
+import { now } from "../control/now.js";
+import type { Event, ListedKey } from "../control/responses.js";
+import { useShared } from "../control/shared.js";
+import { Button, RejectionText, useActions } from "../elements/action.js";
+import {
+  chooseKeys,
+  createSight,
+  type Dot,
+  groupIntoDots,
+  keyEnd,
+  lifePhases,
+  lifeSentence,
+  type Phase,
+  type Sight,
+} from "../elements/lifeline.js";
+import { counted, instantParts, instantText } from "../elements/text.js";
+import { toneOf } from "../elements/traffic.js";
+import { setClock } from "./clock.js";
+
+/** A place on the axis for CSS, to a tenth of a percent: about a pixel. */
+const percent = (place: number) => `${(100 * place).toFixed(1)}%`;
+
+/** How many more keys a press shows. */
+const shownAtOnce = 20;
+
+interface LifelinesProps {
+  readonly keys: readonly ListedKey[];
+  /** How many of them are drawn at first. */
+  readonly max: number;
+  /** The address of a key. */
+  readonly linkTo: (ref: string) => string;
+  /** Whether an event can be pressed, which moves the clock. */
+  readonly canMove?: boolean;
+}
+
+/** What keys got, get and will get, along the sandbox's clock. */
+export function Lifelines({ keys, max, linkTo, canMove = false }: LifelinesProps) {
+  const { data: upcoming } = useData("/upcoming");
+  const { data: requests = [] } = useData("/requests?limit=200");
+  const { data: faults = [] } = useData("/faults");
+  const { frozen } = useData("/clock").data ?? {};
+  const time = useShared(now);
+  const { enqueue, problem } = useActions();
+  const [more, setMore] = useState(0);
+
+  const chosen = chooseKeys(keys, requests, max + more);
+  const left = keys.length - chosen.length;
+  // The names have their places before the rest is read.
+  const isRead = upcoming !== undefined && !Number.isNaN(time);
+  const sight = isRead ? createSight(chosen, { requests, upcoming, faults }, time) : undefined;
+  const move = (to: string) => enqueue(() => setClock({ now: to }));
+
+  const rows = chosen.map((key, index) => {
+    const isFirst = chosen[index - 1]?.organization !== key.organization;
+    const hasPredecessor = chosen.some(({ ref }) => ref === key.replaces);
+    return (
+      <li key={key.ref} class={isFirst ? "first" : ""}>
+        <a href={linkTo(key.ref)}>
+          {hasPredecessor && <span aria-hidden="true">↳ </span>}
+          {key.ref}
+        </a>
+        {sight && <Lifeline listed={key} sight={sight} />}
+      </li>
+    );
+  });
+  // A frozen clock moves in steps, which glide. One that runs moves each second: to glide then would never end.
+  return (
+    <>
+      <div class={frozen ? "lifelines-picture gliding" : "lifelines-picture"}>
+        {sight && <Stations sight={sight} move={canMove ? move : undefined} />}
+        <ul>{rows}</ul>
+      </div>
+      <p class="muted small">Dots are requests, bars what the next ones get, red marks the ends of keys.</p>
+      {left > 0 && (
+        <Button class="quiet small" isLocal run={() => setMore(more + shownAtOnce)}>
+          And {counted(left, "more key")}
+        </Button>
+      )}
+      <RejectionText problem={problem} />
+    </>
+  );
+}
+
+/** What happens at a station, in one word. */
+const eventWords: Readonly<Record<Event["kind"], string>> = {
+  overlap_ends: "ends",
+  key_expires: "expires",
+  minute_reset: "resets",
+  day_reset: "resets",
+  timeline_step: "step",
+  fault_begins: "fault",
+  fault_ends: "no fault",
+};
+
+interface StationsProps {
+  readonly sight: Sight;
+  /** Moves the clock to an event. */
+  readonly move: ((to: string) => void) | undefined;
+}
+
+/** Now, and the names of the stations with what happens there. */
+function Stations({ sight, move }: StationsProps) {
+  const { axis, now: time } = sight;
+  const { stations, placeOf } = axis;
+  const items = stations.map((at, index) => (
+    <li key={at} style={{ left: percent(placeOf(at)) }}>
+      <Station at={at} before={stations[index - 1]} sight={sight} move={move} />
+    </li>
+  ));
+  return (
+    <ol class="lifelines-axis" aria-label="Events">
+      {items}
+      <li class="now" aria-hidden="true" style={{ left: percent(placeOf(time)) }}>
+        <span>now {instantParts(time)[1].slice(0, 5)}</span>
+      </li>
+    </ol>
+  );
+}
+
+interface StationProps extends StationsProps {
+  readonly at: number;
+  /** The station before; `undefined` for the first one. */
+  readonly before: number | undefined;
+}
+
+/** The name of a station, and what happens there. If something does, its name is a button. */
+function Station({ at, before, sight, move }: StationProps) {
+  const [name, dayOrYear] = stationName(at, before, sight.now);
+  const iso = new Date(at).toISOString();
+  const happening = sight.events.filter((event) => Date.parse(event.at) === at);
+  const texts = happening.map(({ text }) => text).join(", ");
+  const kind = happening[0]?.kind;
+  const time = (
+    <time dateTime={iso} title={`${instantText(at)} ${texts}`}>
+      {name}
+    </time>
+  );
+  return (
+    <>
+      {move && kind ? (
+        <Button class="quiet" run={() => move(iso)}>
+          {time}
+          <span class="visually-hidden"> Go there: {texts}</span>
+        </Button>
+      ) : (
+        <span>{time}</span>
+      )}
+      {kind && <span class="muted">{eventWords[kind]}</span>}
+      {dayOrYear && <span class="muted">{dayOrYear}</span>}
+    </>
+  );
+}
+
+/** Two lines: `09:30`, and the day where that differs from the station before. In another year than now, the day and the year. */
+function stationName(at: number, before: number | undefined, time: number): readonly [string, string] {
+  const [day, clock] = instantParts(at);
+  const [, dayOfYear = "", year = ""] = /^(.*) (\d+)$/.exec(day) ?? [];
+  if (!instantParts(time)[0].endsWith(year)) return [dayOfYear, year];
+  const isSameDay = before !== undefined && day === instantParts(before)[0];
+  return [clock.slice(0, 5), isSameDay ? "" : dayOfYear];
+}
+
+/** What is drawn of a lifeline. */
+interface Drawing {
+  /** Of the next request. */
+  readonly outcome: string;
+  readonly phases: readonly (Pick<Phase, "course" | "words"> & {
+    readonly left: string;
+    readonly width: string;
+  })[];
+  /** Where the key ends or has ended. */
+  readonly end: string | null;
+  readonly dots: readonly (Omit<Dot, "place"> & { readonly left: string })[];
+  readonly sentence: string;
+}
+
+/** The life of one key: a line behind, a bar ahead, and its requests. It is drawn again only if it differs. */
+function Lifeline({ listed: key, sight }: { readonly listed: ListedKey; readonly sight: Sight }) {
+  const { placeOf } = sight.axis;
+  const requests = sight.requests.filter((request) => request.key === key.ref);
+
+  const phases = lifePhases(key, sight).map(({ from, to, course, words }) => {
+    const left = placeOf(from);
+    return { course, words, left: percent(left), width: percent(placeOf(to) - left) };
+  });
+  const dots = groupIntoDots(requests, sight.axis).map(({ place, outcome, count, newer }) => {
+    return { outcome, count, newer, left: percent(place) };
+  });
+  const end = keyEnd(key);
+  const drawing: Drawing = {
+    outcome: key.next_request.outcome,
+    phases,
+    end: end && percent(placeOf(Date.parse(end))),
+    dots,
+    sentence: lifeSentence(key, requests),
+  };
+  return useMemo(() => <DrawnLifeline {...drawing} />, [JSON.stringify(drawing)]);
+}
+
+function DrawnLifeline({ outcome, phases, end, dots, sentence }: Drawing) {
+  const bars = phases.map(({ course, words, left, width }, index) => (
+    <span key={index} class={`phase ${course}`} style={{ left, width }}>
+      {/* Words that do not fit are in a second line, which is hidden. */}
+      <span class="phase-words" aria-hidden="true">
+        {words}
+      </span>
+    </span>
+  ));
+  const circles = dots.map(({ outcome: sent, count, newer, left }, index) => {
+    const size = `${8 + Math.min(6, Math.round(2 * Math.log10(count)))}px`;
+    const translate = `calc(-50% - ${9 * newer}px) -50%`;
+    const title = `${counted(count, "request")}: ${sent}`;
+    const style = { left, width: size, height: size, translate };
+    return <span key={index} class={`dot tone-${toneOf(sent)}`} title={title} style={style} />;
+  });
+  return (
+    <>
+      <div class={`lifeline tone-${toneOf(outcome)}`} aria-hidden="true">
+        {bars}
+        {end && <span class="end" style={{ left: end }} />}
+        {circles}
+      </div>
+      <span class="visually-hidden">: {sentence}</span>
+    </>
+  );
+}

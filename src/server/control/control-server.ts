@@ -1,0 +1,35 @@
+import type { Logger } from "../../node/logger.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import type { StateFile } from "../state-file.js";
+
+/** What the control plane knows of the server that it belongs to. */
+export interface ControlServer {
+  readonly sandbox: SandboxState;
+  /** The scenario that the server was started with; a watched file changes it. */
+  readonly startedScenario: () => NamedScenario;
+  /** The file that keeps the sandbox, if there is one. */
+  readonly stateFile: StateFile | undefined;
+  readonly startedAt: number;
+  /** Tells this start of the server from others. */
+  readonly startId: number;
+
+  /** Whether only this machine reaches the server. */
+  readonly isLocal: boolean;
+  /** The server's names besides this machine's own, in lower case, some with a port. */
+  readonly allowedHosts: readonly string[];
+  /** The bearer token that calls require; `undefined` for none. */
+  readonly token: string | undefined;
+
+  /** Stops the server, and its process if that serves nothing else. */
+  readonly stop: () => void;
+  /** Aborted when the server is about to stop. */
+  readonly stopping: AbortSignal;
+
+  /** Called before each call: other processes may have added requests. */
+  readonly beforeCall: () => void;
+  /** Called for each change and each rejected token, once its response is known. */
+  readonly onCall: Logger["controlCall"];
+  /** Called with a defect; the client got a 500. */
+  readonly onDefect: (error: unknown) => void;
+}

@@ -1,0 +1,239 @@
+import type { CDPSession, Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
+import { serveControl } from "../control/client.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { noFirefox, takeFirefoxPage } from "../support/firefox-page.js";
+import { hashOf, openDashboard, quiet, settled } from "./open-dashboard.js";
+
+const lifelines = (page: Page) => page.locator(".lifelines");
+
+const lineOf = (page: Page, ref: string) =>
+  lifelines(page)
+    .getByRole("listitem")
+    .filter({ has: page.getByRole("link", { name: ref, exact: true }) });
+
+/** What is drawn of a key, from left to right. */
+const drawn = async (page: Page, ref: string) => {
+  const phases = lineOf(page, ref).locator(".phase");
+  return phases.evaluateAll((all) => all.map((phase) => phase.className.replace("phase ", "")));
+};
+
+/** Where an element's middle is, in pixels. */
+async function middleOf(page: Page, selector: string): Promise<number> {
+  const { x = Number.NaN, width = 0 } = (await lifelines(page).locator(selector).first().boundingBox()) ?? {};
+  return x + width / 2;
+}
+
+describe.skipIf(noBrowser)("the lifelines", () => {
+  test("each key has its line, and a dot for what it sent; an event moves the clock, where the picture shows what it changed", async () => {
+    const { page, sandbox, send } = await openDashboard({ scenario: "key-states", view: "/keys" });
+    await send("retiring", "rate-limited-minute", "retiring");
+    await lineOf(page, "retiring").getByText(", 2 requests").waitFor({ state: "attached" });
+    expect(await drawn(page, "active")).toEqual(["past", "works"]);
+    expect(await drawn(page, "expired")).toEqual(["ended", "ended"]);
+    expect(await drawn(page, "wrong-scope")).toEqual(["past", "barred"]);
+    expect(await drawn(page, "retiring")).toEqual(["past", "retiring", "ended"]);
+    expect(await drawn(page, "rate-limited-minute")).toEqual(["past", "limited", "works"]);
+    const dots = lineOf(page, "retiring").locator(".dot");
+    expect(await dots.evaluateAll((all) => all.map((dot) => dot.getAttribute("title")))).toEqual([
+      "2 requests: 200.retiring",
+    ]);
+    const before = await middleOf(page, ".now");
+    const station = lifelines(page).getByRole("button", { name: "09:30 Go there: Overlap of retiring ends" });
+    await station.press("Enter");
+    await expect.poll(() => drawn(page, "retiring")).toEqual(["past", "ended"]);
+    expect(new Date(sandbox.clock.now()).toISOString()).toBe("2026-03-02T09:30:00.000Z");
+    await expect.poll(() => drawn(page, "rate-limited-minute")).toEqual(["past", "works"]);
+    await expect.poll(() => middleOf(page, ".now")).toBeGreaterThan(before + 50);
+    expect(await station.count()).toBe(0);
+  });
+
+  test("a key opens in the list, which keeps its filter; the picture has only what the filter leaves", async () => {
+    const { page } = await openDashboard({ scenario: "key-states", view: "/keys?filter=amberfield" });
+    expect(await lifelines(page).getByRole("link").allInnerTexts()).toEqual([
+      "rotated",
+      "↳ retiring",
+      "↳ replacement",
+      "wrong-scope",
+    ]);
+    await lifelines(page).getByRole("link", { name: "replacement" }).press("Enter");
+    await page.getByRole("region", { name: "Key replacement" }).waitFor();
+    expect(hashOf(page)).toBe("#/keys/replacement?filter=amberfield");
+  });
+
+  test("what is read late moves nothing below", async () => {
+    const { page } = await openDashboard({ scenario: "key-states", view: "/keys" });
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/upcoming|\/requests/, (route) => released.then(() => route.continue()));
+    await page.reload();
+    const list = page.getByRole("list", { name: "Keys of harvest-bank" });
+    await list.waitFor();
+    const before = (await list.boundingBox())?.y;
+    release();
+    await settled(page);
+    await lifelines(page).locator(".now").waitFor();
+    expect((await list.boundingBox())?.y).toBe(before);
+  });
+
+  test("of more than twenty keys, a press shows twenty more; another filter starts again", async () => {
+    const scenario = parseScenario(
+      "version: 1\npopulation: { organizations: 9, keys_per_organization: 5 }\n",
+    );
+    const { page } = await openDashboard({ scenario, view: "/keys" });
+    const names = lifelines(page).getByRole("link");
+    expect(await names.count()).toBe(20);
+    await lifelines(page).getByRole("button", { name: "And 25 more keys" }).press("Enter");
+    await expect.poll(() => names.count()).toBe(40);
+    await lifelines(page).getByRole("button", { name: "And 5 more keys" }).press("Enter");
+    await expect.poll(() => names.count()).toBe(45);
+    await page.getByRole("searchbox").fill("test");
+    await expect.poll(() => names.count()).toBe(20);
+  });
+
+  test("a fault with a share leaves no bar its color, and shows the share", async () => {
+    const { page, ask } = await openDashboard({ scenario: "key-states", view: "/keys" });
+    const faults = [{ when: { key: "active", probability: 0.3 }, then: { status: 503 } }];
+    await ask("/faults", { method: "PUT", json: { faults } });
+    await expect.poll(() => drawn(page, "active")).toEqual(["past", "open"]);
+    await lineOf(page, "active").getByText("200 (30% get a fault)").waitFor();
+    expect(await drawn(page, "legacy")).toEqual(["past", "works"]);
+  });
+
+  test("readers with their own colors tell bars apart by their patterns", async () => {
+    const { page } = await openDashboard({
+      scenario: "key-states",
+      view: "/keys",
+      context: { forcedColors: "active" },
+    });
+    const pattern = (course: string) =>
+      lifelines(page)
+        .locator(`.phase.${course}`)
+        .first()
+        .evaluate((bar) => {
+          const { backgroundColor, backgroundImage, borderStyle, height } = getComputedStyle(bar);
+          return [backgroundColor, backgroundImage, borderStyle, height].join(" ");
+        });
+    const courses = ["past", "works", "retiring", "limited", "barred", "ended"];
+    const patterns = new Set<string>();
+    for (const course of courses) patterns.add(await pattern(course));
+    expect(patterns.size).toBe(courses.length);
+  });
+
+  test("a request of one key draws its line again, and no other", async () => {
+    const { page, send } = await openDashboard({ scenario: "key-states", view: "/keys" });
+    await send("active");
+    await lineOf(page, "active").locator(".dot").waitFor();
+    const session = await page.context().newCDPSession(page);
+    await session.send("Profiler.enable");
+    await session.send("Profiler.startPreciseCoverage", { callCount: true });
+    await session.send("Profiler.takePreciseCoverage");
+    await send("live");
+    await lineOf(page, "live").locator(".dot").waitFor();
+    await quiet(page);
+    expect(await callsOf(session, "lifeline tone-")).toBe(1);
+  });
+
+  test("the story has the keys that it uses, each from when it was created, and only its steps move the clock", async () => {
+    const { page, ask } = await openDashboard({ scenario: "rotation", view: "/story" });
+    const tell = async (steps: number) => {
+      for (let step = 0; step < steps; step++) await ask("/story/next", { method: "POST", json: {} });
+    };
+    await lifelines(page).waitFor();
+    expect(await lifelines(page).getByRole("link").allInnerTexts()).toEqual(["retiring", "↳ replacement"]);
+    await tell(5);
+    await expect.poll(() => drawn(page, "retiring")).toEqual(["past", "ended"]);
+    const before = await lifelines(page).boundingBox();
+    await tell(5);
+    await expect.poll(() => drawn(page, "third-key")).toEqual(["works"]);
+    expect(await drawn(page, "replacement")).toEqual(["past", "retiring", "ended"]);
+    await tell(1);
+    await page.getByText("Step 11 of").waitFor();
+    await quiet(page);
+    const after = await lifelines(page).boundingBox();
+    const bottom = (box: typeof before) => (box?.y ?? 0) + (box?.height ?? 0);
+    expect(bottom(after)).toBe(bottom(before));
+    expect(await lifelines(page).getByRole("button").count()).toBe(0);
+    await tell(4);
+    await expect.poll(() => drawn(page, "third-key")).toEqual(["past", "works"]);
+    const startOf = async (ref: string) =>
+      (await lineOf(page, ref).locator(".phase.past").boundingBox())?.x ?? 0;
+    expect(await startOf("third-key")).toBeGreaterThan((await startOf("replacement")) + 50);
+  });
+
+  test("the story leaves a low window to its step; L shows and hides the lifelines, and the browser remembers it", async () => {
+    const { page } = await openDashboard({
+      scenario: "rotation",
+      view: "/story",
+      context: { viewport: { width: 1280, height: 720 } },
+    });
+    await page.getByText("L shows and hides the lifelines").waitFor();
+    const picture = page.locator(".lifelines-picture");
+    expect(await picture.count()).toBe(0);
+    expect((await lifelines(page).boundingBox())?.height).toBeLessThan(60);
+    await page.keyboard.press("l");
+    await picture.waitFor();
+    await page.reload();
+    await picture.waitFor();
+    await lifelines(page).locator("summary").press("Enter");
+    await picture.waitFor({ state: "detached" });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.reload();
+    await settled(page);
+    expect(await picture.count()).toBe(0);
+  });
+});
+
+describe.skipIf(noFirefox)("in Firefox, the lifelines", () => {
+  test("have their bars, ends and dots at the same places", async () => {
+    const { server, ask } = await serveControl({ scenario: "key-states" });
+    const body = { key: "retiring" };
+    await ask("/send", { method: "POST", json: body });
+    const { goto, run } = await takeFirefoxPage(1280, 900);
+    await goto(`${server.controlUrl}/#/keys`);
+    const readPlaces = () => run<Readonly<Record<string, readonly number[]>>>(placesInLine);
+    await expect.poll(readPlaces).toHaveProperty("dot");
+    const { now = [], past = [], retiring = [], end = [], ended = [], dot = [] } = await readPlaces();
+    // Now is a line in the middle of its words.
+    const at = ((now[0] as number) + (now[1] as number)) / 2;
+    expect(past).toEqual([0, expect.closeTo(at, -1), 3]);
+    expect(retiring).toEqual([expect.closeTo(at, -1), expect.closeTo(end[0] as number, -1), 14]);
+    expect(ended).toEqual([expect.closeTo(end[0] as number, -1), 1000, 14]);
+    expect((dot[0] as number) + (dot[1] as number)).toBeCloseTo(2 * at, -1);
+    expect(end[0]).toBeGreaterThan(at + 100);
+  });
+});
+
+/** Of what is drawn of the key `retiring`: the left and right sides, in thousandths of the line, and the height in pixels. */
+const placesInLine = `
+  const places = {};
+  const link = document.querySelector('.lifelines a[href$="/retiring"]');
+  const line = link?.parentElement.querySelector(".lifeline");
+  if (!line) return places;
+  const { left: start, width: whole } = line.getBoundingClientRect();
+  for (const element of [document.querySelector(".now"), ...line.children]) {
+    const { left, right, height } = element.getBoundingClientRect();
+    const name = element.className.replace(/phase | tone.*/g, "");
+    places[name] = [left, right].map((side) => Math.round(((side - start) / whole) * 1000)).concat(height);
+  }
+  return places;
+`;
+
+/** How often the function with this text in it has run since the last count. */
+async function callsOf(session: CDPSession, text: string): Promise<number> {
+  await session.send("Debugger.enable");
+  const { result } = await session.send("Profiler.takePreciseCoverage");
+  for (const { scriptId, functions } of result) {
+    const { scriptSource } = await session.send("Debugger.getScriptSource", { scriptId });
+    const place = scriptSource.indexOf(text);
+    // The innermost one around the text is the last.
+    const around = functions.filter(({ ranges: [range] }) => {
+      return range !== undefined && range.startOffset <= place && place < range.endOffset;
+    });
+    if (place >= 0) return around.at(-1)?.ranges[0]?.count ?? 0;
+  }
+  throw new Error(`No function has ${text}.`);
+}
