@@ -38,6 +38,13 @@ export type Evidence =
   | { readonly kind: "counts" }
   | { readonly kind: "permitted" | "another_limit" | "outage" | "used_up"; readonly why: string };
 
+export type SendResult =
+  | { readonly kind: "sent"; readonly attempt: Attempt }
+  | { readonly kind: "not_sent"; readonly why: string };
+
+/** Whether requests may still be sent. */
+export type Room = { readonly kind: "room" } | { readonly kind: "no_room"; readonly why: string };
+
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
 export function isPermitted(attempt: Attempt): attempt is CompletedAttempt {

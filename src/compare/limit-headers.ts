@@ -72,7 +72,7 @@ export function readLimitHeaders(
   for (const apiKey of new Set(attempts.map((attempt) => attempt.apiKey))) {
     const ofKey = attempts.filter((attempt) => attempt.apiKey === apiKey);
     const limits = collectLimits(ofKey);
-    for (const attempt of ofKey) headersByAttempt.set(attempt, readHeaders(attempt.response, limits));
+    for (const attempt of ofKey) headersByAttempt.set(attempt, readHeadersOfOne(attempt.response, limits));
 
     const flaw = findFlaw(ofKey, headersByAttempt);
     if (flaw.kind === "none") continue;
@@ -95,7 +95,7 @@ function collectLimits(ofKey: readonly CompletedAttempt[]): KeyLimit[] {
   return limits;
 }
 
-function readHeaders(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders {
+function readHeadersOfOne(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders {
   const names: string[] = [];
   for (const [name] of response.headers) if (/rate-?limit/i.test(name)) names.push(name);
   if (names.length === 0) return { kind: "none" };

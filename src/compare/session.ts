@@ -2,7 +2,15 @@ import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients
 import { nodePlatform } from "../node/platform.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { type Recognition, recognizeApi, recognizeApiInAll } from "./api-recognition.js";
-import { type Attempt, type AttemptRequest, describeAttempt, type Evidence, withoutKey } from "./attempt.js";
+import {
+  type Attempt,
+  type AttemptRequest,
+  describeAttempt,
+  type Evidence,
+  type Room,
+  type SendResult,
+  withoutKey,
+} from "./attempt.js";
 import { type Ending, endings } from "./endings.js";
 import { weighResponse } from "./evidence.js";
 import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./keys-of-outcomes.js";
@@ -54,13 +62,6 @@ export type SessionProgress =
       readonly note: string;
     }
   | { readonly kind: "ended_by_signal"; readonly why: string };
-
-type SendResult =
-  | { readonly kind: "sent"; readonly attempt: Attempt }
-  | { readonly kind: "not_sent"; readonly why: string };
-
-/** Whether requests may still be sent. */
-type Room = { readonly kind: "room" } | { readonly kind: "no_room"; readonly why: string };
 
 /** Enough for all causes of 401, each with a response of its own. */
 const defaultMaxRequests = 60;

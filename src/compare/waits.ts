@@ -1,18 +1,41 @@
 import { minute } from "../rules/time.js";
-import { type Attempt, describeAttempt, withoutKey } from "./attempt.js";
+import {
+  type Attempt,
+  type AttemptRequest,
+  describeAttempt,
+  type Room,
+  type SendResult,
+  withoutKey,
+} from "./attempt.js";
 import { headerOf, type RedactedResponse, readDate, retryAfterForm } from "./response.js";
-import type { Session } from "./session.js";
 
 // A 429 that was not asked for ends a comparison, but the first one can be waited for: an earlier comparison has used up
 // the minute of a key, or a gateway limits the address. A request without a key tells the two apart. After a wait for a
 // gateway, the comparison goes on with a pace that the gateway allows.
 
+/** What a session does to wait. */
+interface LimitedSession {
+  readonly options: {
+    readonly announce?: (sentence: string) => void;
+    readonly wait?: (milliseconds: number) => Promise<void>;
+  };
+  readonly attempts: readonly Attempt[];
+  readonly notes: string[];
+  readonly hasWaited: boolean;
+  pace: number;
+  roomFor(requests: number): Room;
+  control(wanted: AttemptRequest): Promise<SendResult>;
+  repeat(attempt: Attempt): Promise<SendResult>;
+  wait(milliseconds: number): Promise<void>;
+  endByLimit(limited: Attempt, detail?: string): void;
+}
+
 /** The least time between two requests after a gateway's 429, in milliseconds. */
 const leastPace = 1000;
 
 /** Waits for a limit that was not asked for, and sends the request again; or ends the comparison. Resolves to the latest attempt. */
-export async function waitForLimit(session: Session, limited: Attempt): Promise<Attempt> {
-  const wait = readWait(limited.response);
+export async function waitForLimit(session: LimitedSession, limited: Attempt): Promise<Attempt> {
+  const wait = readTimeOfLimit(limited.response);
   // Without Retry-After, only the minute of a key is known to end.
   const isTooLong =
     wait.kind === "later" || (wait.kind === "a_minute" && limited.evidence.kind !== "used_up");
@@ -43,7 +66,11 @@ export async function waitForLimit(session: Session, limited: Attempt): Promise<
 }
 
 /** An earlier comparison may have used up the minute of the key. */
-async function waitForMinute(session: Session, limited: Attempt, milliseconds: number): Promise<Attempt> {
+async function waitForMinute(
+  session: LimitedSession,
+  limited: Attempt,
+  milliseconds: number,
+): Promise<Attempt> {
   const { options } = session;
   if (options.wait === undefined) {
     session.endByLimit(limited);
@@ -55,12 +82,12 @@ async function waitForMinute(session: Session, limited: Attempt, milliseconds: n
     `${limited.outcome} got ${describeAttempt(limited)}: an earlier comparison may have used up the minute of ${limited.variable}. Waits ${seconds} s, and sends the request again.`,
   );
   await session.wait(milliseconds);
-  return sendAgain(session, limited);
+  return repeatAfterWait(session, limited);
 }
 
 /** A gateway limits the address: it sends a 429 with and without a key. */
-async function waitForGateway(session: Session, limited: Attempt, control: Attempt): Promise<Attempt> {
-  const wait = readWait(control.response);
+async function waitForGateway(session: LimitedSession, limited: Attempt, control: Attempt): Promise<Attempt> {
+  const wait = readTimeOfLimit(control.response);
   const { options } = session;
   if (options.wait === undefined || wait.kind !== "named") {
     session.endByLimit(control);
@@ -82,10 +109,10 @@ async function waitForGateway(session: Session, limited: Attempt, control: Attem
   control.evidence = { kind: "used_up", why };
   session.notes.push(`${got}: ${why}. The comparison waited, and went on more slowly.`);
   await session.wait(wait.milliseconds);
-  return sendAgain(session, limited);
+  return repeatAfterWait(session, limited);
 }
 
-async function sendAgain(session: Session, limited: Attempt): Promise<Attempt> {
+async function repeatAfterWait(session: LimitedSession, limited: Attempt): Promise<Attempt> {
   const again = await session.repeat(limited);
   return again.kind === "sent" ? again.attempt : limited;
 }
@@ -96,11 +123,11 @@ async function sendAgain(session: Session, limited: Attempt): Promise<Attempt> {
  * - `a_minute`: it has none; a minute of a key is over then
  * - `later`: in more than a minute, or nobody can tell
  */
-type Wait =
+type TimeOfLimit =
   | { readonly kind: "named" | "a_minute"; readonly milliseconds: number }
   | { readonly kind: "later" };
 
-function readWait(response: RedactedResponse | undefined): Wait {
+function readTimeOfLimit(response: RedactedResponse | undefined): TimeOfLimit {
   const retryAfter = response && headerOf(response, "retry-after");
   if (response === undefined || retryAfter === undefined) return { kind: "a_minute", milliseconds: minute };
   const form = retryAfterForm(retryAfter);
