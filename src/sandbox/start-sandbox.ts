@@ -4,6 +4,7 @@ import { isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
 import { checkValue } from "../rules/validation.js";
 import { sharedValues } from "../scenario/described-keys.js";
+import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -29,7 +30,7 @@ import {
   type Surroundings,
 } from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
-import { createTimeline } from "./step-results.js";
+import { createTimeline, type TimelineResult } from "./step-results.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";
 
@@ -66,7 +67,7 @@ export function checkedStart(
 ): Start {
   const { seed, frozen, profile } = options;
   const now = options.now === undefined ? undefined : requireInstant(options.now);
-  checkValue(startOptionsShape, { seed, frozen, profile }, "Invalid options");
+  checkValue(startOptionsShape, { seed, frozen, profile }, "Invalid options", libraryNotation);
   if (now !== undefined) requireClockTime(now, "now");
 
   const checked: CheckedOptions = { seed, now, frozen, profile };
@@ -75,8 +76,18 @@ export function checkedStart(
   return { name, scenario: started, text, options: checked, platform, run };
 }
 
-/** Starts a sandbox. The same scenario, seed and start result in the same ids, names, secrets and request ids. */
+/**
+ * Starts a sandbox, and runs what is due then. The same scenario, seed and start result in the same ids, names, secrets and
+ * request ids.
+ */
 export function startSandbox(start: Start): SandboxState {
+  const sandbox = sandboxAtStart(start);
+  runDueAtStart(sandbox);
+  return sandbox;
+}
+
+/** A sandbox that has run nothing yet, not even what is due. */
+export function sandboxAtStart(start: Start): SandboxState {
   const { platform, run, options } = start;
   return {
     ...stateAtStart(start),
@@ -114,7 +125,19 @@ export function restartSandbox(
   replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, responded) });
   sandbox.journal.replaceWith();
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
+  runDueAtStart(sandbox);
+}
+
+/** Runs what is due at the start, and keeps the results for a story that starts later. */
+function runDueAtStart(sandbox: SandboxState): void {
+  const { timeline, journal } = sandbox;
+  const results: TimelineResult[] = [];
+  const unsubscribe = journal.subscribe((event) => {
+    if (event.type === "timeline.step") results.push(event.result);
+  });
   runDue(sandbox);
+  unsubscribe();
+  timeline.ranAtStart = results;
 }
 
 /** The state of a scenario at its start. */
