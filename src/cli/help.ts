@@ -41,7 +41,7 @@ function createRoot(io: Io): Commander {
   const notes = rootNotes.replaceAll("svc-sandbox", io.program);
   return configure(new Commander(io.program), io)
     .description(
-      "A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\nCoding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).",
+      "A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\nCoding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md), or /__sandbox/docs/agents of a running sandbox.",
     )
     .usage("[command] [scenario] [flags]")
     .helpCommand("help [command]", "print the help of a command")

@@ -113,7 +113,7 @@ function readClient(text: string, from: string): ClientKind {
   const kind = clientKinds.find((known) => known === text);
   if (kind !== undefined) return kind;
   throw usageError(
-    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. docs/test-runners.md in the package has recipes.`,
+    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. Recipes: /__sandbox/docs/test-runners of a running sandbox.`,
   );
 }
 
@@ -297,7 +297,9 @@ async function installSteps(kind: ClientKind, project: ProjectNeeds, io: Io): Pr
   const commands = installCommands(kind, project, lacksPackage, installed);
   steps.push(commands.map((line) => `  ${line}`).join("\n"));
   steps.push(`Then run this again: ${io.program} init --client ${kind}`);
-  if (kind === "junit") steps.push("No Maven, no Gradle: docs/test-runners.md#junit-5 in the package.");
+  if (kind === "junit") {
+    steps.push("No Maven, no Gradle: /__sandbox/docs/test-runners#junit-5 of a running sandbox.");
+  }
   return steps;
 }
 
