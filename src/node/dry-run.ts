@@ -70,7 +70,7 @@ export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
 
 /** Collects the results of the timeline's steps, in a list that grows while the sandbox runs. */
 function followTimeline(sandbox: SandboxState): readonly TimelineResult[] {
-  const results: TimelineResult[] = [];
+  const results: TimelineResult[] = [...sandbox.timeline.ranAtStart];
   sandbox.journal.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
   });

@@ -30,7 +30,7 @@ import {
   type Surroundings,
 } from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
-import { createTimeline } from "./step-results.js";
+import { createTimeline, type TimelineResult } from "./step-results.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";
 
@@ -76,8 +76,18 @@ export function checkedStart(
   return { name, scenario: started, text, options: checked, platform, run };
 }
 
-/** Starts a sandbox. The same scenario, seed and start result in the same ids, names, secrets and request ids. */
+/**
+ * Starts a sandbox, and runs what is due then. The same scenario, seed and start result in the same ids, names, secrets and
+ * request ids.
+ */
 export function startSandbox(start: Start): SandboxState {
+  const sandbox = sandboxAtStart(start);
+  runDueAtStart(sandbox);
+  return sandbox;
+}
+
+/** A sandbox that has run nothing yet, not even what is due. */
+export function sandboxAtStart(start: Start): SandboxState {
   const { platform, run, options } = start;
   return {
     ...stateAtStart(start),
@@ -115,7 +125,19 @@ export function restartSandbox(
   replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, responded) });
   sandbox.journal.replaceWith();
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
+  runDueAtStart(sandbox);
+}
+
+/** Runs what is due at the start, and keeps the results for a story that starts later. */
+function runDueAtStart(sandbox: SandboxState): void {
+  const { timeline, journal } = sandbox;
+  const results: TimelineResult[] = [];
+  const unsubscribe = journal.subscribe((event) => {
+    if (event.type === "timeline.step") results.push(event.result);
+  });
   runDue(sandbox);
+  unsubscribe();
+  timeline.ranAtStart = results;
 }
 
 /** The state of a scenario at its start. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import type { SandboxEvent } from "../../src/sandbox/journal/events.js";
@@ -6,6 +7,8 @@ import { runDue } from "../../src/sandbox/operations/operations.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
 import { doors } from "../support/doors.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const scenario = parseScenario(`
 version: 1
@@ -112,4 +115,33 @@ test("with a running clock, a server reports a step when it happens", async () =
   sandbox.journal.subscribe(({ type }) => told.push(type));
   await expect.poll(() => told).toContain("key.revoked");
   expect(server.sandbox.keys.get("main").revokedAt).toBe("2026-03-02T09:00:01.000Z");
+});
+
+const dueAtStart = `
+version: 1
+organizations:
+  a: { type: bank, keys: { main: { environment: test } } }
+timeline:
+  - { at: 0s, revoke: { key: main } }
+  - { at: 0s, revoke: { key: main }, expect: { error: name_taken } }
+story:
+  - request: { key: main }
+    expect: { outcome: 401.revoked }
+`;
+
+test("R41 a step that is due at the start has run for keys and explain of a file as for a client", async () => {
+  const cwd = temporaryFolder({ "zero.yaml": dueAtStart });
+  const keys = await runCli(["keys", "zero.yaml", "--json"], { cwd });
+  expect(JSON.parse(keys.stdout)).toMatchObject([{ ref: "main", status: 401 }]);
+  const explained = await runCli(["explain", "main", "zero.yaml", "--json"], { cwd });
+  expect(JSON.parse(explained.stdout)).toMatchObject({ outcome: "401.revoked" });
+});
+
+test("the first step of a story shows what the steps did that were due at the start, also that one was not as expected", () => {
+  const sandbox = stateOf(createSandbox({ scenario: parseScenario(dueAtStart) }));
+  const [first] = [...runStory(sandbox)];
+  expect(first?.timeline.map(({ step }) => step.at)).toEqual(["0s", "0s"]);
+  expect(first?.differences).toMatchObject([
+    { at: "timeline[1].error", expected: '"name_taken"', found: expect.stringContaining("key_not_active") },
+  ]);
 });
