@@ -194,6 +194,13 @@ test("a line without an end may be the last one of a killed process, which needs
   expect(() => folder.requireWhole()).not.toThrow();
 });
 
+test("a cut line with an end after it is a missing request, which needs another run", async () => {
+  const folder = await open();
+  appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":\n');
+  folder.read(stateOf(createSandbox({ scenario: "active" })));
+  expect(() => folder.requireWhole()).toThrow(expect.objectContaining({ code: "usage" }));
+});
+
 test("sandboxes of another version are named, once each, and this version is not", async () => {
   const folder = await open();
   takePart(folder.path);

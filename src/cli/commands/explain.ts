@@ -450,8 +450,8 @@ function paintExplanation(text: string, status: number, style: Style): string {
   const checkLine = /^ {2}(passed|rejected|not reached) +(.*)$/gm;
   const withChecks = text.replace(checkLine, (line, result: keyof typeof marks, rest: string) => {
     const { sign, paint } = marks[result];
-    const shown = isTerminal ? `${sign}  ${rest}` : line.trimStart();
-    return `  ${paint(shown)}`;
+    const marked = isTerminal ? `${sign}  ${rest}` : line.trimStart();
+    return `  ${paint(marked)}`;
   });
 
   const paintResponse = paintStatus(palette, status);

@@ -34,6 +34,13 @@ import { pathText } from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
+// A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
+// src/runs/run-writer.ts shows which files it has. This process makes the folder, reads it while the command runs, and
+// removes it. What must be so:
+// - The folder has keys: only its owner reads it, and no way to end leaves it behind. A killed run does; a later one removes
+//   such a folder after a day, if no process has its lock.
+// - The command can write anything into it: a file is read only if a sandbox could have written it.
+
 const folderPrefix = "svc-sandbox-run-";
 
 /** What to do if the folder cannot be written. */
