@@ -154,8 +154,9 @@ async function rejectRequest(turns: Turns, { key, nth, resendKind }: Turn): Prom
     case "not_judged":
       return followed;
     case "nothing":
-      if (!isOther)
+      if (!isOther) {
         return notJudged(reasonToDoubt(turns, { ending: `but not ${when}`, fix: turnOffSomePolls }));
+      }
       return isNoticed(followed.run) ? notJudged(othersAreNot(turns, key)) : { kind: "nothing_shown" };
     case "sent_again": {
       if (isOther) return { kind: "resent" };
