@@ -24,16 +24,19 @@ type LimitedTime =
 
 /** The response that a call would get. Counts nothing (R24); in a run, it has the variants of this response. */
 export function predict(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
-  return respondToCall(sandbox, withUsageCopy(call));
+  return respondToCall(sandbox, uncounted(call));
 }
 
 /** The outcome that a call would have. Counts, varies and changes nothing. */
 export function predictOutcome(sandbox: SandboxState, call: ApiCall): ApiOutcomeId {
-  return decide(sandbox, withUsageCopy(call)).outcome;
+  return decide(sandbox, uncounted(call)).outcome;
 }
 
-/** A call that is counted in a copy of its key's usage. It is counted, so that a success shows the usage after it. */
-function withUsageCopy<Call extends AimedCall>(call: Call): Call {
+/**
+ * The same call with a copy of its key's entry. Who responds to it counts it as any other call, so that a success shows the
+ * usage with this call; but it is counted in the copy, which nobody keeps.
+ */
+function uncounted<Call extends AimedCall>(call: Call): Call {
   const { entry } = call;
   if (entry === undefined) return call;
   return { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
@@ -47,7 +50,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const entry = isReserved(ref) ? undefined : sandbox.registry.key(ref);
   const now = sandbox.clock.now();
   const call: AimedCall = { presented: presentedByRef(ref), entry, now, route: undefined, endpoint };
-  const { outcome } = decide(sandbox, withUsageCopy(call));
+  const { outcome } = decide(sandbox, uncounted(call));
   const { status } = outcomeRow(outcome);
   const code = expectedCode(sandbox, outcome);
 

@@ -11,7 +11,7 @@ import { operations, runDue } from "../sandbox/operations/operations.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { secretFor } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { checkedStart, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
+import { checkedStart, requireStepsAhead, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
 import {
   expectRequests,
   listRequests,
@@ -29,6 +29,7 @@ import {
   inputShapes,
   requestQuery,
 } from "../scenario/format/inputs.js";
+import { libraryNotation, valueNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { snakeCase } from "../schema/json.js";
 import { quote } from "../schema/words.js";
@@ -62,7 +63,7 @@ export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] a
 export interface CreateSandbox {
   // The refs of the scenario in the options.
   /**
-   * Creates a sandbox, which runs immediately. Synchronous, in Node and in browsers.
+   * Creates a sandbox, whose clock starts with its first use. Synchronous, in Node and in browsers.
    *
    * Throws a `ScenarioError` with all problems of a scenario value, `scenario_not_found`, or `validation_failed` for an
    * invalid option.
@@ -109,9 +110,18 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
     const scenario = chosenScenario(source, run);
     const completed = run?.optionsFor(startOptions) ?? startOptions;
 
-    const sandbox = startSandbox(checkedStart(scenario, completed, { platform, run: run?.conditionedRun }));
-    run?.follow(sandbox);
-    return sandboxApi(sandbox);
+    const start = checkedStart(scenario, completed, { platform, run: run?.conditionedRun });
+    requireStepsAhead(start);
+
+    // It starts with its first use: while modules load, the wall clock of some runtimes shows another time.
+    let running: SandboxState | undefined;
+    return sandboxApi(() => {
+      if (running === undefined) {
+        running = startSandbox(start);
+        run?.follow(running);
+      }
+      return running;
+    });
   }
   return createSandbox as CreateSandbox; // only types have the refs
 }
@@ -172,7 +182,12 @@ export function sandboxApi(running: SandboxState | (() => SandboxState)): Sandbo
     requests: requestsApi(upToDate),
     expect(expectation = {}) {
       requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
-      const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
+      const input = checkValue(
+        expectationQuery,
+        snakeCase(expectation),
+        "Failed to expect requests",
+        libraryNotation,
+      );
       return expectRequests(upToDate(), input);
     },
     report: takingNothing("report", () => clientReport(current())),
@@ -199,18 +214,28 @@ function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create(creation, by) {
       const body = snakeCase(withEndAsText(creation));
-      const input = checkInput(inputShapes.key_creation, body, "Failed to create a key");
+      const input = checkInput(inputShapes.key_creation, body, "Failed to create a key", libraryNotation);
       return operations.create_key(sandbox(), input, checkedActor(by));
     },
     rotate(key, rotation = {}, by) {
-      const input = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
+      const input = checkInput(
+        inputShapes.key_rotation,
+        rotation,
+        "Failed to rotate the key",
+        libraryNotation,
+      );
       const { replacement, secret } = operations.rotate(sandbox(), { ...input, key }, checkedActor(by));
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(sandbox(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
       const body = withEndAsText(end);
-      const input = checkInput(inputShapes.key_expiry, body, "Failed to set the end of the key");
+      const input = checkInput(
+        inputShapes.key_expiry,
+        body,
+        "Failed to set the end of the key",
+        libraryNotation,
+      );
       return operations.expire(sandbox(), { key, ...input }, checkedActor(by)).key;
     },
   };
@@ -222,7 +247,7 @@ function organizationsApi(sandbox: () => SandboxState): Sandbox["organizations"]
     get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
-      const input = checkInput(inputShapes.organization_update, snakeCase(change), failure);
+      const input = checkInput(inputShapes.organization_update, snakeCase(change), failure, libraryNotation);
       return operations.organization(sandbox(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
@@ -250,7 +275,12 @@ function faultsApi(sandbox: () => SandboxState): Sandbox["faults"] {
     list,
     set(faults) {
       const change = { faults: faults ?? null };
-      const input = checkInput(inputShapes.faults_change, change, "Failed to change the faults");
+      const input = checkInput(
+        inputShapes.faults_change,
+        change,
+        "Failed to change the faults",
+        valueNotation,
+      );
       operations.faults(sandbox(), input.faults as Fault[]);
       return list();
     },
@@ -261,7 +291,12 @@ function requestsApi(sandbox: () => SandboxState): Sandbox["requests"] {
   return {
     list(query = {}) {
       requireKnownOptions("list the requests", query, ["limit", "outcome", "key", "probes", "faults"]);
-      const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
+      const input = checkValue(
+        requestQuery,
+        snakeCase(query),
+        "Failed to list the requests",
+        libraryNotation,
+      );
       return listRequests(sandbox(), input);
     },
     total: takingNothing("requests.total", () => sandbox().journal.total()),
@@ -298,7 +333,7 @@ function takingNothing<Result>(
 
 /** Who acts, checked. Default: an administrator. */
 function checkedActor(by: ActingAs = {}) {
-  return checkInput(actingAs, by, "Failed to act");
+  return checkInput(actingAs, by, "Failed to act", libraryNotation);
 }
 
 /** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */

@@ -1,5 +1,9 @@
+import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
+import { shownAfter } from "../../test/model/clock-model.js";
+import { runs } from "../../test/support/property-seed.js";
 import type * as RealTime from "./real-time.js";
+import { forwardClock } from "./real-time.js";
 
 const { now } = Date;
 const month = 30 * 86_400_000;
@@ -17,16 +21,43 @@ async function loadAgain(reason: string) {
   return { ...realTime, startTimeout };
 }
 
-test("corrections of the machine's clock do not move the time", async () => {
+test("the time follows corrections of the machine's clock forward, and no step back", async () => {
   let correction = 0;
   // Bound, because the text of a bound function looks like Node's own.
   Date.now = (() => now() + correction).bind(undefined);
   const { steadyTime } = await loadAgain("corrected");
   const before = steadyTime();
-  for (correction of [month, -month]) {
-    const moved = steadyTime() - before;
-    expect([moved >= 0, moved < 600_000]).toEqual([true, true]);
-  }
+  const moves = [month, 0, -month].map((next) => {
+    correction = next;
+    const moved = steadyTime() - before - month;
+    return moved >= 0 && moved < 600_000;
+  });
+  expect(moves).toEqual([true, true, true]);
+});
+
+test("any clock goes as the model: with the wall clock, and by the stopwatch from a step back until the wall clock is there", () => {
+  const step = fc.record({
+    passed: fc.nat(100_000),
+    jump: fc.oneof(fc.constant(0), fc.integer({ min: -200_000, max: 200_000 })),
+  });
+  fc.assert(
+    fc.property(fc.nat(4_000_000_000_000), fc.nat(1_000_000), fc.array(step), (wall, stopwatch, steps) => {
+      const reading = { wall, stopwatch };
+      const time = forwardClock(
+        () => reading.wall,
+        () => reading.stopwatch,
+      );
+      const readings = [{ ...reading }];
+      expect(time()).toBe(wall);
+      for (const { passed, jump } of steps) {
+        reading.stopwatch += passed;
+        reading.wall += passed + jump;
+        readings.push({ ...reading });
+        expect(time()).toBe(shownAfter(readings));
+      }
+    }),
+    runs(300),
+  );
 });
 
 test("the time follows a fake Date, and continues as real time when the fake ends", async () => {

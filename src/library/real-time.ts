@@ -13,15 +13,27 @@ const { now } = Date;
 const isNative = /\[native code\]/.test(Function.prototype.toString.call(now));
 /** The real `Date.now`; `undefined` if `Date` is already fake: it is followed from the start. */
 const realNow = isNative ? now : undefined;
-/** The time when the stopwatch was 0. */
-const origin = now() - stopwatch();
+
+/**
+ * A clock that follows the wall clock forward, such as after a machine has slept, which stops some stopwatches. It does not
+ * follow a step back, and goes on by the stopwatch until the wall clock has come to it again. Both are in milliseconds, and are
+ * read for the first time when the clock is: while modules load, the wall clock of some runtimes shows the year 1970.
+ */
+export function forwardClock(wall: () => number, stopwatch: () => number): () => number {
+  /** The time when the stopwatch was 0, by the latest wall clock that was seen. */
+  let origin = Number.NEGATIVE_INFINITY;
+  return () => {
+    const elapsed = stopwatch();
+    origin = Math.max(origin, wall() - elapsed);
+    return Math.floor(origin + elapsed);
+  };
+}
+
+const forwardTime = forwardClock(() => now(), stopwatch);
 
 export const realTime: Pick<Platform, "time" | "steadyTime" | "stopwatch"> = {
   time: () => Date.now(),
-  // Does not follow corrections of the machine's clock. While fake timers replace `Date.now`, it follows them.
-  steadyTime() {
-    if (Date.now === realNow) return Math.floor(origin + stopwatch());
-    return Date.now();
-  },
+  // While fake timers replace `Date.now`, it follows them in both directions.
+  steadyTime: () => (Date.now === realNow ? forwardTime() : Date.now()),
   stopwatch,
 };

@@ -2,10 +2,11 @@ import { type Difference, differencesOf } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import { stepsInThePast } from "../sandbox/start-sandbox.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
 import type { FieldProblem, Place, ScenarioPlaces } from "../scenario/problems.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
-import { startInNode } from "./platform.js";
+import { nodePlatform, startInNode } from "./platform.js";
 
 /** The most problems that are shown. */
 const maxProblems = 20;
@@ -20,6 +21,8 @@ export function dryRunProblems(
 ): FieldProblem[] {
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
   if (!hasSteps) return [];
+  const past = options.now === undefined ? stepsInThePast(scenario, nodePlatform.time()) : [];
+  if (past.length > 0) return past;
   const failed = dryRunScenario(() => startInNode({ scenario, name }, { ...options, frozen: true }));
   return failed.slice(0, maxProblems);
 }
@@ -70,7 +73,7 @@ export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
 
 /** Collects the results of the timeline's steps, in a list that grows while the sandbox runs. */
 function followTimeline(sandbox: SandboxState): readonly TimelineResult[] {
-  const results: TimelineResult[] = [];
+  const results: TimelineResult[] = [...sandbox.timeline.ranAtStart];
   sandbox.journal.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
   });

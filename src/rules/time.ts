@@ -100,14 +100,8 @@ export function timeFrom(start: number, moment: When | string): number {
 
 /** What is wrong with a text that is no time, and what to write. */
 export function timeHint(text: string): string {
-  const epoch = epochHint(text);
-  if (epoch !== undefined) return epoch;
-
-  // A time but for its T, the colon of its zone, or what is missing at its end.
-  const plain = text.replace(" ", "T").replace(/(?<=T.*[+-]\d\d)(?=\d\d$)/, ":");
-  for (const missing of ["", "T00:00:00Z", "Z"]) {
-    if (parseTime(plain + missing) !== undefined) return `write ${plain}${missing}`;
-  }
+  const [meant] = meantTimes(text);
+  if (meant !== undefined) return `write ${meant}`;
 
   // A time that does not exist.
   if (/^\d{4}-\d{2}-\d{2}/.test(text) && !isOnCalendar(text)) return `there is no day ${text.slice(0, 10)}`;
@@ -118,12 +112,17 @@ export function timeHint(text: string): string {
   return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
 }
 
-/** The hint for seconds or milliseconds since 1970, which other programs write. */
-function epochHint(text: string): string | undefined {
-  if (!/^\d{9,10}$|^\d{12,13}$/.test(text)) return undefined;
-  const unit = text.length > 10 ? 1 : 1000;
-  const time = new Date(Number(text) * unit);
-  return `write ${shortTime(time.toISOString())}`;
+/** The time that a text means: in seconds or milliseconds since 1970, or with another T or zone; none if nothing shows it. */
+export function meantTimes(text: string): string[] {
+  if (/^\d{9,10}$|^\d{12,13}$/.test(text)) {
+    const unit = text.length > 10 ? 1 : 1000;
+    return [shortTime(new Date(Number(text) * unit).toISOString())];
+  }
+
+  // A time but for its T, the colon of its zone, or what is missing at its end.
+  const plain = text.replace(" ", "T").replace(/(?<=T.*[+-]\d\d)(?=\d\d$)/, ":");
+  const candidates = [plain, `${plain}T00:00:00Z`, `${plain}Z`];
+  return candidates.filter((time) => parseTime(time) !== undefined).slice(0, 1);
 }
 
 /** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */

@@ -1,4 +1,5 @@
 import { shapeProblems } from "../schema/check.js";
+import type { Notation } from "../schema/notation.js";
 import type { Problem } from "../schema/problem.js";
 import { isMapping, type Shape, type ValueOf } from "../schema/shape.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
@@ -8,8 +9,13 @@ import { redactKeys } from "./redact.js";
 // The errors for values that callers give, of which none contains a key.
 
 /** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
-export function checkValue<Of extends Shape>(shape: Of, value: unknown, failure: string): ValueOf<Of> {
-  const problems = shapeProblems(shape, value);
+export function checkValue<Of extends Shape>(
+  shape: Of,
+  value: unknown,
+  failure: string,
+  notation: Notation,
+): ValueOf<Of> {
+  const problems = shapeProblems(shape, value, notation);
   if (problems.length > 0) throw validationError(failure, problems);
   // A copy, because the caller may change the original, which may be a proxy.
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;

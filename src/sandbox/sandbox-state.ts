@@ -23,8 +23,8 @@ export interface Platform {
   /** The wall clock, in epoch milliseconds. */
   readonly time: () => number;
   /**
-   * The time that drives clocks, in epoch milliseconds. Corrections of the wall clock do not affect it; a fake `Date`
-   * moves it in both directions.
+   * The time that drives clocks, in epoch milliseconds. It follows the wall clock forward, also over a sleep of the machine,
+   * but not a step back; a fake `Date` moves it in both directions.
    */
   readonly steadyTime: () => number;
   /** A clock for durations, in fractional milliseconds. */

@@ -17,7 +17,7 @@ import type { Exchange } from "./journal/exchange.js";
 import type { KeyEntry } from "./registry.js";
 import { positionInSeries } from "./request-ids.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
-import { startSandbox } from "./start-sandbox.js";
+import { sandboxAtStart } from "./start-sandbox.js";
 import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } from "./step-results.js";
 import { usageAt } from "./usage.js";
 import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
@@ -123,7 +123,7 @@ function saveWithoutOrganizations(sandbox: SandboxState, responded: number): Sav
  */
 export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState {
   const { name, text, scenario } = saved;
-  const sandbox = startSandbox({ ...start, scenario: saved.snapshot, name, text });
+  const sandbox = sandboxAtStart({ ...start, scenario: saved.snapshot, name, text });
 
   // What the start of the snapshot cannot know. The scenario is what a reset starts again, in place of the snapshot.
   const steps = scenario.story ?? [];

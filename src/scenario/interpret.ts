@@ -1,6 +1,6 @@
-import { maximumProblems, shapeProblems } from "../schema/check.js";
+import { findProblems, maximumProblems } from "../schema/check.js";
 import type { Members, Spelling } from "../schema/problem.js";
-import { type FieldPath, isMapping } from "../schema/shape.js";
+import { type FieldPath, isMapping, valueAt } from "../schema/shape.js";
 import { nearest } from "../schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
 import { type Facts, factsOf } from "./checks/facts.js";
@@ -9,6 +9,7 @@ import { keyRules } from "./checks/key-rules.js";
 import { refRules } from "./checks/ref-rules.js";
 import { stepRules } from "./checks/step-rules.js";
 import { type Extendable, resolveExtends } from "./extends.js";
+import { valueNotation, yamlNotation } from "./format/notations.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
   addingTo,
@@ -20,6 +21,7 @@ import {
   type SourcePlace,
   type SourceText,
 } from "./problems.js";
+import { addRefOfName } from "./refs-by-name.js";
 import type { Scenario } from "./scenario.generated.js";
 import { placeOfField, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
 
@@ -29,10 +31,9 @@ export interface CheckedScenario extends ScenarioPlaces {
 
 const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];
 
-/** A member that exists only for its anchors, such as `x-limits`. */
-interface AnchorMember {
-  readonly mapping: Record<string, unknown>;
-  readonly name: string;
+/** Whether a member that its mapping does not have exists only for its anchors, such as `x-limits`. */
+function isForAnchors(name: string): boolean {
+  return name.startsWith("x-");
 }
 
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
@@ -46,17 +47,17 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
     throw new ScenarioError(problemsInOrder(problems, own, file));
   }
 
-  // The check asks for each unknown member whether it is allowed. Those for anchors are, and removed after it.
-  const anchorMembers: AnchorMember[] = [];
-  const allowAnchorMember = (name: string, mapping: Record<string, unknown>) => {
-    if (!name.startsWith("x-")) return false;
-    anchorMembers.push({ mapping, name });
-    return true;
-  };
+  const notation = written.text === undefined ? valueNotation : yamlNotation;
   const spelling = spellingIn(merged);
-  const misshapen = shapeProblems(scenarioSchema, merged.fields, allowAnchorMember, spelling);
-  for (const { mapping, name } of anchorMembers) delete mapping[name];
-  for (const problem of misshapen) addProblem(addInheritedName(problem, own.fields, merged.fields));
+  const { problems: misshapen, extras } = findProblems(scenarioSchema, merged.fields, notation, {
+    isExtra: isForAnchors,
+    spelling,
+  });
+  removeMembers(merged.fields, extras);
+  for (const problem of misshapen) {
+    const withName = addInheritedName(problem, own.fields, merged.fields);
+    addProblem(addRefOfName(withName, merged.fields));
+  }
 
   // The rules compare fields, so that they need a scenario of the right shape.
   const scenario = merged.fields as unknown as Scenario;
@@ -67,6 +68,14 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
 
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
   return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
+}
+
+/** Removes members, each by its path. */
+function removeMembers(fields: Members, members: Iterable<FieldPath>): void {
+  for (const path of members) {
+    const mapping = valueAt(fields, path.slice(0, -1)) as Record<string, unknown>; // the check found the member in it
+    delete mapping[String(path.at(-1))];
+  }
 }
 
 /** More names would take long to compare. */
@@ -93,11 +102,7 @@ function addInheritedName(problem: FieldProblem, own: Members, merged: Members):
 
 /** The names in the mapping at a path; none if no mapping is there. */
 function namesAt(fields: Members, path: FieldPath): string[] {
-  let part: unknown = fields;
-  for (const step of path) {
-    if (!isMapping(part)) return [];
-    part = part[step];
-  }
+  const part = valueAt(fields, path);
   return isMapping(part) ? Object.keys(part) : [];
 }
 

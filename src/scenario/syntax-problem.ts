@@ -1,15 +1,49 @@
-import { type Document, visit, type YAMLError } from "yaml";
 import { quote } from "../schema/words.js";
+import { blockAt, endOfLine, indentOf, shifted, startOfField } from "./text-lines.js";
+
+// A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. Each repair below
+// is a guess at the mistake: a small change of the text. One is named only if the change makes the error go or, in a text
+// with several mistakes, leaves one further down; so it does not matter that a guess also fits a comment or a quoted text.
+
+/** The first error of a text. */
+export interface ParseError {
+  readonly code: string;
+  readonly message: string;
+  readonly offset: number;
+}
 
 interface SyntaxProblem {
-  /** Default: the place of the error. */
-  readonly offset?: number;
+  readonly offset: number;
   /** What is wrong: the end of the sentence `not valid YAML: …`. */
   readonly reason: string;
   readonly hint?: string | undefined;
 }
 
-/** By the code of the error, for errors whose own words do not say how to fix them. */
+/** A change of a text that may be what its author meant: from `start` to `end`, the text becomes `text`. */
+interface Repair {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly reason: string;
+  readonly hint: string;
+  /** The place to show. Default: the start. */
+  readonly offset?: number;
+}
+
+/** What the repairs look at. */
+interface Broken {
+  readonly text: string;
+  readonly error: ParseError;
+  /** The line of the error, without its end. */
+  readonly line: string;
+  readonly lineStart: number;
+}
+
+/** Each repair is parsed; for a longer text, that would take long. */
+const longestRepaired = 20_000;
+const maxRepairs = 40;
+
+/** How to mend an error that no repair explains, by its code, or by the start of its message. */
 const hintsByCode: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "indent with spaces; YAML does not allow tabs",
   BLOCK_AS_IMPLICIT_KEY: "put quotes around a text that contains a colon and a space",
@@ -17,237 +51,200 @@ const hintsByCode: Readonly<Record<string, string>> = {
   BAD_INDENT: "indent the members of one mapping by the same number of spaces",
   TAG_RESOLVE_FAILED: "remove the tag",
   BLOCK_IN_FLOW: "write a colon after a name, and separate the fields with commas",
-  BAD_SCALAR_START: "put quotes around a text that starts with a special character",
 };
 
-/** What is wrong with a text that is not YAML, and how to fix it: the first cause that applies to its first error. */
-export function syntaxProblem(error: YAMLError, text: string, document: Document.Parsed): SyntaxProblem {
-  const values = wholeValues(error, text, document);
-  const syntax = syntaxAlone(text, values);
-  return (
-    templateProblem(error, text, syntax) ??
-    quoteProblem(error, text, values) ??
-    bracketProblem(error, syntax) ??
-    indentProblem(error, text, values) ??
-    nestingProblem(error, text) ??
-    colonProblem(error, text) ??
-    nameProblem(error, text) ??
-    problemInParsersWords(error, text)
-  );
-}
-
-/** A quoted text, a block of text or a plain value: whatever it looks like inside, it is only a value. */
-interface WholeValue {
-  readonly isQuoted: boolean;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The values that the parser read, in the order of the text. */
-function wholeValues(error: YAMLError, text: string, document: Document.Parsed): WholeValue[] {
-  const [errorAt] = error.pos;
-  const lineOfError = text.lastIndexOf("\n", errorAt - 1) + 1;
-  const values: WholeValue[] = [];
-  visit(document, {
-    Scalar(_, { type = "PLAIN", range }) {
-      const [start, end] = range ?? [0, 0];
-      // In the line of the error and after it, the parser may have taken anything for a plain value.
-      if (type === "PLAIN" && end >= lineOfError) return;
-      values.push({ isQuoted: type.startsWith("QUOTE"), start, end });
-    },
-  });
-  return values;
-}
-
-/** A comment, or a quoted text that the parser could not place. */
-const quotedOrComment = /(?<![\w"])"[^"\n]*"|(?<![\w'])'[^'\n]*'|(?<=\s|^)#.*/gm;
-
-/** The text with spaces in place of its values and comments: each sign that is left has its meaning for YAML. */
-function syntaxAlone(text: string, values: readonly WholeValue[]): string {
-  const blank = (part: string) => part.replace(/[^\n]/g, " ");
-  const parts: string[] = [];
-  let done = 0;
-  for (const { start, end } of values) {
-    parts.push(text.slice(done, start), blank(text.slice(start, end)));
-    done = end;
-  }
-  parts.push(text.slice(done));
-  return parts.join("").replace(quotedOrComment, blank);
-}
-
-/** Other tools replace `${KEY}` and `{{ key }}` before they read a text; YAML reads each `{` as a mapping. */
-function templateProblem(error: YAMLError, text: string, syntax: string): SyntaxProblem | undefined {
-  const [, end] = error.pos;
-  const lineStart = text.lastIndexOf("\n", end - 1) + 1;
-  const [line = ""] = text.slice(lineStart).split("\n");
-  for (const { 0: sign, index } of line.matchAll(/\$\{\w|\{\{/g)) {
-    const offset = lineStart + index;
-    // In a value or a comment, it is valid.
-    if (syntax[offset + sign.indexOf("{")] !== "{") continue;
-    return {
-      offset,
-      reason: "a scenario has no variables and no templates",
-      hint: "write the value, or replace them before",
-    };
-  }
-  return undefined;
-}
-
-/** The last quote before the error that is closed only on another line, if the error can come from it. */
-function quoteProblem(
-  error: YAMLError,
+/** What is wrong with a text that is not YAML, and how to fix it. `firstErrorOf` parses a repaired text. */
+export function syntaxProblem(
+  error: ParseError,
   text: string,
-  values: readonly WholeValue[],
-): SyntaxProblem | undefined {
-  const [errorAt] = error.pos;
-  const isNeverClosed = error.message.startsWith("Missing closing");
-  const lineOfError = text.lastIndexOf("\n", errorAt - 1) + 1;
+  firstErrorOf: (text: string) => ParseError | undefined,
+): SyntaxProblem {
+  const speaksForItself = error.code === "TAG_RESOLVE_FAILED" || error.code === "TAB_AS_INDENT";
+  if (speaksForItself || text.length > longestRepaired) return problemInParsersWords(error, text);
+  const lineStart = text.lastIndexOf("\n", error.offset - 1) + 1;
+  const [line = ""] = text.slice(lineStart).split("\n");
+  const broken = { text, error, line, lineStart };
 
-  let offset: number | undefined;
-  for (const { isQuoted, start, end } of values) {
-    if (!isQuoted || start >= errorAt) continue;
-    const isClosedAtError = end >= lineOfError && text.slice(start, end).includes("\n");
-    if (isNeverClosed || isClosedAtError) offset = start;
-  }
-  if (offset === undefined) return undefined;
+  let furthest: Repair | undefined;
+  let tried = 0;
+  for (const repairsOf of repairs) {
+    for (const repair of repairsOf(broken)) {
+      tried += 1;
+      if (tried > maxRepairs) break;
+      const { start, end } = repair;
+      const next = firstErrorOf(text.slice(0, start) + repair.text + text.slice(end));
+      if (next === undefined) return { offset: start, ...repair };
 
-  const sign = text[offset];
-  return { offset, reason: `the quote ${sign} is not closed on its line`, hint: `close it with ${sign}` };
-}
-
-/** A bracket that closes nothing, or that nothing closes. */
-function bracketProblem(error: YAMLError, syntax: string): SyntaxProblem | undefined {
-  const [errorAt] = error.pos;
-  const opened = openBrackets(syntax.slice(0, errorAt));
-  const isEndMissing = / end with a [}\]]/.test(error.message);
-
-  const sign = syntax.charAt(errorAt);
-  if (sign === "}" || sign === "]") {
-    const isWrong = isEndMissing || error.code === "UNEXPECTED_TOKEN";
-    const isOpened = opened.some((offset) => syntax[offset] === openingOf(sign));
-    if (isWrong && !isOpened) {
-      return {
-        reason: `there is no bracket that this ${sign} closes`,
-        hint: "remove it, or add the opening one",
-      };
+      const moved = next.offset < start ? 0 : repair.text.length - (end - start);
+      if (next.offset - moved > error.offset) furthest ??= repair;
     }
   }
-
-  // Any error may come from a bracket that nothing closes.
-  let [offset] = openBrackets(syntax);
-  if (isEndMissing) offset = opened.at(-1);
-  if (offset === undefined || offset >= errorAt) return undefined;
-
-  const opening = syntax.charAt(offset);
-  const closing = opening === "{" ? "}" : "]";
-  return {
-    offset,
-    reason: `the ${opening} is not closed`,
-    hint: `close it with ${closing}, or remove it`,
-  };
+  if (furthest !== undefined) return { offset: furthest.start, ...furthest };
+  return problemInParsersWords(error, text);
 }
 
+/** The kinds of repairs, in the order in which they are tried. */
+const repairs: readonly ((broken: Broken) => Iterable<Repair>)[] = [
+  closedQuotes,
+  changedBrackets,
+  ordinarySpaces,
+  spacedColon,
+  otherIndents,
+  quotedValues,
+  removedLine,
+];
+
+/** A quote that is not closed on its line: the rest of the line, from the quote on. */
+const openQuote = /(?<=^|[\s[{(,:-])(["'])(?:(?!\1).)*$/gm;
+
+/** A quote is closed on its line: before the brackets at its end, or after them. */
+function* closedQuotes({ text }: Broken): Generator<Repair> {
+  for (const { 0: rest, 1: sign = "", index: offset } of text.matchAll(openQuote)) {
+    const reason = `the quote ${sign} is not closed on its line`;
+    const hint = `close it with ${sign}`;
+    for (const { length } of [rest.replace(/[\s,}\]]+$/, ""), rest]) {
+      yield { start: offset + length, end: offset + length, text: sign, reason, hint, offset };
+    }
+  }
+}
+
+/** A bracket that nothing closes is closed or removed, and one that closes nothing is removed. */
+function* changedBrackets({ text, error }: Broken): Generator<Repair> {
+  const wordsFor = (offset: number) => {
+    const reason = `the ${text.charAt(offset)} is not closed`;
+    return { reason, hint: `close it with ${closingOf(text, [offset])}, or remove it`, offset };
+  };
+  const atError = openBrackets(text.slice(0, error.offset)).slice(-1);
+  const atEnd = openBrackets(text);
+  for (const open of [atError, atEnd]) {
+    const innermost = open.at(-1);
+    if (innermost === undefined) continue;
+    for (const end of [error.offset, endOfLine(text, innermost), text.length]) {
+      if (end > innermost) yield { start: end, end, text: closingOf(text, open), ...wordsFor(innermost) };
+    }
+  }
+  for (const start of [...atEnd, ...atError]) yield { start, end: start + 1, text: "", ...wordsFor(start) };
+
+  const sign = text.charAt(error.offset);
+  if (sign !== "}" && sign !== "]") return;
+  const reason = `there is no bracket that this ${sign} closes`;
+  const hint = "remove it, or add the opening one";
+  yield { start: error.offset, end: error.offset + 1, text: "", reason, hint };
+}
+
+/** A text in quotes, or a comment: its brackets open nothing. */
+const quotedOrComment = /(?<!\w)(["'])(?:(?!\1).)*\1|(?<=\s|^)#.*/gm;
+
 /** The offsets of the brackets that are open at the end, from the outermost to the innermost. */
-function openBrackets(syntax: string): number[] {
+function openBrackets(text: string): number[] {
+  const syntax = text.replace(quotedOrComment, ({ length }) => " ".repeat(length));
   const open: number[] = [];
   for (const { 0: sign, index } of syntax.matchAll(/[{}[\]]/g)) {
-    const innermost = open.at(-1);
     if (sign === "{" || sign === "[") open.push(index);
-    else if (innermost !== undefined && syntax[innermost] === openingOf(sign)) open.pop();
+    else if (closingOf(syntax, open.slice(-1)) === sign) open.pop();
   }
   return open;
 }
 
-function openingOf(closing: string): string {
-  return closing === "}" ? "{" : "[";
+/** What closes open brackets, the innermost first. */
+function closingOf(text: string, open: readonly number[]): string {
+  let closing = "";
+  for (const offset of open) closing = (text[offset] === "{" ? "}" : "]") + closing;
+  return closing;
 }
 
-/** The last indent before or at the error that has another space: web pages and documents have them, no editor shows them. */
-function indentProblem(
-  error: YAMLError,
-  text: string,
-  values: readonly WholeValue[],
-): SyntaxProblem | undefined {
-  const [, errorEnd] = error.pos;
+/** Web pages and documents have other spaces in indents, and no editor shows them. */
+function* ordinarySpaces({ text, lineStart, line }: Broken): Generator<Repair> {
   // YAML may have read the line below as a part of the value with the error.
-  const [restAndLineBelow = ""] = /^[^\n]*(?:\n[^\n]*)?/.exec(text.slice(errorEnd)) ?? [];
-  const lines = text.slice(0, errorEnd + restAndLineBelow.length);
-
-  let offset: number | undefined;
-  let value = 0;
-  for (const { 0: indent, index } of lines.matchAll(/^ *[^\S \t\n\r]/gm)) {
-    const spaceAt = index + indent.length - 1;
-    // The first value that does not end before it: both are in the order of the text.
-    while (value < values.length && (values[value]?.end ?? 0) <= spaceAt) value += 1;
-    const isInValue = (values[value]?.start ?? spaceAt) < spaceAt;
-    if (!isInValue) offset = spaceAt;
+  const end = endOfLine(text, lineStart + line.length + 1);
+  const hint = "indent this line with ordinary spaces";
+  for (const { 0: indent, index: start } of text.slice(0, end).matchAll(/^ *[^\S \t\n\r]+/gm)) {
+    const offset = start + indent.search(/[^ ]/);
+    const code = text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, "0");
+    const reason = `the indent has U+${code}, which only looks like a space`;
+    yield { start, end: start + indent.length, text: " ".repeat(indent.length), reason, hint, offset };
   }
-  if (offset === undefined) return undefined;
-
-  const code = text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, "0");
-  return {
-    offset,
-    reason: `the indent has U+${code}, which only looks like a space`,
-    hint: "indent this line with ordinary spaces",
-  };
 }
 
-/** A field that is indented below a value, such as `  keys:` below `type: bank`: YAML reads them as one text. */
-function nestingProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
-  if (error.code !== "BLOCK_AS_IMPLICIT_KEY") return undefined;
-  const [errorAt] = error.pos;
-  const [upToColon, line = "", name = ""] = /^([^\n]*)\n *([^\s:]+):/.exec(text.slice(errorAt)) ?? [];
-  if (upToColon === undefined || line.includes(": ")) return undefined;
-  return {
-    offset: errorAt + upToColon.length - ":".length - name.length,
-    reason: `${quote(name)} is indented, but the line above has a value`,
-    hint: "indent it like the field of the line above",
-  };
+/** `type bank` lacks its colon, `version:1` the space after it. */
+function* spacedColon({ line, lineStart }: Broken): Generator<Repair> {
+  const [, before, name, value] = /^(\s*(?:- )?)([\w-]+)(?::[^\S ]*| +)([^\s:].*)$/.exec(line) ?? [];
+  if (before === undefined) return;
+  const text = `${name}: ${value}`;
+  const reason = `${quote(line.slice(before.length).trim())} is not a field`;
+  const end = lineStart + line.length;
+  yield { start: lineStart + before.length, end, text, reason, hint: `write ${text.trim()}` };
 }
 
-/** A line that should be a field and has no colon with a space after it. */
-function colonProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
-  const { code, message } = error;
-  const isNoField = code === "MULTILINE_IMPLICIT_KEY" || message.startsWith("Implicit map keys");
-  if (!isNoField) return undefined;
-
-  const [errorAt] = error.pos;
-  const before = text.slice(text.lastIndexOf("\n", errorAt) + 1, errorAt);
-  const startsLine = /^[\s-]*$/.test(before);
-  if (!startsLine) return undefined;
-
-  const [restOfLine = ""] = text.slice(errorAt).split("\n");
-  const written = restOfLine.trim();
-  const spaced = written.replace(/^(\w+):[^\S ]*(?=\S)/, "$1: ");
-  let hint = "write it as name: value, or remove it";
-  if (spaced !== written) hint = `write ${spaced}`;
-  return { reason: `${quote(written)} is not a field`, hint };
+/** A line of words, which is no field. */
+function* removedLine({ line, lineStart }: Broken): Generator<Repair> {
+  if (!/^[\w\s-]+$/.test(line)) return;
+  const reason = `${quote(line.trim())} is not a field`;
+  const hint = "write it as name: value, or remove it";
+  yield { start: lineStart + indentOf(line), end: lineStart + line.length, text: "", reason, hint };
 }
 
-/** A name that is an alias, a list or a mapping. */
-function nameProblem(error: YAMLError, text: string): SyntaxProblem | undefined {
-  if (error.code !== "NON_STRING_KEY") return undefined;
-  const [errorAt] = error.pos;
-  if (text[errorAt] === "*") {
-    return { reason: "an alias (*) is a value, and no name", hint: "write the name itself" };
+/** A value up to a comma, or to the end of its line without the brackets there; a mapping or a list is none. */
+const value = /(?<=[:-] +)(?:'.*'|\{\{.*?\}|[^\s"'#{[!&|>].*?)(?=\s*(?:,\s|(?:\s*[}\]])*\s*$))/g;
+
+/** A longer text is not repeated in a hint. */
+const longestInHint = 60;
+
+/** Quotes are put around a text with a colon, a bracket or an apostrophe, which YAML reads as more than a text. */
+function* quotedValues({ error, line, lineStart }: Broken): Generator<Repair> {
+  for (const { 0: found, index } of line.matchAll(value)) {
+    const start = lineStart + index;
+    // The brackets that it opens are its own.
+    const written = line.slice(index, index + found.length + openBrackets(found).length);
+    const isInBrackets = openBrackets(line.slice(0, index)).length > 0;
+    const isSeveralFields = isInBrackets && written.includes(": ");
+    if (start > error.offset || isSeveralFields || !/[:{}[\]'`@%*]/.test(written)) continue;
+
+    const isQuoted = written.startsWith("'");
+    const text = JSON.stringify(isQuoted ? written.slice(1, -1) : written);
+    const hint = text.length > longestInHint ? "put double quotes around the whole text" : `write ${text}`;
+    const reason = "this text needs double quotes";
+    yield { start, end: start + written.length, text, reason, hint };
   }
-  return { reason: "a name must be a text", hint: "write a plain name" };
+}
+
+/** The most indents of lines above that are tried. */
+const maxIndents = 4;
+
+/** The line of the error, or the next one, gets the indent of a line above, together with the lines inside it. */
+function* otherIndents({ text, error }: Broken): Generator<Repair> {
+  const first = startOfField(text, error.offset);
+  for (const start of [first, startOfField(text, endOfLine(text, first) + 1)]) {
+    const block = blockAt(text, start);
+    const indent = indentOf(block);
+    const [, name = ""] = /^ *(?:- )?([^\s:]*)/.exec(block) ?? [];
+    const linesAbove = text.slice(0, start).split("\n").reverse();
+
+    const tried = new Set([indent]);
+    for (const above of linesAbove.filter((line) => /^ *[^\s#]/.test(line))) {
+      // A line with a dash has the indent of its item, and that of the dash.
+      for (const other of [above.search(/[^ -]|$/), indentOf(above)]) {
+        if (tried.has(other) || tried.size > maxIndents) continue;
+        tried.add(other);
+        const reason = `${quote(name)} is not indented like its neighbors`;
+        const hint = `indent it to column ${other + 1}, like ${quote(above.trim())}`;
+        const replacement = shifted(block, other - indent);
+        yield { start, end: start + block.length, text: replacement, reason, hint, offset: start + indent };
+      }
+    }
+  }
 }
 
 /** What the parser says, and a hint by the code of its error. */
-function problemInParsersWords(error: YAMLError, text: string): SyntaxProblem {
-  const { code, message } = error;
-  const [errorAt] = error.pos;
+function problemInParsersWords({ code, message, offset }: ParseError, text: string): SyntaxProblem {
+  // Its own words name an option of ours.
+  if (code === "NON_STRING_KEY") {
+    return { offset, reason: "a name must be a text", hint: "write a plain name" };
+  }
+
   const reason = message.slice(0, 1).toLowerCase() + message.slice(1);
-
+  const hint = hintsByCode[message.startsWith("Missing , or :") ? "BLOCK_IN_FLOW" : code];
   // The error of a wrong indent is before the comments and empty lines above the line.
-  const [skipped = ""] = /^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(text.slice(errorAt)) ?? [];
-  const offset = errorAt + skipped.length;
-  if (message.startsWith("Missing , or :")) return { offset, reason, hint: hintsByCode.BLOCK_IN_FLOW };
-
-  const before = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
-  const startsLine = before.trim() === "";
-  const mayBeIndent = code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" || text[offset] === "-";
-  if (startsLine && mayBeIndent) return { offset, reason, hint: hintsByCode.BAD_INDENT };
-  return { offset, reason, hint: hintsByCode[code] };
+  const [skipped = ""] = /^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(text.slice(offset)) ?? [];
+  return { offset: offset + skipped.length, reason, hint };
 }

@@ -19,12 +19,12 @@ import {
   type YAMLSeq,
 } from "yaml";
 import type { FieldPath } from "../schema/shape.js";
-import { quote } from "../schema/words.js";
+import { nearest, quote } from "../schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { createSource, isSecretName, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
 import { type AddProblem, addingTo, type FieldProblem, type SourceText, type TextRange } from "./problems.js";
-import { syntaxProblem } from "./syntax-problem.js";
+import { type ParseError, syntaxProblem } from "./syntax-problem.js";
 import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
 // Hints and a problem with more than one place in this file.
@@ -185,7 +185,8 @@ function readDocument(text: string, addAt: AddAt): Document.Parsed | undefined {
     return undefined;
   }
 
-  const { offset = start, reason, hint } = syntaxProblem(error, text, document);
+  const found = { code: error.code, message: error.message, offset: start };
+  const { offset, reason, hint } = syntaxProblem(found, text, firstErrorOf);
   if (error.code === "TAG_RESOLVE_FAILED") {
     addAt(offset, { code: "not_plain_data", message: `not plain data: ${reason}`, hint });
   } else {
@@ -193,6 +194,17 @@ function readDocument(text: string, addAt: AddAt): Document.Parsed | undefined {
   }
   return undefined;
 }
+
+/** The first error of a text, if any: other errors are often consequences of it. */
+function firstErrorOf(text: string): ParseError | undefined {
+  const [document] = readDocuments(text, ignoreProblem) ?? [];
+  // A tag that the core schema does not have is a warning.
+  const error = document?.errors[0] ?? document?.warnings[0];
+  if (error === undefined) return undefined;
+  return { code: error.code, message: error.message, offset: error.pos[0] };
+}
+
+function ignoreProblem(): void {}
 
 /** Reads a text token by token, because a hostile text could exhaust the stack or take minutes. */
 function readDocuments(text: string, addAt: AddAt): readonly Document.Parsed[] | undefined {
@@ -264,7 +276,7 @@ function checkNodes(document: Document.Parsed, addAt: AddAt): Tree["targets"] {
         addAt(offset, {
           code: "bad_alias",
           message: `the alias *${alias.source} refers to nothing`,
-          hint: `mark a value above with &${alias.source}`,
+          hint: hintForAlias(alias.source, anchors.keys()),
         });
         return undefined;
       }
@@ -287,6 +299,12 @@ function checkNodes(document: Document.Parsed, addAt: AddAt): Tree["targets"] {
     },
   });
   return targets;
+}
+
+/** A text that starts with `*` is an alias only without quotes. */
+function hintForAlias(name: string, anchors: Iterable<string>): string {
+  const meant = nearest(name, anchors);
+  return meant === undefined ? `put quotes around a text: "*${name}"` : `did you mean *${meant}?`;
 }
 
 /** Reports names that appear twice, merge keys, and names that lack a colon. */

@@ -1,4 +1,5 @@
-import { describeMistake, expectedWords } from "./messages.js";
+import { describeMistake } from "./messages.js";
+import { type Notation, plainJson } from "./notation.js";
 import type { Members, Mistake, Problem, Spelling } from "./problem.js";
 import {
   type FieldPath,
@@ -12,6 +13,7 @@ import {
   type ShapeCode,
   shapeOfField,
 } from "./shape.js";
+import { expectedWords } from "./shape-words.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
@@ -19,30 +21,51 @@ export const maximumProblems = 100;
 /** More characters of a member's name are not shown. */
 const longestShownName = 60;
 
-/** Whether a member that its mapping does not have is allowed. */
-type IsAllowedExtra = (name: string, members: Members) => boolean;
-
-const noExtra: IsAllowedExtra = () => false;
-
 const notSpelled: Spelling = () => undefined;
 
-/** The problems of a value that does not have this shape, in words. */
+/** How the text of a value is read. */
+interface ReadText {
+  /** Whether a member that its mapping does not have is allowed, by its name. Default: none is. */
+  readonly isExtra?: (name: string) => boolean;
+  readonly spelling?: Spelling;
+}
+
+interface ShapeResult {
+  /** What is wrong, in the words of the caller. */
+  readonly problems: readonly Problem<ShapeCode>[];
+  /** The members that are allowed besides those of their mapping. */
+  readonly extras: Iterable<FieldPath>;
+}
+
+/** The problems of a value that does not have this shape. */
 export function shapeProblems(
   shape: Shape,
   value: unknown,
-  isAllowedExtra: IsAllowedExtra = noExtra,
-  spelling: Spelling = notSpelled,
-): Problem<ShapeCode>[] {
+  notation: Notation = plainJson,
+): readonly Problem<ShapeCode>[] {
+  return findProblems(shape, value, notation).problems;
+}
+
+/** Checks a value, and finds the members that it has besides its shape. */
+export function findProblems(
+  shape: Shape,
+  value: unknown,
+  notation: Notation,
+  { isExtra, spelling = notSpelled }: ReadText = {},
+): ShapeResult {
+  const { mistakes, extras } = checked(shape, value, isExtra, spelling);
   const problems: Problem<ShapeCode>[] = [];
   /** The fields that misspelled ones mean. */
   const misspelled = new Set<string>();
-  for (const mistake of findMistakes(shape, value, isAllowedExtra, spelling)) {
-    const problem = describeMistake(mistake, shape, spelling);
+  for (const mistake of mistakes) {
+    const problem = describeMistake(mistake, { root: shape, whole: value, notation, spelling });
     problems.push(problem);
     if (problem.meant !== undefined) misspelled.add(pathText(problem.meant));
   }
   // A misspelled field is not also missing.
-  return problems.filter(({ code, field }) => code !== "missing_field" || !misspelled.has(pathText(field)));
+  const isMisspelled = ({ code, field }: Problem) =>
+    code === "missing_field" && misspelled.has(pathText(field));
+  return { problems: problems.filter((problem) => !isMisspelled(problem)), extras };
 }
 
 /** A part of a response that does not have its shape. */
@@ -84,24 +107,28 @@ function shortName(name: string): string {
 }
 
 /** The parts of a value that do not have its shape, in the order of the shape. */
-export function findMistakes(
-  root: Shape,
-  whole: unknown,
-  isAllowedExtra: IsAllowedExtra = noExtra,
-  spelling = notSpelled,
-): Mistake[] {
-  const shapeCheck = new ShapeCheck(isAllowedExtra, spelling);
+export function findMistakes(root: Shape, whole: unknown): readonly Mistake[] {
+  return checked(root, whole).mistakes;
+}
+
+function checked(root: Shape, whole: unknown, isExtra = isNone, spelling = notSpelled): ShapeCheck {
+  const shapeCheck = new ShapeCheck(isExtra, spelling);
   shapeCheck.check(root, whole, []);
-  return shapeCheck.mistakes;
+  return shapeCheck;
+}
+
+function isNone(_name: string): boolean {
+  return false;
 }
 
 class ShapeCheck {
   readonly mistakes: Mistake[] = [];
-  readonly #isAllowedExtra: IsAllowedExtra;
+  readonly extras: FieldPath[] = [];
+  readonly #isExtra: (name: string) => boolean;
   readonly #spelling: Spelling;
 
-  constructor(isAllowedExtra: IsAllowedExtra, spelling: Spelling) {
-    this.#isAllowedExtra = isAllowedExtra;
+  constructor(isExtra: (name: string) => boolean, spelling: Spelling) {
+    this.#isExtra = isExtra;
     this.#spelling = spelling;
   }
 
@@ -147,7 +174,9 @@ class ShapeCheck {
 
     const unknown: string[] = [];
     for (const name of Object.keys(members)) {
-      if (!Object.hasOwn(shape.fields, name) && !this.#isAllowedExtra(name, members)) unknown.push(name);
+      if (Object.hasOwn(shape.fields, name)) continue;
+      if (this.#isExtra(name)) this.extras.push([...path, name]);
+      else unknown.push(name);
     }
     // An unknown field is probably the needed one, misspelled.
     const hasNoEffect = shape.needsOneOf?.every((name) => isUnset(shape, members[name]));

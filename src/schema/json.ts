@@ -40,7 +40,7 @@ export function snakeCase(value: unknown): unknown {
 
 /** Plain data from JSON with its members spelled as in values: `per_minute` as `perMinute`. */
 export function camelCase(value: unknown): unknown {
-  return spellMembers(value, camel);
+  return spellMembers(value, camelSpelling);
 }
 
 function spellMembers(value: unknown, spell: (name: string) => string): unknown {
@@ -61,7 +61,8 @@ function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function camel(name: string): string {
+/** A name as values spell it: `perMinute`. */
+export function camelSpelling(name: string): string {
   if (!isMemberName(name)) return name;
   return name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -55,7 +55,11 @@ export interface TextKind extends Range {
   readonly example?: string;
   /** The code of an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun`. */
   readonly code?: ShapeCode;
-  /** What to write in place of an invalid text. `others` has the other names of a record. */
+  /** The texts that an invalid one probably means, the likeliest first: `90` means `90s` or `90m`. */
+  readonly meant?: (text: string) => readonly string[];
+  /** Whether a text is probably one of these, wherever it is written. Default: its form does not tell. */
+  readonly isLike?: (text: string) => boolean;
+  /** How to mend an invalid text, if nothing shows what it means. `others` has the other names of a record. */
   readonly hint?: (text: string, others?: Readonly<Record<string, unknown>>) => string | undefined;
 }
 
@@ -255,6 +259,23 @@ export function namedFieldsOf(shape: Shape): NamedShape[] {
   return fields.map(([name, field]) => ({ name, shape: shapeOfField(field) }));
 }
 
+/** The fields that people write: snapshots have more. */
+export function settableFieldsOf(shape: Shape): NamedShape[] {
+  return namedFieldsOf(shape).filter((field) => !field.shape.isSnapshotOnly);
+}
+
+/** Whether a shape has a field of this name that people write. */
+export function hasField(shape: Shape | undefined, name: string | number): boolean {
+  if (shape === undefined) return false;
+  return settableFieldsOf(shape).some((field) => field.name === name);
+}
+
+/** The fields that a mapping must have. */
+export function neededFieldsOf(shape: Shape): NamedShape[] {
+  const fields = fieldsOf(shape) ?? {};
+  return namedFieldsOf(shape).filter(({ name }) => !("optional" in (fields[name] as MappingField))); // one of its names
+}
+
 /** A shape with its direct parts changed and its fields renamed; the same object if all of them stay. */
 export function mapParts(
   shape: Shape,
@@ -306,6 +327,16 @@ function shapeInside(shape: Shape, step: string | number): Shape | undefined {
   if (shape.kind === "list") return shape.item;
   if (shape.kind === "record") return shape.member;
   return undefined;
+}
+
+/** The part of a value at a path; `undefined` if it has none. */
+export function valueAt(whole: unknown, path: FieldPath): unknown {
+  let part = whole;
+  for (const step of path) {
+    if (typeof part !== "object" || part === null || !Object.hasOwn(part, step)) return undefined;
+    part = (part as Record<string | number, unknown>)[step]; // it has this member
+  }
+  return part;
 }
 
 /** A path as text: `organizations.bank.keys.main.scopes[1]`. */

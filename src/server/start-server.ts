@@ -11,6 +11,7 @@ import { nodePlatform } from "../node/platform.js";
 import { requireFields, requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { checkedStart } from "../sandbox/start-sandbox.js";
+import { libraryNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { shapeProblems } from "../schema/check.js";
 import * as s from "../schema/shape.js";
@@ -147,7 +148,7 @@ function requireOptions(options: Omit<ServerOptions, "scenario">): void {
 
   // The others are checked where the sandbox starts.
   const given = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
-  const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(given));
+  const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(given), libraryNotation);
   if (problems.length > 0) throw validationError("Failed to start the server", problems);
 
   const { onDefect } = options;

@@ -150,3 +150,12 @@ describe("help", () => {
     },
   );
 });
+
+test("start and exec note a port that fetch refuses", async () => {
+  const note = /fetch.* refuses port (?:6697|10080)/;
+  const { stderr, stdout } = serve(["active", "--port", "6697"]);
+  await stdout.shows(/Try it/);
+  expect(stderr.text()).toMatch(note);
+  const ran = await execHere(["active", "--port", "10080", "--min-coverage", "0", "--", "true"]);
+  expect(ran.stderr).toMatch(note);
+});

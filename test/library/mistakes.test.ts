@@ -161,7 +161,7 @@ test("below extends, a value with a misspelled key names the key that is meant",
   };
   expect(() => createSandbox({ scenario: own as never })).toThrow(
     expect.objectContaining({
-      problems: [expect.objectContaining({ hint: "add environment: test or live" })],
+      problems: [expect.objectContaining({ hint: 'add environment: "test" or "live"' })],
     }),
   );
 });

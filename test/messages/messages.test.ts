@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/node/package-files.js";
 import { clientFolder } from "../cli/exec-client.js";
-import { codeOf, correctedTurns, messagePages, pageWith } from "../support/messages.js";
+import { codeOf, messagePages, pageWith } from "../support/messages.js";
 import { type Ran, runCli } from "../support/run-cli.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -16,7 +16,7 @@ const timeout = 120_000;
 
 /** A file in the JSON of `validate`. */
 interface Checked {
-  readonly problems: readonly { readonly code: string; readonly hint?: string }[];
+  readonly problems: readonly { readonly code: string }[];
 }
 
 test.each(named("scenario"))("each scenario of %s results in its text", { timeout }, async (_file, page) => {
@@ -29,46 +29,6 @@ test.each(named("scenario"))("each scenario of %s results in its text", { timeou
   const texts: string[] = [];
   for (const file of files) texts.push(shown(await runCli(["validate", file], { cwd })));
   await expect(pageWith(page, "yaml", texts)).toMatchFileSnapshot(page.file);
-});
-
-const end = " without quotes| for 5%| in place of .+| for its organization| \\(minutes\\)";
-const fixes = [
-  /^did you mean "?([^"? ]+)"?\?(?:$| if not)/,
-  /^a path starts with \/ and is encoded: (.+)$/,
-  /^close it with (["'])$/,
-  /^\w+ belongs in (\w+: \{ \w+: … \})$/,
-  new RegExp(
-    `^(?:write|add|call it)(?: it [\\w ,-]+:| a list:| one:)? (?!(?:an?|the|another|it|one)\\b)((?:(?! or | with ).)+?)(?:${end})?$`,
-  ),
-];
-
-/** The text that a hint has for a file, around what it leaves to the reader (…); `undefined` if it has none, or several. */
-const fixOf = (hint: string) => fixes.flatMap((fix) => fix.exec(hint)?.[1]?.split(" … ") ?? []);
-
-test("each hint that is one fix has a corrected twin, which contains the fix and is valid", {
-  timeout,
-}, async () => {
-  const turns = messagePages("scenario").flatMap((page) => page.turns);
-  const cwd = temporaryFolder({
-    ...Object.fromEntries(turns.map(({ name, input }) => [`wrong/${name}.yaml`, input])),
-    ...Object.fromEntries([...correctedTurns].map(([name, text]) => [`right/${name}.yaml`, text])),
-  });
-  const wrong = await runCli(["validate", ...turns.map(({ name }) => `wrong/${name}.yaml`), "--json"], {
-    cwd,
-  });
-  const fixesOf = (JSON.parse(wrong.stdout) as Checked[]).map(({ problems }) =>
-    problems.map(({ hint = "" }) => fixOf(hint)),
-  );
-  const withFix = turns.filter((_, index) => fixesOf[index]?.every((parts) => parts.length > 0));
-  expect([...correctedTurns.keys()].sort()).toEqual(withFix.map(({ name }) => name).sort());
-  for (const [index, { name, input }] of turns.entries()) {
-    const twin = correctedTurns.get(name);
-    if (twin === undefined) continue;
-    expect(twin, name).not.toBe(input);
-    for (const part of fixesOf[index]?.flat() ?? []) expect(twin, name).toContain(part);
-  }
-  const right = await runCli(["validate", ...withFix.map(({ name }) => `right/${name}.yaml`)], { cwd });
-  expect([right.code, right.stderr]).toEqual([0, ""]);
 });
 
 /** The words of a command line, its variables, and the files of the folder: in the lines after it, each with its text. */

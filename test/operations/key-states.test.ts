@@ -90,7 +90,7 @@ test.each(
   const keys = { key: { environment: "test", [state as string]: written } } as const;
   const problems = problemsIn(() => open({ organizations: { bank: { type: "bank", keys } } }));
   // A mapping below `rotated` is about the replacement.
-  const field = state === "rotated" && written !== true ? "replaced_by" : `state: ${state}`;
+  const field = state === "rotated" && written !== true ? "replaced_by" : `state: "${state}"`;
   expect(problems.map(({ hint }) => hint)).toEqual([expect.stringContaining(field)]);
 });
 

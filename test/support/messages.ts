@@ -26,11 +26,6 @@ function readPage(name: string): MessagePage {
   return { file, start, turns: sections.map(readTurn) };
 }
 
-/** Wrong scenarios whose hint is one fix, with this fix. */
-export const correctedTurns: ReadonlyMap<string, string> = new Map(
-  readPage("corrected.md").turns.map(({ name, input }) => [name, input]),
-);
-
 /** The pages of a kind: in their input, `\r` is a carriage return, `\ufeff` a byte order mark, and `\\` a backslash. */
 export const messagePages = (kind: "scenario" | "command"): MessagePage[] =>
   readdirSync(folder)

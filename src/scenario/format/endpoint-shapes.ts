@@ -60,13 +60,12 @@ const endpointPath = s.text({
   example: "/v1/relying-party/consents/{id}",
   pattern: pathPattern,
   max: 1000,
-  hint(path) {
+  meant(path) {
     // Other tools write a parameter as `:id`, `<int:id>` or `[id]`.
     const withOurParameters = path.replace(/(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g, "{$1}");
-    if (withOurParameters !== path && pathPattern.test(withOurParameters)) {
-      return `write ${withOurParameters}`;
-    }
-
+    return [withOurParameters].filter((meant) => meant !== path && pathPattern.test(meant));
+  },
+  hint(path) {
     for (const [wrong, hint] of pathMistakes) {
       if (wrong.test(path)) return hint;
     }

@@ -1,6 +1,7 @@
 import { redactKeys } from "../../rules/redact.js";
 import {
   hour,
+  meantTimes,
   type Overlap,
   parseDuration,
   parseTime,
@@ -10,7 +11,7 @@ import {
 } from "../../rules/time.js";
 import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
-import { durationHint } from "./duration-hint.js";
+import { meantDurations } from "./duration-hint.js";
 
 // The kinds of text and the limits in the format. Each use of a kind is a new shape, which can have its own description.
 
@@ -49,6 +50,7 @@ export const time = () =>
     code: "bad_time",
     pattern: timePattern,
     isAllowed: (text) => parseTime(text) !== undefined,
+    meant: meantTimes,
     hint: timeHint,
   });
 
@@ -67,8 +69,17 @@ interface DurationKind {
 function durationText(kind: DurationKind) {
   const { noun, example, pattern, isAllowed, units } = kind;
   const fits = (text: string) => pattern.test(text) && isAllowed(text);
-  const hint = (text: string) => durationHint(text, fits, units);
-  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, hint });
+  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, meant: meantOf(fits, units) });
+}
+
+/** The durations that a text may mean and that are allowed: `-90s` for `-90 seconds` where a sign is allowed, and only elsewhere `90s`. */
+function meantOf(isAllowed: (text: string) => boolean, units?: readonly string[]) {
+  return (text: string) => {
+    const meant = meantDurations(text, units).filter(isAllowed);
+    const [first, second] = meant;
+    const differOnlyInSign = second !== undefined && first?.endsWith(second) === true;
+    return differOnlyInSign ? meant.slice(0, 1) : meant;
+  };
 }
 
 /** How long a replaced key still works, in whole seconds: a number without a unit would be read in several ways. */
@@ -121,17 +132,18 @@ export const wait = () =>
 
 /** When something happens: at a time, or so long after the start. */
 export function timeOrDuration() {
-  const isFittingDuration = (text: string) => durationPattern.test(text) && isTimeOrDuration(text);
+  const meantOfDuration = meantOf((text) => durationPattern.test(text) && isTimeOrDuration(text));
+  const isLikeTime = (text: string) => /^\d{4}-\d{2}-|^\d{9}/.test(text);
   return s.text({
     noun: "a time or a duration",
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     isAllowed: isTimeOrDuration,
-    hint(text) {
-      const isLikeTime = /^\d{4}-\d{2}-|^\d{9}/.test(text);
-      return isLikeTime ? timeHint(text) : durationHint(text, isFittingDuration);
+    meant(text) {
+      return isLikeTime(text) ? meantTimes(text) : meantOfDuration(text);
     },
+    hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
   });
 }
 
@@ -144,15 +156,20 @@ export const forbiddenNames: ReadonlySet<string> = new Set(["__proto__", "constr
 const refPattern = /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const maximumRefLength = 64;
 
-export const ref = () =>
+/** The ref that something gets. `prefix` is put before a number. */
+export const ref = (prefix = "key") =>
   s.text({
     noun: "a ref",
     example: "core-banking",
     code: "bad_ref",
     pattern: refPattern,
     max: maximumRefLength,
-    hint: refHint,
+    hint: (name, siblings) => refHint(name, prefix, siblings),
   });
+
+/** The ref of something that exists, which is not its name. */
+export const refOf = (thing: "key" | "organization") =>
+  s.text({ ...ref(), hint: () => `write the ref of the ${thing}` });
 
 /** Words for requests without a valid key in stories; not allowed as refs of keys. */
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
@@ -167,14 +184,14 @@ export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
 }
 
-function refHint(name: string, siblings: Readonly<Record<string, unknown>> = {}): string {
+function refHint(name: string, prefix: string, siblings: Readonly<Record<string, unknown>> = {}): string {
   // A key is not shown in any spelling (R46).
   if (redactKeys(name) !== name) return "write the ref of the key";
 
   const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
   const plain = removeAccents(name);
   const inWords = plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
-  const proposal = refOfName(inWords);
+  const proposal = refOfName(inWords, prefix);
   // A proposal would lack the letters that are not in ASCII.
   if (!isAscii(plain) || Object.hasOwn(siblings, proposal)) return `write it ${how}`;
   return `write it ${how}: ${proposal}`;
@@ -192,16 +209,16 @@ function removeAccents(text: string): string {
 }
 
 /**
- * Makes a ref from the name of a key; a name without usable letters gets a general ref.
+ * Makes a ref from the name of a key; a name without usable letters gets a general ref, which starts with `prefix`.
  *
  * @example
  * refOfName("Bänk 2"); // "bank-2"
  */
-export function refOfName(name: string): string {
+export function refOfName(name: string, prefix = "key"): string {
   const plain = removeAccents(name).toLowerCase();
   const words = trimmed(plain.replace(/[^a-z0-9]+/g, "-"), maximumRefLength);
   if (isRef(words)) return words;
-  return words === "" ? "key" : trimmed(`key-${words}`, maximumRefLength);
+  return words === "" ? prefix : trimmed(`${prefix}-${words}`, maximumRefLength);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { SandboxError } from "../../rules/errors.js";
 import { checkInput, controlBodies } from "./inputs.js";
+import { jsonNotation } from "./notations.js";
 
 const key = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
 
@@ -11,7 +12,7 @@ test.each<[where: string, input: object]>([
 ])("an input must not contain a key, as %s (R46)", (_where, input) => {
   let error: unknown;
   try {
-    checkInput(controlBodies.sending, { key: "main", ...input });
+    checkInput(controlBodies.sending, { key: "main", ...input }, "The body is not valid", jsonNotation);
   } catch (thrown) {
     error = thrown;
   }

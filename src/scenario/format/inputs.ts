@@ -4,8 +4,9 @@ import { outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/validation.js";
+import type { Notation } from "../../schema/notation.js";
 import * as s from "../../schema/shape.js";
-import { clockMove, overlap, ref, time, timeOrDuration } from "./fields.js";
+import { clockMove, overlap, refOf, time, timeOrDuration } from "./fields.js";
 import {
   actor,
   assumptionsSchema,
@@ -42,7 +43,7 @@ export const actingAs = s.mapping({ actor });
 export const requestQuery = s.mapping({
   limit: s.optional(s.count()),
   outcome: s.optional(outcomeShape()),
-  key: s.optional(ref()),
+  key: s.optional(refOf("key")),
   source: s.optional(s.choice(requestSources)),
   probes: s.optional(s.flag()),
   faults: s.optional(s.flag()),
@@ -53,7 +54,7 @@ export const expectationQuery = s.mapping({
   outcome: s.optional(
     s.described(outcomeShape(), "The outcome of the response, or of the fault that affected it."),
   ),
-  key: s.optional(ref()),
+  key: s.optional(refOf("key")),
   count: s.optional(s.described(s.count(), "How many requests there must be. Default: at least one.")),
   faults: s.optional(
     s.described(
@@ -69,7 +70,7 @@ export const controlBodies = {
   clock_change: s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) }),
   clock_advance: s.mapping({ by: clockMove() }),
   assumptions_change: assumptionsSchema,
-  sending: s.mapping({ key: ref(), ...requestFields }),
+  sending: s.mapping({ key: refOf("key"), ...requestFields }),
   scenario_text: s.mapping({ text: s.text() }),
   scenario_choice: s.mapping({ name: s.text() }),
   nothing: s.mapping({}),
@@ -87,17 +88,19 @@ interface LeakedKey {
 export function checkInput<Of extends s.Shape>(
   shape: Of,
   value: unknown,
-  failure = "The body is not valid",
+  failure: string,
+  notation: Notation,
 ): s.ValueOf<Of> {
-  const input = checkValue(shape, value, failure);
-  const leaks = leakedKeys(value, []);
+  const input = checkValue(shape, value, failure, notation);
+  // In the checked copy: the caller's value may have getters, and change.
+  const leaks = leakedKeys(input, [], notation.whole);
   if (leaks.length > 0) throw validationError(failure, leaks);
   return input as s.ValueOf<Of>;
 }
 
 /** The fields of an input that contain an API key, as a value or as a name. */
-function leakedKeys(value: unknown, field: s.FieldPath): LeakedKey[] {
-  const shownName = field.at(-1) ?? "body";
+function leakedKeys(value: unknown, field: s.FieldPath, whole: string): LeakedKey[] {
+  const shownName = field.at(-1) ?? whole;
   if (typeof value === "string") {
     if (!containsKey(value)) return [];
     return [{ field, message: `${shownName} must not contain an API key` }];
@@ -110,7 +113,7 @@ function leakedKeys(value: unknown, field: s.FieldPath): LeakedKey[] {
     if (field.length === 0 && name === "scenario") continue;
     if (containsKey(name)) {
       leaks.push({ field, message: `a name in ${shownName} must not contain an API key` });
-    } else leaks.push(...leakedKeys(member, [...field, name]));
+    } else leaks.push(...leakedKeys(member, [...field, name], whole));
   }
   return leaks;
 }

@@ -1,12 +1,14 @@
 import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
+import { containsKey } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { endpointsSchema } from "./endpoint-shapes.js";
 import {
   limits,
   maximumScopes,
   ref,
+  refOf,
   scenarioLimits,
   scope,
   sha256,
@@ -46,8 +48,8 @@ const key = s.mapping({
   expires: s.optional(timeOrDuration()),
   overlap_ends: s.optional(timeOrDuration()),
   legacy: s.optional(s.flag()),
-  replaced_by: s.optional(ref()),
-  secret: s.optional(shortText()),
+  replaced_by: s.optional(refOf("key")),
+  secret: s.optional(s.text({ ...shortText(), isLike: containsKey })),
   sha256: s.snapshotOnly(sha256()),
 });
 
@@ -58,10 +60,8 @@ const organization = s.mapping({
       noun: "a UUID in lower case",
       example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
       pattern: uuidPattern,
-      hint(text) {
-        const id = text.toLowerCase();
-        return uuidPattern.test(id) ? `write ${id}` : "write a UUID, or leave it out";
-      },
+      meant: (text) => [text.toLowerCase()].filter((id) => uuidPattern.test(id)),
+      hint: () => "write a UUID, or leave it out",
     }),
   ),
   type: organizationViewFields.type,
@@ -88,10 +88,10 @@ export const scenarioSchema = s.mapping({
   seed: s.optional(s.count()),
   requests_responded: s.snapshotOnly(s.count()),
   clock: s.optional(clock),
-  default_key: s.optional(ref()),
+  default_key: s.optional(refOf("key")),
   assumptions: s.optional(assumptionsSchema),
   faults: s.optional(faultsSchema),
-  organizations: s.optional(s.record(organization, ref())),
+  organizations: s.optional(s.record(organization, ref("org"))),
   population: s.optional(population),
   endpoints: s.optional(endpointsSchema),
   timeline: s.optional(timelineSchema),

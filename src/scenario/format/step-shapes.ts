@@ -19,6 +19,7 @@ import {
   overlap,
   positiveDuration,
   ref,
+  refOf,
   scenarioLimits,
   scope,
   shortText,
@@ -57,8 +58,8 @@ const maxFaults = 100;
 const positive = () => s.count({ min: 1 });
 
 const conditionFields = {
-  key: s.optional(ref()),
-  organization: s.optional(ref()),
+  key: s.optional(refOf("key")),
+  organization: s.optional(refOf("organization")),
   outcome: s.optional(outcomeShape(apiOutcomes) as s.Shape<ApiOutcomeId>),
   after: s.optional(timeOrDuration()),
   until: s.optional(timeOrDuration()),
@@ -120,7 +121,7 @@ export const faultsSchema = s.list(faultSchema, { max: maxFaults });
 // Actions of a timeline, of a story and of the control plane. `checks/step-rules.ts` checks the refs in a step.
 
 export const keyCreationFields = {
-  organization: ref(),
+  organization: refOf("organization"),
   environment: s.choice(environments),
   name: shortText(),
   // An empty list and an unknown scope have their own error codes (R29).
@@ -136,13 +137,15 @@ export const actor = s.optional(s.choice(["administrator", "member"]));
 
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
-  rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(overlap()), actor })),
-  revoke: s.optional(s.mapping({ key: ref(), actor })),
-  expire: s.optional(s.mapping({ key: ref(), expires: timeOrDuration(), actor })),
+  rotate: s.optional(
+    s.mapping({ key: refOf("key"), as: replacementRef, overlap: s.optional(overlap()), actor }),
+  ),
+  revoke: s.optional(s.mapping({ key: refOf("key"), actor })),
+  expire: s.optional(s.mapping({ key: refOf("key"), expires: timeOrDuration(), actor })),
   organization: s.optional(
     s.needingOneOf(
       Object.keys(organizationChange.fields),
-      s.mapping<s.Fields>({ ref: ref(), ...organizationChange.fields }),
+      s.mapping<s.Fields>({ ref: refOf("organization"), ...organizationChange.fields }),
     ),
   ),
   faults: s.optional(faultsSchema),
@@ -156,10 +159,7 @@ const method = s.text({
   noun: "a word in upper case",
   example: "GET",
   pattern: methods,
-  hint(text) {
-    const word = text.toUpperCase();
-    return methods.test(word) ? `write ${word}` : undefined;
-  },
+  meant: (text) => [text.toUpperCase()].filter((word) => methods.test(word)),
 });
 
 /** As it is sent: visible ASCII, with any other character encoded. */
@@ -206,7 +206,7 @@ export const requestFields = {
 const maxRequestRepeats = 10_000;
 
 const storyRequestFields = s.mapping({
-  key: s.optional(ref()),
+  key: s.optional(refOf("key")),
   ...requestFields,
   repeat: s.optional(s.count({ min: 1, max: maxRequestRepeats })),
 });

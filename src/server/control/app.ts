@@ -14,6 +14,7 @@ import { checkValue } from "../../rules/validation.js";
 import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
+import { jsonNotation } from "../../scenario/format/notations.js";
 import { isTooDeep, maxLevels, snakeCase, tryParseJson } from "../../schema/json.js";
 import { shapeOfField } from "../../schema/shape.js";
 import { listed } from "../../schema/words.js";
@@ -287,7 +288,7 @@ function checkedBody(route: Route, request: Request): unknown {
   if (route.method === "GET") return {};
   const text = bodyText(request);
   const sent = text === "" ? {} : parseJson(text);
-  return checkInput(controlBodies[route.body ?? "nothing"], sent);
+  return checkInput(controlBodies[route.body ?? "nothing"], sent, "The body is not valid", jsonNotation);
 }
 
 function bodyText({ body }: Request): string {
@@ -327,7 +328,7 @@ function checkedQuery(route: Route, request: Request): Readonly<Record<string, u
     const isText = field !== undefined && shapeOfField(field).kind === "text";
     values.push([name, isText ? value : numberOrFlag(value)]);
   }
-  return checkValue(query, Object.fromEntries(values), "The query is not valid");
+  return checkValue(query, Object.fromEntries(values), "The query is not valid", jsonNotation);
 }
 
 /** The number or the flag in a parameter. Anything else is unchanged: the shape of its field rejects it. */
