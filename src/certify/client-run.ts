@@ -36,7 +36,7 @@ export interface KeyRequest {
 }
 
 /** The last request of a run. */
-export interface LastRequest extends Pick<KeyRequest, "id" | "outcome"> {
+interface LastRequest extends Pick<KeyRequest, "id" | "outcome"> {
   /** How many seconds its response asks the client to wait; `undefined` if it does not. */
   readonly retryAfter?: number | undefined;
 }
