@@ -6,6 +6,12 @@ import type { RunTrace, VariedPoint } from "../sandbox/run-trace.js";
 import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
 import { pointId, variantWords } from "./varied-points.js";
 
+/** What a run has of its requests. */
+type FactsOfRequests = Pick<
+  RunEnd,
+  "sent" | "points" | "replacedCount" | "lastRequest" | "pinned" | "ownAssumptions" | "scenarios"
+>;
+
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
 export class SeenRequests implements RequestCounter {
   readonly counters = new Counters();
@@ -47,7 +53,7 @@ export class SeenRequests implements RequestCounter {
   }
 
   /** What a run has of its requests when it ends. */
-  facts() {
+  facts(): FactsOfRequests {
     const pinned = this.#pinned;
     return {
       sent: [...this.#sent.values()].map(this.#withUnread),
