@@ -1,12 +1,12 @@
 import { profiles } from "../rules/assumptions.js";
 import { defaultSeed } from "../rules/seed.js";
-import { isoTime } from "../rules/time.js";
+import { isoTime, parseTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
 import { checkValue } from "../rules/validation.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { problemAt, ScenarioError } from "../scenario/problems.js";
+import { type FieldProblem, problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import * as s from "../schema/shape.js";
 import { activateFaults } from "./active-faults.js";
@@ -78,9 +78,10 @@ export function checkedStart(
 
 /**
  * Starts a sandbox, and runs what is due then. The same scenario, seed and start result in the same ids, names, secrets and
- * request ids.
+ * request ids. Throws a `ScenarioError` for a step of the timeline whose time is over.
  */
 export function startSandbox(start: Start): SandboxState {
+  requireStepsAhead(start);
   const sandbox = sandboxAtStart(start);
   runDueAtStart(sandbox);
   return sandbox;
@@ -115,6 +116,8 @@ export function restartSandbox(
   // Its own scenario has the options of its start already.
   const ofItsStart = another === undefined ? {} : sandbox.startOptions;
   const start = checkedStart(another ?? sandbox, { ...ofItsStart, ...options }, sandbox);
+  // Its own steps may be over by now.
+  if (another !== undefined) requireStepsAhead(start);
   const state = stateAtStart(start);
   onReady();
 
@@ -188,6 +191,30 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
     behavior: { rejected: new Map(), pages: new Set(), unknownKey: records.unknownKey },
     changes: new Map(),
   };
+}
+
+/** Throws a `ScenarioError` for a step of the timeline whose time is over, unless the scenario sets its clock: its checks have looked then. */
+export function requireStepsAhead({ scenario, platform, run }: Start): void {
+  const past = stepsInThePast(scenario, startOfClock(scenario, platform, run));
+  if (past.length > 0) throw new ScenarioError(past.map((problem) => problemAt(problem)));
+}
+
+/** The first step of a timeline before the real time when its clock would start, as a problem of the scenario. */
+export function stepsInThePast({ clock, timeline = [] }: Scenario, start: number): FieldProblem[] {
+  if (clock?.now !== undefined) return [];
+  for (const [index, { at }] of timeline.entries()) {
+    const time = parseTime(at);
+    if (time === undefined || time >= start) continue;
+    return [
+      {
+        code: "timeline_order",
+        field: ["timeline", index, "at"],
+        message: `the step is earlier (${at}) than the start of the clock, which is the real time`,
+        hint: "write a later time, or set clock.now",
+      },
+    ];
+  }
+  return [];
 }
 
 /** Throws if two things of the scenario have one secret or id: another seed may generate what the scenario pins. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
@@ -144,4 +144,29 @@ test("the first step of a story shows what the steps did that were due at the st
   expect(first?.differences).toMatchObject([
     { at: "timeline[1].error", expected: '"name_taken"', found: expect.stringContaining("key_not_active") },
   ]);
+});
+
+test("a step before the real time is an error where its scenario starts, as one before clock.now", async () => {
+  const past = dueAtStart.replace("{ at: 0s, revoke", "{ at: 2020-01-01T00:00:00Z, revoke");
+  const problems = [expect.objectContaining({ code: "timeline_order", field: "timeline[0].at" })];
+  expect(() => createSandbox({ scenario: parseScenario(past) })).toThrow(
+    expect.objectContaining({ problems }),
+  );
+  expect(
+    createSandbox({ scenario: parseScenario(past), now: "2019-01-01T00:00:00Z" }).keys.list(),
+  ).toHaveLength(1);
+  const cwd = temporaryFolder({ "past.yaml": past });
+  const { code, stderr } = await runCli(["validate", "past.yaml"], { cwd });
+  expect([code, stderr.includes("past.yaml:6:")]).toEqual([1, true]);
+});
+
+test("a reset of a sandbox whose steps are over by then runs them at once", () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 2, 2, 9) });
+  onTestFinished(() => void vi.useRealTimers());
+  const later = dueAtStart.replaceAll("at: 0s", "at: 2026-03-02T10:00:00Z");
+  const sandbox = createSandbox({ scenario: parseScenario(later) });
+  expect(sandbox.keys.get("main").state).toBe("active");
+  vi.setSystemTime(Date.UTC(2026, 2, 2, 11));
+  sandbox.reset();
+  expect(sandbox.keys.get("main").state).toBe("revoked");
 });
