@@ -3,9 +3,10 @@ import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
+import { earlyStep } from "../scenario/checks/step-rules.js";
 import type { FieldProblem, Place, ScenarioPlaces } from "../scenario/problems.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
-import { startInNode } from "./platform.js";
+import { nodePlatform, startInNode } from "./platform.js";
 
 /** The most problems that are shown. */
 const maxProblems = 20;
@@ -20,6 +21,12 @@ export function dryRunProblems(
 ): FieldProblem[] {
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
   if (!hasSteps) return [];
+
+  // Where the real time starts the clock, a time of the timeline may be over: it cannot start.
+  const startsNow = scenario.clock?.now === undefined && options.now === undefined;
+  const early = startsNow ? earlyStep(scenario, nodePlatform.time()) : undefined;
+  if (early !== undefined) return [early];
+
   const failed = dryRunScenario(() => startInNode({ scenario, name }, { ...options, frozen: true }));
   return failed.slice(0, maxProblems);
 }

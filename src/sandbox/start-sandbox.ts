@@ -3,6 +3,7 @@ import { defaultSeed } from "../rules/seed.js";
 import { isoTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
 import { checkValue } from "../rules/validation.js";
+import { earlyStep } from "../scenario/checks/step-rules.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
@@ -79,6 +80,7 @@ export function checkedStart(
 /** Starts a sandbox. The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(start: Start): SandboxState {
   const { platform, run, options } = start;
+  requireComingSteps(start);
   return {
     ...stateAtStart(start),
     platform,
@@ -105,6 +107,7 @@ export function restartSandbox(
   // Its own scenario has the options of its start already.
   const ofItsStart = another === undefined ? {} : sandbox.startOptions;
   const start = checkedStart(another ?? sandbox, { ...ofItsStart, ...options }, sandbox);
+  if (another !== undefined) requireComingSteps(start);
   const state = stateAtStart(start);
   onReady();
 
@@ -172,6 +175,13 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
 function requireDistinctValues(scenario: Scenario): void {
   const shared = sharedValues(scenario);
   if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
+}
+
+/** Throws if the timeline has a time that is over. With a start of its own, the scenario was checked for it already. */
+function requireComingSteps({ scenario, name, platform, run }: Start): void {
+  if (scenario.clock?.now !== undefined || scenario.timeline === undefined) return;
+  const problem = earlyStep(scenario, startOfClock(scenario, platform, run));
+  if (problem !== undefined) throw new ScenarioError([problemAt(problem, undefined, name)]);
 }
 
 /** When the clock starts: at the scenario's time, else at the run's, else now. */

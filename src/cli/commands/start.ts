@@ -340,22 +340,23 @@ async function warnOfScenario(serving: Serving, sandbox: SandboxState): Promise<
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
 
-  const { name, scenario, files, piped } = loaded;
+  const { name, files, piped } = loaded;
   const isBundled = files.length === 0 && piped === undefined;
   // Bundled scenarios are tested.
   if (places === undefined || isBundled) return;
 
-  const { dryRunProblems } = await import("../../node/dry-run.js");
-  const { shortenedDecimals, unheldScopes } = await import("../../scenario/warnings.js");
+  const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
   const { placeOf, spelling } = await places();
   const warn = (what: string, problems: readonly FieldProblem[]) => {
     if (problems.length === 0) return;
     const error = new ScenarioError(problemsAt(problems, placeOf, name));
     logger.note(`${what}:\n\n${error.message}\n`);
   };
-  warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, startOptionsOf(flags)));
-  warn(`Scopes of ${name} that no key has`, unheldScopes(scenario));
-  warn(`Numbers of ${name} that JSON shortens`, shortenedDecimals(scenario, spelling));
+  const warnings = scenarioWarnings(loaded, { spelling }, startOptionsOf(flags));
+  warn(`Steps of ${name} that may fail`, warnings.failingSteps);
+  warn(`Secrets of ${name} that may be real`, warnings.unmarkedSecrets);
+  warn(`Scopes of ${name} that no key has`, warnings.unheldScopes);
+  warn(`Numbers of ${name} that JSON shortens`, warnings.shortenedDecimals);
 }
 
 function whyStopping({ flags, io }: StartCall): string {
