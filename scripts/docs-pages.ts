@@ -7,12 +7,17 @@ import { root } from "./run-program.js";
 
 const fromRoot = (path: string) => readFile(join(root, path), "utf8");
 
-/** The Markdown of each page of docs/, by the name of its file. */
-type Pages = ReadonlyMap<string, string>;
+/** Files next to docs/ that are pages as well, by the names of their pages. */
+const pagesOfRoot: Readonly<Record<string, string>> = { "first-steps": "README.md", agents: "AGENTS.md" };
 
-/** Writes the pages of docs/ as HTML into one file, by name, with their style sheet. They share that of the built dashboard. */
+/** What is served in place of a page that does not exist, above the list of all. */
+const notFound = "# There is no such page\n\nThe documentation has these pages:\n";
+
+/** Writes the pages as HTML into one file, by name, with their style sheet. They share that of the built dashboard. */
 export async function buildDocs(into: string): Promise<void> {
-  const pages = new Map<string, string>();
+  // The Markdown of each page by its name: of docs/, that of its file.
+  const pages = new Map<string, string>([["not-found", notFound]]);
+  for (const [name, file] of Object.entries(pagesOfRoot)) pages.set(name, await fromRoot(file));
   for (const file of (await readdir(join(root, "docs"))).sort()) {
     if (file.endsWith(".md")) pages.set(file.replace(/\.md$/, ""), await fromRoot(`docs/${file}`));
   }
@@ -21,9 +26,10 @@ export async function buildDocs(into: string): Promise<void> {
   const template = await fromRoot("src/dashboard/docs.html");
   const files: Record<string, string> = { "docs.css": await fromRoot("src/dashboard/styles/docs.css") };
   for (const [name, text] of pages) {
-    const renderer = new PageRenderer(name, pages);
-    const content = new Marked().parse(text, { renderer, async: false });
+    const renderer = new PageRenderer(name);
     const menu = menuOf(String(pages.get("README")), name);
+    let content = new Marked().parse(text, { renderer, async: false });
+    if (name === "not-found") content += menu;
     const { version } = project;
     const parts: Record<string, string> = { version, title: renderer.title, style, menu, content };
     files[name] = template.replace(/\{(\w+)\}/g, (_, part) => String(parts[part]));
@@ -36,7 +42,8 @@ function menuOf(list: string, current: string): string {
   const groups = list.split(/^## /m).map((group) => {
     const [title = "", ...lines] = group.split("\n");
     const items = lines.flatMap((line) => {
-      const [, words, page] = /^- \[([^\]]+)\]\(([\w-]+)\.md\)/.exec(line) ?? [];
+      const [, words, file = ""] = /^- \[([^\]]+)\]\(([\w./-]+\.md)\)/.exec(line) ?? [];
+      const page = pageOfFile(`docs/${file}`);
       const mark = page === current ? ' aria-current="page"' : "";
       return page === undefined ? [] : `<li><a href="${page}"${mark}>${words}</a></li>`;
     });
@@ -47,15 +54,20 @@ function menuOf(list: string, current: string): string {
   return groups.join("");
 }
 
+/** The name of the page of a file, by its path from the root; `undefined` if it is no page. */
+function pageOfFile(path: string): string | undefined {
+  const file = path.replace("docs/../", "");
+  const [, nameInDocs] = /^docs\/([\w-]+)\.md$/.exec(file) ?? [];
+  if (nameInDocs !== undefined) return nameInDocs;
+  return Object.keys(pagesOfRoot).find((name) => pagesOfRoot[name] === file);
+}
+
 /** Renders one page. Throws for HTML in its Markdown. */
 class PageRenderer extends Renderer {
   title = "";
   readonly #anchors = new Map<string, number>();
 
-  constructor(
-    readonly page: string,
-    readonly pages: Pages,
-  ) {
+  constructor(readonly page: string) {
     super();
   }
 
@@ -74,17 +86,17 @@ class PageRenderer extends Renderer {
   }
 
   override link({ href, tokens, ...link }: Tokens.Link): string {
-    const [, page, anchor = ""] = /^([\w-]*)(?:\.md)?(#.*)?$/.exec(href) ?? [];
-    if (page === "" || this.pages.has(String(page))) {
-      return super.link({ ...link, tokens, href: `${page}${anchor}` });
-    }
+    const [, file = "", anchor = ""] = /^([^#]*)(.*)$/.exec(href) ?? [];
+    const folder = this.page in pagesOfRoot ? "" : "docs/";
+    const page = file === "" ? "" : pageOfFile(folder + file);
+    if (page !== undefined) return super.link({ ...link, tokens, href: `${page}${anchor}` });
     // The repository may be elsewhere, and its other folders are not served.
     const isElsewhere = /^https:/.test(href) && !href.startsWith(project.homepage.replace(/#.*/, ""));
     return isElsewhere ? super.link({ ...link, tokens, href }) : this.parser.parseInline(tokens);
   }
 
   override image({ href, ...image }: Tokens.Image): string {
-    return super.image({ ...image, href: href.replace(/^images\//, "") });
+    return super.image({ ...image, href: href.replace(/^(?:docs\/)?images\//, "") });
   }
 
   override table(token: Tokens.Table): string {
@@ -94,6 +106,6 @@ class PageRenderer extends Renderer {
 
   override html({ raw }: Tokens.HTML | Tokens.Tag): string {
     if (/^<!--.*-->\s*$/s.test(raw)) return "";
-    throw new Error(`docs/${this.page}.md has HTML, which its page would run or hide: ${raw}`);
+    throw new Error(`The page ${this.page} has HTML, which its page would run or hide: ${raw}`);
   }
 }

@@ -66,8 +66,8 @@ function failureText(error: unknown, verbose: boolean): string {
   const message = error instanceof Error ? error.message : String(error);
   const lines = [`svc-sandbox failed: ${message}`];
   if (verbose) lines.push(...stacksOf(error));
-  const shown = verbose ? "the lines above" : "what it prints with --verbose";
-  lines.push(`This is a defect of svc-sandbox. Please report it, with the command and ${shown}.`);
+  const evidence = verbose ? "the lines above" : "what it prints with --verbose";
+  lines.push(`This is a defect of svc-sandbox. Please report it, with the command and ${evidence}.`);
   return `${printable(redactKeys(lines.join("\n")))}\n`;
 }
 

@@ -1,5 +1,6 @@
 import { Command as Commander, Option } from "commander";
 import { version } from "../node/package-files.js";
+import { isExecutable } from "../node/platform.js";
 import { alignColumns } from "../report/plain-text.js";
 import type { CliCommand } from "./command.js";
 import { type CommandLine, defaultCommand, loadCommand } from "./command-line.js";
@@ -37,11 +38,17 @@ const rootNotes = `Run \`svc-sandbox <command> --help\` for a command's flags.
 \`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`.
 To set a flag in the environment, use the variable in brackets.`;
 
+/** What coding agents read first: who has only the executable has no files of the package. */
+function noteForAgents({ program }: Io): string {
+  if (isExecutable()) return `Coding agents: \`${program} init --agent\` writes what to read first (3 kB).`;
+  return "Coding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).";
+}
+
 function createRoot(io: Io): Commander {
   const notes = rootNotes.replaceAll("svc-sandbox", io.program);
   return configure(new Commander(io.program), io)
     .description(
-      "A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\nCoding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).",
+      `A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\n${noteForAgents(io)}`,
     )
     .usage("[command] [scenario] [flags]")
     .helpCommand("help [command]", "print the help of a command")

@@ -65,8 +65,8 @@ export function namedOrOwn(
   alternative = "",
 ): readonly string[] {
   if (names.length > 0) return names;
-  const own = findOwnScenario(cwd);
-  if (own !== undefined) return [own];
+  const ownName = findOwnScenario(cwd);
+  if (ownName !== undefined) return [ownName];
   throw usageError(
     `Failed to ${verb}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`${program} list\`)${alternative}.`,
   );

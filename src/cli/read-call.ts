@@ -68,11 +68,11 @@ function unreadParts(
 
 /** The values of the flags on the command line. */
 function flagsOnLine(command: CliCommand, commander: Commander): FlagsByName {
-  const found = commander.opts<Record<string, unknown>>();
+  const parsed = commander.opts<Record<string, unknown>>();
   const values: Record<string, unknown> = {};
   for (const [name, declared] of Object.entries(flag.allOf(command.flags))) {
     const attribute = optionOf(declared, commander).attributeName();
-    if (commander.getOptionValueSource(attribute) === "cli") values[name] = found[attribute];
+    if (commander.getOptionValueSource(attribute) === "cli") values[name] = parsed[attribute];
   }
   return values;
 }
@@ -97,22 +97,22 @@ function flagsOfVariables(
   onLine: FlagsByName,
   env: Io["env"],
 ): FlagsByName {
-  const found = new Map<string, VariableValue>();
+  const fromVariables = new Map<string, VariableValue>();
   const flags = flag.allOf(command.flags);
   for (const [name, declared] of Object.entries(flags)) {
     const variable = declared.variables.find((one) => (env[one] ?? "") !== "");
     if (variable === undefined || name in onLine) continue;
-    const given = declared.read(env[variable] as string, variable);
+    const value = declared.read(env[variable] as string, variable);
     // With `--no-control`, the value is that of `control`.
     const { negate } = optionOf(declared, commander);
-    found.set(name, { variable, value: negate ? !given : given, isOn: given !== false });
+    fromVariables.set(name, { variable, value: negate ? !value : value, isOn: value !== false });
   }
 
   const values: Record<string, unknown> = {};
-  for (const [name, { variable, value, isOn }] of found) {
+  for (const [name, { variable, value, isOn }] of fromVariables) {
     const others = conflictsOf(name, flags);
     if (others.some((other) => other in onLine)) continue;
-    const rival = others.map((other) => found.get(other)).find((other) => other?.isOn);
+    const rival = others.map((other) => fromVariables.get(other)).find((other) => other?.isOn);
     if (isOn && rival !== undefined) {
       throw usageError(`${variable} and ${rival.variable} cannot be used together. Unset one of them.`);
     }

@@ -58,9 +58,9 @@ function reportTarget(
   const possibleFormats = flag.formats ?? reportFormats;
   const format = formatOfFlag ?? possibleFormats.find((name) => formats[name].extensions.includes(extension));
   if (format === undefined) {
-    const other = flag.formats === undefined ? ", or set the format with --format" : "";
+    const alternative = flag.formats === undefined ? ", or set the format with --format" : "";
     throw usageError(
-      `${flag.name}: the name ${quoteFile(file)} does not set the format of ${flag.what}. End it with ${extensionWords(possibleFormats)}${other}.`,
+      `${flag.name}: the name ${quoteFile(file)} does not set the format of ${flag.what}. End it with ${extensionWords(possibleFormats)}${alternative}.`,
     );
   }
 

@@ -57,7 +57,7 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
     return isTTY && columns ? wrapLines(text, columns) : text;
   };
   const hasNoColors = (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
-  // The members of the output that are not here stay, such as `isTTY`.
+  // It inherits the other members of the output, such as `isTTY`.
   return Object.assign(Object.create(output), {
     write,
     wrap,
@@ -91,21 +91,31 @@ const unbreakableSpace = "\uE000";
 function wrapLine(line: string, width: number): string {
   if (textWidth(line) <= width) return line;
 
-  // A line of a table: what stands before its last column ends with two spaces. Any other line has nothing before.
-  const table = /^.* {2}/.exec(line)?.[0] ?? "";
-  let head = table;
-  let indent = textWidth(table);
-  // Beside wide columns, there would be no room: the line continues below its start, a bit to the right.
-  if (indent > width * 0.6) {
-    head = line.slice(0, line.search(/\S/));
-    indent = textWidth(head) + 4;
-  }
-
-  const text = line.slice(head.length);
+  const { head, text, indent } = splitLine(line, width);
   const joined = text.replace(commandInText, (command) => command.replaceAll(" ", unbreakableSpace));
   const lines = breakAtSpaces(joined, width - indent);
   const broken = lines.join(`\n${" ".repeat(indent)}`);
   return head + broken.replaceAll(unbreakableSpace, " ");
+}
+
+/** A line that is too long: its head stays in the first line, and its text continues below, each time after this indent. */
+interface LongLine {
+  readonly head: string;
+  readonly text: string;
+  readonly indent: number;
+}
+
+function splitLine(line: string, width: number): LongLine {
+  // In a line of a table, two spaces end what stands before the last column. Any other line has nothing before its text.
+  const columns = /^.* {2}/.exec(line)?.[0] ?? "";
+  const columnsWidth = textWidth(columns);
+  if (columnsWidth <= width * 0.6) {
+    return { head: columns, text: line.slice(columns.length), indent: columnsWidth };
+  }
+
+  // Beside wide columns, there would be no room: the line continues below its start, a bit to the right.
+  const margin = line.slice(0, line.search(/\S/));
+  return { head: margin, text: line.slice(margin.length), indent: textWidth(margin) + 4 };
 }
 
 /** Puts as many words into each line as fit, and at least one. */

@@ -11,7 +11,7 @@ import { operations, runDue } from "../sandbox/operations/operations.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { secretFor } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { checkedStart, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
+import { checkedStart, requireStepsAhead, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
 import {
   expectRequests,
   listRequests,
@@ -111,6 +111,7 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
     const completed = run?.optionsFor(startOptions) ?? startOptions;
 
     const start = checkedStart(scenario, completed, { platform, run: run?.conditionedRun });
+    requireStepsAhead(start);
 
     // It starts with its first use: while modules load, the wall clock of some runtimes shows another time.
     let running: SandboxState | undefined;

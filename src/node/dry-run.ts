@@ -2,8 +2,8 @@ import { type Difference, differencesOf } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import { stepsInThePast } from "../sandbox/start-sandbox.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
-import { earlyStep } from "../scenario/checks/step-rules.js";
 import type { FieldProblem, Place, ScenarioPlaces } from "../scenario/problems.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
 import { nodePlatform, startInNode } from "./platform.js";
@@ -21,12 +21,8 @@ export function dryRunProblems(
 ): FieldProblem[] {
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
   if (!hasSteps) return [];
-
-  // Where the real time starts the clock, a time of the timeline may be over: it cannot start.
-  const startsNow = scenario.clock?.now === undefined && options.now === undefined;
-  const early = startsNow ? earlyStep(scenario, nodePlatform.time()) : undefined;
-  if (early !== undefined) return [early];
-
+  const past = options.now === undefined ? stepsInThePast(scenario, nodePlatform.time()) : [];
+  if (past.length > 0) return past;
   const failed = dryRunScenario(() => startInNode({ scenario, name }, { ...options, frozen: true }));
   return failed.slice(0, maxProblems);
 }
@@ -77,7 +73,7 @@ export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
 
 /** Collects the results of the timeline's steps, in a list that grows while the sandbox runs. */
 function followTimeline(sandbox: SandboxState): readonly TimelineResult[] {
-  const results: TimelineResult[] = [];
+  const results: TimelineResult[] = [...sandbox.timeline.ranAtStart];
   sandbox.journal.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
   });

@@ -1,13 +1,12 @@
 import { profiles } from "../rules/assumptions.js";
 import { defaultSeed } from "../rules/seed.js";
-import { isoTime } from "../rules/time.js";
+import { isoTime, parseTime } from "../rules/time.js";
 import { requireInstant } from "../rules/time-input.js";
 import { checkValue } from "../rules/validation.js";
-import { earlyStep } from "../scenario/checks/step-rules.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { problemAt, ScenarioError } from "../scenario/problems.js";
+import { type FieldProblem, problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import * as s from "../schema/shape.js";
 import { activateFaults } from "./active-faults.js";
@@ -31,7 +30,7 @@ import {
   type Surroundings,
 } from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
-import { createTimeline } from "./step-results.js";
+import { createTimeline, type TimelineResult } from "./step-results.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";
 
@@ -77,10 +76,20 @@ export function checkedStart(
   return { name, scenario: started, text, options: checked, platform, run };
 }
 
-/** Starts a sandbox. The same scenario, seed and start result in the same ids, names, secrets and request ids. */
+/**
+ * Starts a sandbox, and runs what is due then. The same scenario, seed and start result in the same ids, names, secrets and
+ * request ids. Throws a `ScenarioError` for a step of the timeline whose time is over.
+ */
 export function startSandbox(start: Start): SandboxState {
+  requireStepsAhead(start);
+  const sandbox = sandboxAtStart(start);
+  runDueAtStart(sandbox);
+  return sandbox;
+}
+
+/** A sandbox that has run nothing yet, not even what is due. */
+export function sandboxAtStart(start: Start): SandboxState {
   const { platform, run, options } = start;
-  requireComingSteps(start);
   return {
     ...stateAtStart(start),
     platform,
@@ -107,7 +116,8 @@ export function restartSandbox(
   // Its own scenario has the options of its start already.
   const ofItsStart = another === undefined ? {} : sandbox.startOptions;
   const start = checkedStart(another ?? sandbox, { ...ofItsStart, ...options }, sandbox);
-  if (another !== undefined) requireComingSteps(start);
+  // Its own steps may be over by now.
+  if (another !== undefined) requireStepsAhead(start);
   const state = stateAtStart(start);
   onReady();
 
@@ -118,7 +128,19 @@ export function restartSandbox(
   replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, responded) });
   sandbox.journal.replaceWith();
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
+  runDueAtStart(sandbox);
+}
+
+/** Runs what is due at the start, and keeps the results for a story that starts later. */
+function runDueAtStart(sandbox: SandboxState): void {
+  const { timeline, journal } = sandbox;
+  const results: TimelineResult[] = [];
+  const unsubscribe = journal.subscribe((event) => {
+    if (event.type === "timeline.step") results.push(event.result);
+  });
   runDue(sandbox);
+  unsubscribe();
+  timeline.ranAtStart = results;
 }
 
 /** The state of a scenario at its start. */
@@ -171,17 +193,34 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
   };
 }
 
+/** Throws a `ScenarioError` for a step of the timeline whose time is over, unless the scenario sets its clock: its checks have looked then. */
+export function requireStepsAhead({ scenario, platform, run }: Start): void {
+  const past = stepsInThePast(scenario, startOfClock(scenario, platform, run));
+  if (past.length > 0) throw new ScenarioError(past.map((problem) => problemAt(problem)));
+}
+
+/** The first step of a timeline before the real time when its clock would start, as a problem of the scenario. */
+export function stepsInThePast({ clock, timeline = [] }: Scenario, start: number): FieldProblem[] {
+  if (clock?.now !== undefined) return [];
+  for (const [index, { at }] of timeline.entries()) {
+    const time = parseTime(at);
+    if (time === undefined || time >= start) continue;
+    return [
+      {
+        code: "timeline_order",
+        field: ["timeline", index, "at"],
+        message: `the step is earlier (${at}) than the start of the clock, which is the real time`,
+        hint: "write a later time, or set clock.now",
+      },
+    ];
+  }
+  return [];
+}
+
 /** Throws if two things of the scenario have one secret or id: another seed may generate what the scenario pins. */
 function requireDistinctValues(scenario: Scenario): void {
   const shared = sharedValues(scenario);
   if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
-}
-
-/** Throws if the timeline has a time that is over. With a start of its own, the scenario was checked for it already. */
-function requireComingSteps({ scenario, name, platform, run }: Start): void {
-  if (scenario.clock?.now !== undefined || scenario.timeline === undefined) return;
-  const problem = earlyStep(scenario, startOfClock(scenario, platform, run));
-  if (problem !== undefined) throw new ScenarioError([problemAt(problem, undefined, name)]);
 }
 
 /** When the clock starts: at the scenario's time, else at the run's, else now. */

@@ -169,12 +169,14 @@ export interface Timeline {
   next: number;
   /** When the next step is due; `Infinity` if none is left. */
   dueAt: number;
+  /** The results of the steps that were due when the sandbox started: nobody could listen to their events. */
+  ranAtStart: readonly TimelineResult[];
 }
 
 export function createTimeline(steps: readonly TimelineStep[], start: number): Timeline {
   const timed = steps.map((step) => ({ step, at: timeFrom(start, step.at) }));
   const dueAt = timed[0]?.at ?? Number.POSITIVE_INFINITY;
-  return { steps: timed, next: 0, dueAt };
+  return { steps: timed, next: 0, dueAt, ranAtStart: [] };
 }
 
 /** The steps that have not run, with absolute times, so that a later start does not shift them. */

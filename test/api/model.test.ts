@@ -1,10 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { nextRequest } from "../../src/api/predict.js";
 import { createSandbox } from "../../src/index.js";
+import { startInNode } from "../../src/node/platform.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { type Command, command, endpoints, modelScenario, settings, start } from "../model/commands.js";
 import { create, type Model, respond, revoke, rotate } from "../model/specification-model.js";
 import { carryOut, played } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";
+import { mePath } from "../support/send.js";
 
 const key = {
   organization: "bank",
@@ -94,5 +98,45 @@ test("R6 R9 R12 R13 R18–R26 R29–R32 R37–R43 any sequence of events goes as
       expect(shown.sort()).toEqual(created.sort());
     }),
     runs(400),
+  );
+});
+
+/** What a scenario can do at its start, as a step of a timeline. */
+const startStep = command.filter(
+  (step) => step.do === "revoke" || step.do === "rotate" || step.do === "organization",
+);
+
+/** The command as a step that is due when the clock starts. */
+function dueAtStart(step: Command) {
+  switch (step.do) {
+    case "revoke":
+      return { at: "0s", revoke: { key: step.key } };
+    case "rotate":
+      return { at: "0s", rotate: { key: step.key, as: step.as, overlap: `${step.overlap / 1000}s` } };
+    case "organization": {
+      const { ref, active, live, sandboxAccess } = step;
+      const status = active ? "active" : "inactive";
+      return { at: "0s", organization: { ref, status, live_access: live, sandbox_access: sandboxAccess } };
+    }
+    default:
+      throw new Error(`${step.do} is no step of a timeline here`);
+  }
+}
+
+test("R12 R18–R20 R38 R40 R41 a sandbox that has started has run what is due, as the model, whoever reads it first", () => {
+  fc.assert(
+    fc.property(settings, fc.array(startStep, { minLength: 1, maxLength: 6 }), (chosen, steps) => {
+      const model = openModel(chosen);
+      for (const step of steps) modeled(model, step);
+      const scenario = { ...modelScenario(chosen), timeline: steps.map(dueAtStart) } as Scenario;
+      const sandbox = startInNode({ scenario, name: "model" });
+      const shown = Array.from(sandbox.registry.keys.keys(), (ref) => [
+        ref,
+        nextRequest(sandbox, ref).status,
+      ]);
+      const expected = Object.keys(model.keys).map((ref) => [ref, respond(model, ref, "GET", mePath).status]);
+      expect(shown.sort()).toEqual(expected.sort());
+    }),
+    runs(200),
   );
 });

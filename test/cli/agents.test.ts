@@ -281,7 +281,17 @@ test("init --agent from the single executable writes command lines that need no 
   await runCli(["init", "--agent"], { cwd });
   for (const name of ["AGENTS.md", "svc-sandbox.AGENTS.md"]) {
     const text = readFileSync(join(cwd, name), "utf8");
-    expect(text).not.toContain("npx");
+    expect(text).not.toMatch(/npx|next to this file/);
     expect(text).toMatch(/[`\n]svc-sandbox exec --format json /);
   }
+});
+
+test("the single executable refers to no file of the package, but to pages of a running sandbox", async () => {
+  asExecutable();
+  const wrong = await runCli(["init", "--client", "curl"]);
+  expect(wrong.stderr).toContain("http://127.0.0.1:4747/__sandbox/docs/test-runners of a running sandbox");
+  const help = await runCli(["--help"]);
+  expect(help.stdout).toMatch(/init --agent/);
+  const texts = wrong.stderr + help.stdout;
+  expect(texts).not.toMatch(/in the package|node_modules/);
 });

@@ -113,6 +113,9 @@ describe("the environment of the command", () => {
     expect(readFileSync(join(cwd, "result"), "utf8")).toBe(`0 ${hosts} ${hosts}\n`);
     expect(stderr).toContain(`NO_PROXY of the command is ${hosts}.`);
     expect((await environment([], { NO_PROXY: "mine.example" })).NO_PROXY).toBe("mine.example");
+    // Each of the two names may have hosts of its own.
+    const both = { HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "a.example", no_proxy: "b.example" };
+    expect((await environment([], both)).no_proxy).toBe("a.example,b.example,localhost,127.0.0.1,::1");
   });
 
   it("has the token that the control plane requires", async () => {

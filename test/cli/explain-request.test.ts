@@ -221,3 +221,17 @@ describe("last", () => {
     expect(await json(true)).toBe(inPipe);
   });
 });
+
+test("an id in any form of varied is that of its request", async () => {
+  const lengths = new Set<number>();
+  for (let seed = 1; seed <= 8; seed++) {
+    const { url, sandbox } = await served({ ...frozen, profile: "varied", seed });
+    const response = await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret("active") } });
+    const id = response.headers.get("x-request-id") ?? "";
+    lengths.add(id.length);
+    const { code, stdout } = await runCli(["explain", id, "--url", url]);
+    expect([code, stdout.split("\n")[0]]).toEqual([0, expect.stringContaining(id)]);
+  }
+  // The forms differ in their lengths; that of a number is not always the same.
+  expect(lengths.size).toBeGreaterThanOrEqual(7);
+});

@@ -85,6 +85,12 @@ describe("flags that cannot be used together", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(output)]);
   });
 
+  it("start --tls comes before SVC_SANDBOX_CERT, although only --tls declares that both exclude each other", async () => {
+    const { stdout } = serve(["--tls", "--json"], { env: { SVC_SANDBOX_CERT: "none.pem" } });
+    const [line] = await stdout.shows(/.*\n/);
+    expect(JSON.parse(line).base_url).toMatch(/^https:/);
+  });
+
   it("start --open comes before SVC_SANDBOX_NO_CONTROL: it opens a page that is there", async () => {
     const env = { SVC_SANDBOX_NO_CONTROL: "1", BROWSER: "none" };
     const { stdout } = serve(["--open", "--json"], { env });
@@ -149,4 +155,13 @@ describe("help", () => {
       expect(stdout).toMatch(/^Usage: svc-sandbox [\s\S]*\nExamples:\n(?: {2}# .*\n)? {2}\S*svc-sandbox/);
     },
   );
+});
+
+test("start and exec note a port that fetch refuses", async () => {
+  const note = /fetch.* refuses port (?:6697|10080)/;
+  const { stderr, stdout } = serve(["active", "--port", "6697"]);
+  await stdout.shows(/Try it/);
+  expect(stderr.text()).toMatch(note);
+  const ran = await execHere(["active", "--port", "10080", "--min-coverage", "0", "--", "true"]);
+  expect(ran.stderr).toMatch(note);
 });

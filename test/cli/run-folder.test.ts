@@ -10,12 +10,13 @@ import fs, {
   symlinkSync,
   utimesSync,
 } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openRunFolder } from "../../src/cli/serve/run-folder.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
+import { nodePlatform } from "../../src/node/platform.js";
 import { currentRun } from "../../src/runs/run-writer.js";
 import type { StartOptions } from "../../src/sandbox/sandbox-state.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -37,6 +38,26 @@ function temporaryFiles() {
 }
 
 const agoInSeconds = (days: number) => Date.now() / 1000 - days * 86_400;
+
+test("a folder that another start takes for a left one before it is locked gets another name", async () => {
+  const { runs } = temporaryFiles();
+  const later = vi.spyOn(nodePlatform, "time").mockReturnValue(agoInSeconds(-2) * 1000);
+  const { mkdtemp } = promises;
+  const made: string[] = [];
+  const making = vi.spyOn(promises, "mkdtemp").mockImplementation((async (prefix: string) => {
+    const path = await mkdtemp(prefix);
+    made.push(path);
+    if (made.length === 1) made.push((await open()).path);
+    return path;
+  }) as typeof mkdtemp);
+  onTestFinished(() => [later, making].forEach((one) => void one.mockRestore()));
+
+  const { path } = await open();
+  expect(made).toHaveLength(4);
+  expect(existsSync(made[0] as string)).toBe(false);
+  expect(readdirSync(runs).sort()).toEqual([basename(path), basename(made[1] as string)].sort());
+  expect(existsSync(join(path, "run.json"))).toBe(true);
+});
 
 test("folders of killed runs are removed after a day; those of running ones, of others and links stay", async () => {
   const { all, runs: folder } = temporaryFiles();
@@ -171,6 +192,13 @@ test("a line without an end may be the last one of a killed process, which needs
   folder.read(stateOf(createSandbox({ scenario: "active" })));
   expect(folder.uncountedSentences()).toEqual(cutRequests("1 request"));
   expect(() => folder.requireWhole()).not.toThrow();
+});
+
+test("a cut line with an end after it is a missing request, which needs another run", async () => {
+  const folder = await open();
+  appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":\n');
+  folder.read(stateOf(createSandbox({ scenario: "active" })));
+  expect(() => folder.requireWhole()).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
 test("sandboxes of another version are named, once each, and this version is not", async () => {

@@ -172,6 +172,21 @@ test.each<[leak: string, change: Change, at: string]>([
     "X-Request-Id",
   ],
   [
+    "by a member that comes twice",
+    (reply, { ref }) => {
+      const error = '"error":{"code":"unauthorized","message":"No valid key."}';
+      reply.bytes = ref === "expired" ? `{${error},${error}}` : `{${error}}`;
+    },
+    "body",
+  ],
+  [
+    "by the version of HTTP",
+    (reply, { ref }) => {
+      if (ref === "expired") reply.version = "1.0";
+    },
+    "HTTP version",
+  ],
+  [
     "in the reason phrase",
     (reply, { ref }) => {
       if (ref === "expired") reply.reason = "Key Expired";

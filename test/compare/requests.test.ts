@@ -164,8 +164,8 @@ describe("a comparison", () => {
     });
     const argv = ["compare", server.url, "--probe-limits", "--max-requests", "44"];
     const { stdout } = await runCli(argv, { env: allProbeKeys });
-    expect(stdout).toMatch(/429\.per_day +not tried .*not at its limit: usage\.today is 1 of 1000/);
-    expect(stdout).toMatch(/429\.per_minute +not tried .*needs 62 requests/);
+    expect(stdout).toMatch(/429\.per_day +not tried .*not at its limit of 1000 in a day/);
+    expect(stdout).toMatch(/429\.per_minute +not tried .*needs 63 requests, three more than per_minute/);
   });
 
   test("a comparison over midnight reports no difference", async () => {
@@ -182,7 +182,13 @@ describe("a comparison", () => {
             const response = await sandbox.fetch(`https://api.example${mePath}`, { headers });
             sandbox.clock.advance("1s");
             const body = new Uint8Array(await response.arrayBuffer());
-            return { status: response.status, reason: "", headers: [...response.headers], body };
+            return {
+              status: response.status,
+              version: "1.1",
+              reason: "",
+              headers: [...response.headers],
+              body,
+            };
           },
           {
             ...{ url: "https://api.example", env: Object.fromEntries(keys), maxRequests: 44 },

@@ -290,6 +290,19 @@ organizations:
     }
   });
 
+  test("a key is created for an organization that is chosen by its name; the first one is chosen already", async () => {
+    const { page, ask } = await openDashboard({ view, scenario: "key-states" });
+    await page.getByRole("button", { name: "Create a key" }).click();
+    const dialog = page.getByRole("dialog");
+    const choice = dialog.getByRole("combobox", { name: "Organization" });
+    await expect.poll(() => choice.inputValue()).toBe("harvest-bank");
+    await choice.selectOption({ label: "Amberfield Mutual Insurance (amberfield-mutual)" });
+    await dialog.getByLabel("Name", { exact: true }).fill("Chosen");
+    await dialog.getByRole("button", { name: "Create the key" }).click();
+    await page.locator(".secret .code").waitFor();
+    expect((await ask("/keys/chosen")).body.data.organization).toBe("amberfield-mutual");
+  });
+
   test("a key is created for an organization that is found by its first letters, or for the first one", async () => {
     const population = { organizations: 2000, keys_per_organization: 2 };
     const organizations = { "without-keys": { type: "bank" as const } };

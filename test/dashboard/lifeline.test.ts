@@ -51,12 +51,12 @@ function sightOf(key: ListedKey, readings: Partial<Parameters<typeof createSight
 
 describe("the axis of the lifelines", () => {
   test("names each instant once, in order, from one side to the other, with room for each name", () => {
-    const { stations, placeOf } = createAxis(
+    const { stations, positionOf } = createAxis(
       [now + 365 * day, now, now + minute, now, now - day, now + hour],
       now,
     );
     expect(stations).toEqual([now - day, now, now + minute, now + hour, now + 365 * day]);
-    const places = stations.map(placeOf);
+    const places = stations.map(positionOf);
     expect([places[0], places.at(-1)]).toEqual([0, 1]);
     for (const [index, place] of places.slice(1).entries()) {
       expect(place - (places[index] as number)).toBeGreaterThan(0.15);
@@ -65,22 +65,22 @@ describe("the axis of the lifelines", () => {
 
   test("is in order, and the names stand still while the clock moves from one to the next, without a jump", () => {
     const named = [now - 30 * day, now, now + 30 * minute, now + 15 * hour];
-    const still = named.map(createAxis(named, now).placeOf);
-    let last = createAxis(named, now).placeOf(now);
+    const still = named.map(createAxis(named, now).positionOf);
+    let last = createAxis(named, now).positionOf(now);
     for (let at = now + 1000; at <= now + 35 * minute; at += 1000) {
-      const { placeOf } = createAxis(named, at);
+      const { positionOf } = createAxis(named, at);
       for (const [index, instant] of named.entries()) {
-        expect(placeOf(instant)).toBeCloseTo(still[index] as number, 9);
+        expect(positionOf(instant)).toBeCloseTo(still[index] as number, 9);
       }
-      expect(placeOf(at)).toBeGreaterThan(last);
-      expect(placeOf(at) - last).toBeLessThan(0.01);
-      last = placeOf(at);
+      expect(positionOf(at)).toBeGreaterThan(last);
+      expect(positionOf(at) - last).toBeLessThan(0.01);
+      last = positionOf(at);
     }
   });
 
   test("what is outside is at the next side", () => {
-    const { placeOf } = createAxis([now, now + hour], now);
-    expect([placeOf(now - day), placeOf(now + day)]).toEqual([0, 1]);
+    const { positionOf } = createAxis([now, now + hour], now);
+    expect([positionOf(now - day), positionOf(now + day)]).toEqual([0, 1]);
   });
 
   test("of too many instants, it names six: the last one, and what is near now", () => {
@@ -242,7 +242,7 @@ describe("the life of a key", () => {
       request(now, "401.rotated"),
     ];
     expect(groupIntoDots(sent, axis)).toMatchObject([
-      { place: 0, count: 1, newer: 0 },
+      { position: 0, count: 1, newer: 0 },
       { outcome: "200.test", count: 2, newer: 1 },
       { outcome: "401.rotated", count: 1, newer: 0 },
     ]);

@@ -151,13 +151,36 @@ organizations:
       fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref as "one") } });
     await next.getByText("200.test: activate the organization (a-bank), then send a test key.").waitFor();
     await next.getByRole("button", { name: "Activate the organization" }).click();
-    await next.getByText("200.test: send SVC_KEY_ONE").waitFor();
+    await next.getByText("200.test: a valid test key").waitFor();
     await send("one");
     await next.getByText("200.live: approve live access (b-bank), then send a live key.").waitFor();
     await next.getByRole("button", { name: "Approve live access" }).click();
-    await next.getByText("200.live: send SVC_KEY_TWO").waitFor();
+    await next.getByText("200.live: a valid live key").waitFor();
     expect((await ask("/organizations/a-bank")).body.data.live_access).toBe("not_approved");
     expect((await send("two")).status).toBe(200);
+  });
+
+  test("of two keys whose minute is over both are shown, and one button moves the clock for both", async () => {
+    const scenario = parseScenario(`
+version: 1
+organizations:
+  a-bank:
+    type: bank
+    keys:
+      one: { environment: test, limits: { per_minute: 1 } }
+      two: { environment: test, limits: { per_minute: 1 } }
+      never: { environment: test, limits: { per_minute: 0 } }
+`);
+    const { page, send } = await openDashboard({ scenario });
+    await send("one", "one", "never", "two", "two");
+    const rejections = page.getByRole("region", { name: "Last rejections" });
+    await rejections.getByRole("button", { name: "Send again" }).nth(2).waitFor();
+    await rejections.getByRole("button", { name: "Create a key with a limit" }).waitFor();
+    const advance = rejections.getByRole("button", { name: "Advance to the next minute" });
+    await advance.waitFor();
+    expect(await advance.count()).toBe(1);
+    await advance.click();
+    await advance.waitFor({ state: "detached" });
   });
 
   test("of two keys with the same rejection both are shown, each once, and what a client did not wait for", async () => {

@@ -38,6 +38,35 @@ describe.skipIf(noBrowser)("the requests", () => {
     await expect.poll(() => hashOf(page)).toBe("#/requests");
   });
 
+  test("are found by their method and their organization, in any case", async () => {
+    const { page, server, send, go } = await openDashboard({ scenario: "key-states" });
+    await send("active", "retiring", "wrong-scope");
+    await fetch(server.url + mePath, { method: "POST" });
+    const count = async (words: string, text: string) => {
+      await go(`requests?filter=${encodeURIComponent(words)}`);
+      await page.getByText(text, { exact: true }).waitFor();
+    };
+    await count("post", "1 of 4 requests");
+    await count("Amberfield", "2 of 4 requests");
+    await count("amberfield-mutual 403", "1 of 4 requests");
+    await count("harvest 200", "1 of 4 requests");
+  });
+
+  test("have heads, a duration, and their status once", async () => {
+    const { page, ask, send, go } = await openDashboard({ scenario: "key-states" });
+    await send("revoked");
+    await ask("/faults", { method: "PUT", json: { faults: [{ then: { status: 503 } }] } });
+    await send("active");
+    await go("requests");
+    expect(await page.locator(".requests .heads").innerText()).toMatch(
+      /Outcome\s+Key\s+Request\s+Duration\s+Time/,
+    );
+    const [ofFault = "", revoked = ""] = await rows(page).allInnerTexts();
+    expect(revoked.match(/401/g)).toHaveLength(1);
+    expect(revoked).toMatch(/\d ms/);
+    expect(ofFault).toMatch(/^fault\.status 503\s/);
+  });
+
   test("a secret in the filter goes nowhere", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await page.getByLabel("Filter").fill(server.sandbox.secret("active"));
@@ -83,7 +112,6 @@ describe.skipIf(noBrowser)("the requests", () => {
   test.each([
     ["revoked", "Create a key like this one"],
     ["expired", "Create a key like this one"],
-    ["rotated", "Create a key like this one"],
     ["organization-inactive", "Activate the organization"],
     ["live-not-approved", "Approve live access"],
     ["live-suspended", "Approve live access"],
@@ -110,6 +138,23 @@ describe.skipIf(noBrowser)("the requests", () => {
       expect((await ask("/requests")).text).not.toContain(secret ?? "svc_");
     },
   );
+
+  test("a rotated key has its replacement for a fix: no other key is offered, and the request gets 200 with it", async () => {
+    const { page, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await send("rotated");
+    await rows(page).first().click();
+    const detail = page.locator(".detail");
+    await detail.getByRole("button", { name: "Send again with retiring" }).click();
+    await page.getByText("Sent again: 200").waitFor();
+    expect(await detail.getByRole("button", { name: "Create" }).count()).toBe(0);
+  });
+
+  test("what to do is labeled, also after a 200", async () => {
+    const { page, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await send("active");
+    await rows(page).first().click();
+    await page.locator(".detail").getByText("What to do: Nothing: the key works.").waitFor();
+  });
 
   test("a request is copied for support without a secret, and leads to the others with its key", async () => {
     const { page, server, send } = await openDashboard({ scenario: "key-states", view: "/requests" });

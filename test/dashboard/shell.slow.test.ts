@@ -1,7 +1,16 @@
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { hashOf, openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
+
+const named = `
+version: 1
+name: My bank
+organizations: { b: { type: bank, keys: { main: { environment: test } } } }
+`.trimStart();
 
 describe.skipIf(noBrowser)("the frame of the page", () => {
   test("a view loads at most 60 kB, and reads nothing twice; only the one with the journal reads that", async () => {
@@ -67,7 +76,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
       // The response comes over the real network.
       await quiet(page);
     }
-    expect(await page.locator(".connection").innerText()).toBe("live");
+    expect(await page.locator(".connection").innerText()).toBe("connected");
     expect((await time()) - started).toBeGreaterThan(18_000);
     await page.evaluate("globalThis.hangs = true");
     await page.clock.runFor(12_000);
@@ -150,6 +159,93 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.locator("#section-scenario :focus").waitFor();
   });
 
+  test("the header has the scenario's name, not the path of its file, and the profile; it stays at the top", async () => {
+    const file = join(temporaryFolder({ "folder/my.yaml": named }), "folder/my.yaml");
+    const { page, send, go } = await openDashboard({ scenario: file, profile: "varied" });
+    const header = page.getByRole("banner");
+    await header.getByText("My bank", { exact: true }).waitFor();
+    await header.getByRole("link", { name: "profile varied" }).waitFor();
+    expect(await header.innerText()).not.toContain("my.yaml");
+    await send(...Array<string>(40).fill("main"));
+    await go("requests");
+    await page.locator(".requests a").nth(30).click();
+    await page.locator(".detail").waitFor();
+    await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(100);
+    expect((await header.boundingBox())?.y).toBe(0);
+  });
+
+  test("a scenario without a name is shown by its file, and downloads have its name", async () => {
+    const file = join(
+      temporaryFolder({ "a folder/my.yaml": named.replace("name: My bank\n", "") }),
+      "a folder/my.yaml",
+    );
+    const { page, go } = await openDashboard({ scenario: file });
+    await page.getByRole("banner").getByText("my.yaml", { exact: true }).waitFor();
+    const nameOf = async (button: string) => {
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: button, exact: true }).click();
+      return (await download).suggestedFilename();
+    };
+    expect(await nameOf("JUnit")).toBe("report-my.xml");
+    await go("sandbox");
+    expect(await nameOf("Download")).toBe("my.yaml");
+  });
+
+  test.each([
+    ["keys/active", "Revoke…", "Revoke the key"],
+    ["sandbox", "Reset…", "Reset it"],
+  ])("in %s, Enter does not confirm %s: Cancel has the focus", async (view, button, action) => {
+    const { page, ask } = await openDashboard({ scenario: "key-states", view: `/${view}` });
+    await page.getByRole("button", { name: button }).press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: action }).waitFor();
+    await dialog.locator(":focus", { hasText: "Cancel" }).waitFor();
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    expect((await ask("/state")).body.data.changed).toBe(false);
+  });
+
+  test("an open dialog shows that the server is gone", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states", view: "/keys/active" });
+    await page.getByRole("button", { name: "Revoke…" }).click();
+    await server.close(0);
+    await page.getByRole("dialog").getByText("The sandbox does not respond.").waitFor();
+  });
+
+  test("at 390 pixels the current view's mark is below its name", async () => {
+    const { page } = await openDashboard({ context: { viewport: { width: 390, height: 844 } } });
+    const borders = await page.locator(".views [aria-current]").evaluate((link) => {
+      const { borderBottomWidth, borderRightWidth } = getComputedStyle(link);
+      return [borderBottomWidth, borderRightWidth];
+    });
+    expect(borders).toEqual(["3px", "0px"]);
+  });
+
+  test.each([
+    ["overview", 0],
+    ["overview", 1],
+    ["sandbox", 0],
+  ])("in %s, after %i rejections, panels next to each other end together", async (view, rejections) => {
+    const { page, server, go } = await openDashboard({ scenario: "key-states" });
+    if (rejections > 0) await fetch(server.url + mePath);
+    await go(view);
+    const holes = await page.evaluate(() => {
+      const panels = [...document.querySelectorAll("main .panel")].map((one) => one.getBoundingClientRect());
+      const isCovered = (x: number, y: number) =>
+        panels.some(({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom);
+      const start = Math.min(...panels.map(({ top }) => top));
+      const end = Math.max(...panels.map(({ bottom }) => bottom));
+      const found: number[] = [];
+      for (let y = start + 1; y < end; y += 4) {
+        // Between two rows, both sides are empty.
+        if (isCovered(400, y) !== isCovered(1200, y)) found.push(y);
+      }
+      return found.length * 4;
+    });
+    // The gaps of a side with two panels.
+    expect(holes).toBeLessThan(40);
+  });
+
   test("without a server, no number is shown that was not read, and no action is offered", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states" });
     await server.close(0);
@@ -218,7 +314,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     expect(await connection.innerText()).toBe("not connected");
     await page.unroute("**/__sandbox/**");
     await runFor(3000);
-    expect(await connection.innerText()).toBe("live");
+    expect(await connection.innerText()).toBe("connected");
   });
 
   test.each([
@@ -249,7 +345,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     },
   );
 
-  test.each(["Story", "Requests"])(
+  test.each(["Sandbox", "Requests"])(
     "without a server, %s reads nothing, and shows that it is not connected",
     async (title) => {
       const { page, server } = await openDashboard({ scenario: "rotation" });
@@ -257,7 +353,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
       await page.locator(".connection", { hasText: "not connected" }).waitFor();
       await page.getByRole("link", { name: title, exact: true }).click();
       await page.evaluate(() => location.assign(location.hash.replace("requests", "requests/req_1")));
-      await page.locator("main").getByText("Not connected.").waitFor();
+      await page.locator("main").getByText("Not connected.").first().waitFor();
       expect(await page.getByText("Reading…").count()).toBe(0);
     },
   );

@@ -53,9 +53,8 @@ test("from the first page every other one is reached without a token, and each l
     }
   }
   const written = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
-  expect([...reached].sort()).toEqual(
-    written.map((name) => `/__sandbox/docs/${name.replace(".md", "")}`).sort(),
-  );
+  const names = [...written.map((name) => name.replace(".md", "")), "first-steps", "agents"];
+  expect([...reached].sort()).toEqual(names.map((name) => `/__sandbox/docs/${name}`).sort());
   expect(dead).toEqual([]);
 });
 
@@ -91,24 +90,38 @@ test("each place that the dashboard links to is there", async () => {
   }
 });
 
+test("a page that does not exist is a page for people, with links to all", async () => {
+  const { server } = await serveControl();
+  const headers = { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" };
+  const { status, bytes } = await exchange(server.url, { path: "/__sandbox/docs/gone", headers });
+  const text = String(bytes);
+  expect(status).toBe(404);
+  expect(text).toContain("There is no such page");
+  const [, list = ""] = text.split("<main");
+  for (const name of ["first-steps", "exec", "control-plane", "agents"]) {
+    expect(list).toContain(`<a href="${name}">`);
+  }
+});
+
+test("the first item of the list is a page: the README", async () => {
+  const pageAt = await pagesOf();
+  const { text } = await pageAt(start);
+  expect(text).toContain('<a href="first-steps">First steps</a>');
+  expect((await pageAt("/__sandbox/docs/first-steps")).anchors).toContain("in-your-project");
+});
+
 test("the folder leads to the first page, also below a prefix, and what is no page is an error", async () => {
   const { ask, server } = await serveControl();
   for (const [path, location] of [
     ["/docs", "./docs/README"],
     ["/docs/", "./README"],
+    ["/docs/exec/", "../exec"],
+    ["/docs/exec.md", "./exec"],
   ]) {
     const { status, headers } = await exchange(server.url, { path: `/__sandbox${path}` });
     expect([status, headers.location]).toEqual([308, location]);
   }
-  for (const page of [
-    "gone",
-    "constructor",
-    "README.md",
-    "gone.webp",
-    "..%2fpackage.json",
-    "%2e%2e",
-    "a/b",
-  ]) {
+  for (const page of ["gone", "constructor", "gone.webp", "..%2fpackage.json", "%2e%2e", "a/b"]) {
     const { status, body } = await ask(`/docs/${page}`);
     expect([page, status, body.error.code]).toEqual([page, 404, "not_found"]);
   }

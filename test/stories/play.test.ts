@@ -113,6 +113,12 @@ describe("svc-sandbox play", () => {
     expect((await play(slipping)).stdout).toContain("The end: 3 steps, 2 not as expected.");
   });
 
+  it("refers to the step that printed the body, not to one that referred to it", async () => {
+    const request = "- request: { key: active }";
+    const { stdout } = await play(storyScenario([request, request, "- advance: 1m", request]));
+    expect(stdout.match(/The body of step \d/g)).toEqual(["The body of step 1", "The body of step 1"]);
+  });
+
   it("shows the timeline's steps in between", async () => {
     const more = "timeline:\n  - { at: 10m, revoke: { key: active } }";
     const { stdout } = await play(storyScenario(["- advance: 1h"], more));

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import type { SandboxEvent } from "../../src/sandbox/journal/events.js";
@@ -6,6 +7,8 @@ import { runDue } from "../../src/sandbox/operations/operations.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
 import { doors } from "../support/doors.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const scenario = parseScenario(`
 version: 1
@@ -112,4 +115,58 @@ test("with a running clock, a server reports a step when it happens", async () =
   sandbox.journal.subscribe(({ type }) => told.push(type));
   await expect.poll(() => told).toContain("key.revoked");
   expect(server.sandbox.keys.get("main").revokedAt).toBe("2026-03-02T09:00:01.000Z");
+});
+
+const dueAtStart = `
+version: 1
+organizations:
+  a: { type: bank, keys: { main: { environment: test } } }
+timeline:
+  - { at: 0s, revoke: { key: main } }
+  - { at: 0s, revoke: { key: main }, expect: { error: name_taken } }
+story:
+  - request: { key: main }
+    expect: { outcome: 401.revoked }
+`;
+
+test("R41 a step that is due at the start has run for keys and explain of a file as for a client", async () => {
+  const cwd = temporaryFolder({ "zero.yaml": dueAtStart });
+  const keys = await runCli(["keys", "zero.yaml", "--json"], { cwd });
+  expect(JSON.parse(keys.stdout)).toMatchObject([{ ref: "main", status: 401 }]);
+  const explained = await runCli(["explain", "main", "zero.yaml", "--json"], { cwd });
+  expect(JSON.parse(explained.stdout)).toMatchObject({ outcome: "401.revoked" });
+});
+
+test("the first step of a story shows what the steps did that were due at the start, also that one was not as expected", () => {
+  const sandbox = stateOf(createSandbox({ scenario: parseScenario(dueAtStart) }));
+  const [first] = [...runStory(sandbox)];
+  expect(first?.timeline.map(({ step }) => step.at)).toEqual(["0s", "0s"]);
+  expect(first?.differences).toMatchObject([
+    { at: "timeline[1].error", expected: '"name_taken"', found: expect.stringContaining("key_not_active") },
+  ]);
+});
+
+test("a step before the real time is an error where its scenario starts, as one before clock.now", async () => {
+  const past = dueAtStart.replace("{ at: 0s, revoke", "{ at: 2020-01-01T00:00:00Z, revoke");
+  const problems = [expect.objectContaining({ code: "timeline_order", field: "timeline[0].at" })];
+  expect(() => createSandbox({ scenario: parseScenario(past) })).toThrow(
+    expect.objectContaining({ problems }),
+  );
+  expect(
+    createSandbox({ scenario: parseScenario(past), now: "2019-01-01T00:00:00Z" }).keys.list(),
+  ).toHaveLength(1);
+  const cwd = temporaryFolder({ "past.yaml": past });
+  const { code, stderr } = await runCli(["validate", "past.yaml"], { cwd });
+  expect([code, stderr.includes("past.yaml:6:")]).toEqual([1, true]);
+});
+
+test("a reset of a sandbox whose steps are over by then runs them at once", () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 2, 2, 9) });
+  onTestFinished(() => void vi.useRealTimers());
+  const later = dueAtStart.replaceAll("at: 0s", "at: 2026-03-02T10:00:00Z");
+  const sandbox = createSandbox({ scenario: parseScenario(later) });
+  expect(sandbox.keys.get("main").state).toBe("active");
+  vi.setSystemTime(Date.UTC(2026, 2, 2, 11));
+  sandbox.reset();
+  expect(sandbox.keys.get("main").state).toBe("revoked");
 });

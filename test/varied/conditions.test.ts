@@ -78,6 +78,15 @@ test("a fault that never fires changes no variant of a mixed run", () => {
   expect(new Set(without.given.map(({ headers }) => headers.length)).size).toBeGreaterThan(1);
 });
 
+test("R6 a wrong success of a run counts the request that it is given to, as its key's other successes do", () => {
+  const run = conditionedRun({
+    onRequest: { which: { kind: "each", outcome: "403.insufficient_scope" }, gets: { kind: "wrong_answer" } },
+  });
+  const sandbox = startFrozen("key-states", { run });
+  const { body } = ask(sandbox, { key: "wrong-scope" });
+  expect(JSON.parse(body).data.usage).toEqual({ today: 1 });
+});
+
 test("a response that nobody got has no varied point", () => {
   const conditions: readonly RunConditions[] = [
     { profile: "varied", faults: [{ when: { outcome: "200.test" }, then: { reset: true } }] },

@@ -1,5 +1,6 @@
 import { errorRows, meRows, textRows } from "./body-rows.js";
 import { headerRows, rewrittenHeader } from "./header-rows.js";
+import { requestIdForms } from "./request-id-forms.js";
 import {
   allStatuses,
   assumptionRow,
@@ -10,21 +11,14 @@ import {
   valuesAsIds,
 } from "./row.js";
 
-// Each form contains the digits that distinguish ids, and no two forms have the same length.
-const requestIdForm = row("request_id_form", allStatuses, "prefixed", {
-  uuid: { requestId: uuidWith },
-  trace: { requestId: (digits) => digits + digits.slice(0, 8) },
-  dated: { requestId: (digits) => `1-${digits.slice(16)}-${digits}` },
-  number: { requestId: (digits) => String(Number.parseInt(digits.slice(16), 16)) },
-  opaque: { requestId: (digits) => `gw:7/${digits}+A==` },
-  long: { requestId: (digits) => `${digits}.`.repeat(8) },
-});
+const { prefixed: _, ...otherIdForms } = requestIdForms;
 
-/** A UUID that contains the digits of a request id. */
-function uuidWith(digits: string): string {
-  const all = digits + digits.slice(0, 6);
-  return `${all.slice(0, 8)}-${all.slice(8, 12)}-4${all.slice(12, 15)}-a${all.slice(15, 18)}-${all.slice(18, 30)}`;
-}
+const requestIdForm = row(
+  "request_id_form",
+  allStatuses,
+  "prefixed",
+  Object.fromEntries(Object.entries(otherIdForms).map(([id, { make }]) => [id, { requestId: make }])),
+);
 
 const requestIdOnErrors = assumptionRow("request_id_on_errors", errorStatuses, {
   absent: { is: false },

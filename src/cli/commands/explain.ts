@@ -2,6 +2,7 @@ import { me } from "../../api/endpoints/me.js";
 import { endpointNamed } from "../../api/endpoints.js";
 import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
+import { isRequestId } from "../../api/variation/request-id-forms.js";
 import { ControlClient, findListener, longestSearch } from "../../node/clients/control-client.js";
 import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
@@ -45,10 +46,6 @@ type ExplainCall = CallOf<typeof flags>;
 
 const runningFlagNames = flag.flagNamesOf(runningFlags);
 const sandboxFlagNames = flag.flagNamesOf(flag.sandboxFlags);
-
-/** The form of a request id, in every profile. */
-const requestId =
-  /^(?:req_[0-9a-z]{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24}|gw:.*)$/i;
 
 /** The form of the start of a request id. A word of this form that is no ref is meant as one. */
 const cutRequestId = /^(?:req_[0-9a-z]*|[0-9a-f]{8}-[0-9a-f-]*|1-[0-9a-f]{8}-[0-9a-f]*)$/i;
@@ -118,7 +115,7 @@ export const explainCommand = declareCommand({
 function isAboutRequest({ args }: Pick<ExplainCall, "args">): boolean {
   const [word = "", scenario] = args;
   if (word === "last") return scenario === undefined;
-  return requestId.test(word);
+  return isRequestId(word);
 }
 
 /** Explains a request that the running sandbox has got. */
@@ -453,8 +450,8 @@ function paintExplanation(text: string, status: number, style: Style): string {
   const checkLine = /^ {2}(passed|rejected|not reached) +(.*)$/gm;
   const withChecks = text.replace(checkLine, (line, result: keyof typeof marks, rest: string) => {
     const { sign, paint } = marks[result];
-    const shown = isTerminal ? `${sign}  ${rest}` : line.trimStart();
-    return `  ${paint(shown)}`;
+    const marked = isTerminal ? `${sign}  ${rest}` : line.trimStart();
+    return `  ${paint(marked)}`;
   });
 
   const paintResponse = paintStatus(palette, status);

@@ -5,6 +5,7 @@ import { buildOrganization } from "../../sandbox/scenario-keys.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import { listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
+import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Printer } from "../terminal.js";
@@ -56,8 +57,7 @@ type FixturesCall = CallOf<typeof flags>;
 
 export const fixturesCommand = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",
-  description:
-    "Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population; fixtures/README.md describes farmers. In CSV, lists are counted or summed.",
+  description: `Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population. Farmers are described in ${docsPlace("scenario-reference", "farmers")}. In CSV, lists are counted or summed.`,
   args: { "<kind>": "organizations or farmers" },
   flags,
   modes: [

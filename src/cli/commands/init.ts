@@ -14,6 +14,7 @@ import { tryParseJson } from "../../schema/json.js";
 import { isMapping } from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
+import { docsPlace, servedDocs } from "../docs-place.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
@@ -113,7 +114,7 @@ function readClient(text: string, from: string): ClientKind {
   const kind = clientKinds.find((known) => known === text);
   if (kind !== undefined) return kind;
   throw usageError(
-    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. docs/test-runners.md in the package has recipes.`,
+    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. Recipes: ${docsPlace("test-runners")}.`,
   );
 }
 
@@ -297,7 +298,7 @@ async function installSteps(kind: ClientKind, project: ProjectNeeds, io: Io): Pr
   const commands = installCommands(kind, project, lacksPackage, installed);
   steps.push(commands.map((line) => `  ${line}`).join("\n"));
   steps.push(`Then run this again: ${io.program} init --client ${kind}`);
-  if (kind === "junit") steps.push("No Maven, no Gradle: docs/test-runners.md#junit-5 in the package.");
+  if (kind === "junit") steps.push(`No Maven, no Gradle: ${docsPlace("test-runners", "junit-5")}.`);
   return steps;
 }
 
@@ -387,10 +388,11 @@ Read ${installed ?? copy} before you write or change code that calls the relying
   return [`Added a section to AGENTS.md.`];
 }
 
-/** The command lines of a text as this program is started: a machine with the single executable may have no npx. */
+/** A text for coding agents as this program is started: a machine with the single executable may have no npx, and has no files of the package. */
 function asStartedHere(text: string): string {
   if (!isExecutable()) return text;
-  return text.replaceAll("npx --no-install ", "");
+  const lines = text.replaceAll("npx --no-install ", "");
+  return lines.replace("`docs/` next to this file", `${servedDocs}/ of a running sandbox`);
 }
 
 function makeFolderFor(file: string): void {

@@ -114,8 +114,8 @@ async function playAll(
   let unexpected = 0;
   let steps = 0;
   let isEnded = false;
-  // The last step with a response: of an equal body, only the changes are shown.
-  let earlier: PlayedStep | undefined;
+  // The last step whose whole body was printed: of one that is nearly equal, only the changes are.
+  let printed: PlayedStep | undefined;
   for (const result of runStory(sandbox)) {
     steps = result.number;
     let problems: readonly PlacedDifference[] = [];
@@ -125,8 +125,11 @@ async function playAll(
       problems = placeDifferences(result, await opened.places());
     }
 
-    const text = stepProse(result, problems, sandbox, io.stdout.style(), earlier);
-    if (result.response !== null) earlier = result;
+    const style = io.stdout.style();
+    const text = stepProse(result, problems, sandbox, style, printed);
+    if (result.response?.body && bodyChanges(result.response, style.palette, printed) === undefined) {
+      printed = result;
+    }
     if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(snakeCase(stepView(result))))}\n`);
     else io.stdout.say(text);
 
@@ -215,16 +218,16 @@ function openingProse(sandbox: SandboxState, outline: string, { palette }: Style
   return `${lines.join("\n")}\n\n`;
 }
 
-/** Describes a step as a narrator, with what happened in between. `earlier` is the last step before it with a response. */
+/** Describes a step as a narrator, with what happened in between. `printed` is the last step before it whose whole body was printed. */
 function stepProse(
   result: PlayedStep,
   problems: readonly PlacedDifference[],
   sandbox: SandboxState,
   style: Style,
-  earlier?: PlayedStep,
+  printed?: PlayedStep,
 ): string {
   const lines = [style.palette.dim(`Step ${result.number} of ${result.of}`)];
-  lines.push(...stepLines(result, sandbox, style, earlier));
+  lines.push(...stepLines(result, sandbox, style, printed));
   for (const { at, step, performed } of result.timeline) {
     lines.push(...actionLines(`In between, at ${timeInWords(at)}: `, step, performed, style));
   }
@@ -233,14 +236,14 @@ function stepProse(
 }
 
 /** The lines of a step without what happened around it. */
-function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, earlier?: PlayedStep): string[] {
+function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, printed?: PlayedStep): string[] {
   const { say, request, response, performed, step } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
   // A step that failed is described by its problem.
   if (result.failure !== null) return [];
   if (request !== null && response !== null) {
-    const lines = [...requestLines(request, sandbox, style), "", ...responseLines(response, style, earlier)];
+    const lines = [...requestLines(request, sandbox, style), "", ...responseLines(response, style, printed)];
     return lines.map((line) => (line === "" ? "" : `  ${line}`));
   }
   if (performed !== null) return actionLines("", step, performed, style);
@@ -297,7 +300,7 @@ function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: 
 const headersOfTransport = ["content-length", "date", "connection"];
 
 /** Returns a response as a client reads it, line by line, and its outcome; a missing response as a sentence. */
-function responseLines(response: StoryResponse, { palette }: Style, earlier?: PlayedStep): string[] {
+function responseLines(response: StoryResponse, { palette }: Style, printed?: PlayedStep): string[] {
   const { status, outcome, fault } = response;
   const lines: string[] = [];
   if (status === 0) {
@@ -308,7 +311,10 @@ function responseLines(response: StoryResponse, { palette }: Style, earlier?: Pl
     for (const [name, value] of Object.entries(response.headers)) {
       if (!headersOfTransport.includes(name)) lines.push(headerLine(name, redactKeys(value), palette));
     }
-    if (response.body !== "") lines.push("", ...changedLines(response, palette, earlier));
+    if (response.body !== "") {
+      const changes = bodyChanges(response, palette, printed);
+      lines.push("", ...(changes ?? bodyLines(response.body, palette)));
+    }
   }
 
   lines.push(palette.dim(`${outcome}: ${outcomeRow(outcome).when}`));
@@ -316,17 +322,21 @@ function responseLines(response: StoryResponse, { palette }: Style, earlier?: Pl
   return lines;
 }
 
-/** Returns the lines of a body; of a body with the lines of the earlier one, only those that have changed. */
-function changedLines(response: StoryResponse, palette: Palette, earlier?: PlayedStep): string[] {
+/** How a body differs from the one that a step has printed, line by line; `undefined` if it has to be printed itself. */
+function bodyChanges(
+  response: StoryResponse,
+  palette: Palette,
+  printed: PlayedStep | undefined,
+): readonly string[] | undefined {
+  if (printed?.response?.status !== response.status) return undefined;
   const lines = bodyLines(response.body, palette);
-  // What has changed says something only if most has not.
-  if (earlier?.response?.status !== response.status) return lines;
-  const before = bodyLines(earlier.response.body, palette);
+  const before = bodyLines(printed.response.body, palette);
   const changed = lines.filter((line, index) => line !== before[index]);
-  if (before.length !== lines.length || changed.length * 2 > lines.length) return lines;
+  // What has changed says something only if most has not.
+  if (before.length !== lines.length || changed.length * 2 > lines.length) return undefined;
 
   const end = changed.length === 0 ? "." : ", except:";
-  return [palette.dim(`The body of step ${earlier.number}${end}`), ...changed];
+  return [palette.dim(`The body of step ${printed.number}${end}`), ...changed];
 }
 
 /** The header with a key, in place of which it has the start that all keys of its kind have; `undefined` without a key. */

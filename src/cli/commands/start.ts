@@ -8,7 +8,7 @@ import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startOptionsOf } from "../../sandbox/start-sandbox.js";
-import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { problemsAt, ScenarioError } from "../../scenario/problems.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
@@ -347,16 +347,18 @@ async function warnOfScenario(serving: Serving, sandbox: SandboxState): Promise<
 
   const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
   const { placeOf, spelling } = await places();
-  const warn = (what: string, problems: readonly FieldProblem[]) => {
-    if (problems.length === 0) return;
-    const error = new ScenarioError(problemsAt(problems, placeOf, name));
-    logger.note(`${what}:\n\n${error.message}\n`);
-  };
   const warnings = scenarioWarnings(loaded, { spelling }, startOptionsOf(flags));
-  warn(`Steps of ${name} that may fail`, warnings.failingSteps);
-  warn(`Secrets of ${name} that may be real`, warnings.unmarkedSecrets);
-  warn(`Scopes of ${name} that no key has`, warnings.unheldScopes);
-  warn(`Numbers of ${name} that JSON shortens`, warnings.shortenedDecimals);
+  const titles: Readonly<Record<keyof typeof warnings, string>> = {
+    failingSteps: `Steps of ${name} that may fail`,
+    unmarkedSecrets: `Secrets of ${name} that may be real keys`,
+    unheldScopes: `Scopes of ${name} that no key has`,
+    shortenedDecimals: `Numbers of ${name} that JSON shortens`,
+  };
+  for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
+    if (warnings[kind].length === 0) continue;
+    const error = new ScenarioError(problemsAt(warnings[kind], placeOf, name));
+    logger.note(`${titles[kind]}:\n\n${error.message}\n`);
+  }
 }
 
 function whyStopping({ flags, io }: StartCall): string {

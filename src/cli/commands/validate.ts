@@ -62,15 +62,14 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
       return new ScenarioError(problemsAt(problems, placeOf, loaded.name));
     };
 
-    const { failingSteps, ...usuallyMistakes } = scenarioWarnings(loaded, { spelling });
+    const { failingSteps, ...others } = scenarioWarnings(loaded, { spelling });
     const failing = toError(failingSteps);
     if (failing !== undefined) throw failing;
 
     // Bundled scenarios are tested: they need no warnings.
     const isBundled = files.length === 0 && piped === undefined;
     if (isBundled) return { file, code: exitCode.fine, scenario };
-    const warning = toError(Object.values(usuallyMistakes).flat());
-    return { file, code: exitCode.fine, scenario, warning };
+    return { file, code: exitCode.fine, scenario, warning: toError(Object.values(others).flat()) };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     const code = error instanceof ScenarioError ? exitCode.failed : exitCode.usage;

@@ -64,9 +64,9 @@ export const verifyCommand = declareCommand({
   async run(call) {
     const { args, flags, io } = call;
     const orAll = ", or give --all for every bundled one";
-    const given = flags.all === true ? [...scenarioNames, ...args] : namedOrOwn(args, "verify", io, orAll);
+    const wanted = flags.all === true ? [...scenarioNames, ...args] : namedOrOwn(args, "verify", io, orAll);
     // A scenario that is named twice is verified once.
-    const names = [...new Set(given)];
+    const names = [...new Set(wanted)];
     if (flags.watch === true) return verifyOnChange(names, call);
     const verified = await verifyAll(names, call);
     return verified.exitCode;

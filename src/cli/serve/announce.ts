@@ -15,6 +15,7 @@ import type { CommandCall } from "../command.js";
 import type { Io } from "../io.js";
 import { keyRows, keyTable, rejectedRows } from "../key-rows.js";
 import type { Style } from "../terminal.js";
+import { noteRefusedPort } from "./refused-ports.js";
 import type { ServeFlags } from "./serve-options.js";
 
 /** The flags that decide what the announcement shows, and where. */
@@ -70,6 +71,7 @@ export function announce(
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */
 export function noteReach(server: RunningServer, { flags }: AnnouncedCall, log: Logger): void {
   const { url } = server;
+  noteRefusedPort(server, log);
   const { host = "", publicUrl, allowHosts = [] } = flags;
   if (isWildcard(host) && publicUrl === undefined) {
     log.note(

@@ -23,6 +23,7 @@ import type * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { warnOfPinned } from "../open-scenario.js";
 import { createLog, logEvents } from "./log.js";
+import { noteRefusedPort } from "./refused-ports.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
@@ -108,6 +109,7 @@ async function runWhileServing(
   const server = await serve(sandbox, { ...options, beforeControlCall: readFolder });
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
+  noteRefusedPort(server, logger);
 
   const { name, seed, profile } = sandbox;
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);

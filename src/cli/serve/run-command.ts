@@ -1,3 +1,10 @@
+// Runs a command of the user as a child process, in one of two ways:
+// - `exec`: in the process group of this process, at its terminal. The terminal sends Ctrl-C to both, and the command reads
+//   the input.
+// - `certify` (with `isLate`): in its own group, without input. It is killed with all that it has started, when it is late
+//   and when it has ended.
+// It never outlives this process.
+
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import { fstatSync } from "node:fs";
 import { constants } from "node:os";
@@ -103,7 +110,7 @@ class RunningCommand {
   readonly #resolve: (end: CommandEnd) => void;
   /** Functions that stop passing signals and output. */
   readonly #releases: (() => void)[] = [];
-  /** Called at the end of this process, which the command does not outlive. */
+  /** Ends the command when this process exits. */
   readonly #endWithUs = () => void this.#send(this.#hasOwnGroup ? "SIGKILL" : "SIGTERM");
   #isTimedOut = false;
   #signalCount = 0;
@@ -117,7 +124,7 @@ class RunningCommand {
     this.#hasOwnGroup = isLate !== undefined;
     this.#resolve = resolve;
 
-    // What ends it from outside: its time, a signal, and the end of this process.
+    // Three things end it from outside: its time, a signal, and the end of this process.
     if (isLate !== undefined) {
       this.#latenessTimer = setInterval(() => {
         if (isLate()) this.#killLate();

@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -33,6 +34,13 @@ import { pathText } from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
+// A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
+// src/runs/run-writer.ts shows which files it has. This process makes the folder, reads it while the command runs, and
+// removes it. What must be so:
+// - The folder has keys: only its owner reads it, and no way to end leaves it behind. A killed run does; a later one removes
+//   such a folder after a day, if no process has its lock.
+// - The command can write anything into it: a file is read only if a sandbox could have written it.
+
 const folderPrefix = "svc-sandbox-run-";
 
 /** What to do if the folder cannot be written. */
@@ -42,8 +50,8 @@ const folderHint = "Name another folder in TMPDIR.";
 export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
   const runs = await makeFolderOfRuns();
   await removeLeftFolders(runs);
-  const path = await makeRunFolder(runs);
-  const folder = new RunFolder(path, await lock(path));
+  const { path, unlock } = await makeLockedFolder(runs);
+  const folder = new RunFolder(path, unlock);
 
   // Sandboxes do not need the scenario's text and files.
   const { name, scenario } = run.scenario;
@@ -68,6 +76,23 @@ async function makeFolderOfRuns(): Promise<string> {
   // Another user may have made it first. Windows has no numbers of users.
   const isOnlyOurs = user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
   return isOnlyOurs ? folder : temporary;
+}
+
+/** A folder of one run, and how to unlock it. */
+interface LockedFolder {
+  readonly path: string;
+  readonly unlock: () => void;
+}
+
+/** Makes a folder that no other start removes. */
+async function makeLockedFolder(runs: string): Promise<LockedFolder> {
+  for (;;) {
+    const path = await makeRunFolder(runs);
+    const unlock = await lock(path);
+    // Before the lock, a start with another clock may take it for one that a killed run has left. Then it gets another name.
+    if (unlock !== undefined && existsSync(path)) return { path, unlock };
+    unlock?.();
+  }
 }
 
 async function makeRunFolder(runs: string): Promise<string> {
@@ -103,7 +128,7 @@ async function removeIfLeft(path: string): Promise<void> {
 /** The folder of a run. The sandboxes of its command add lines to files in it, which this process reads and counts. */
 export class RunFolder {
   readonly path: string;
-  readonly #unlock: (() => void) | undefined;
+  readonly #unlock: () => void;
   /** The files of sandboxes, by the ids in their names. */
   readonly #files = new Map<string, GrowingFile>();
   /** The versions of sandboxes whose requests could not be counted. */
@@ -113,7 +138,7 @@ export class RunFolder {
   /** Why the folder could not be removed. */
   #removeFailure: string | undefined;
 
-  constructor(path: string, unlock: (() => void) | undefined) {
+  constructor(path: string, unlock: () => void) {
     this.path = path;
     this.#unlock = unlock;
     // A crash must not leave keys in the folder.
@@ -128,7 +153,7 @@ export class RunFolder {
     } catch (error) {
       this.#removeFailure = fileFailure(error);
     }
-    this.#unlock?.();
+    this.#unlock();
   };
 
   /** Whether this is the first claim of a name, over all processes of the run. */

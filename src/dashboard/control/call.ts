@@ -25,9 +25,9 @@ export function useToken(token: string): void {
 
 /** Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. */
 export function takeToken(): void {
-  const found = /^#token=([^&]+)&?(.*)$/.exec(location.hash);
-  if (found === null) return;
-  const [, token = "", view = ""] = found;
+  const match = /^#token=([^&]+)&?(.*)$/.exec(location.hash);
+  if (match === null) return;
+  const [, token = "", view = ""] = match;
   history.replaceState(null, "", `${location.pathname}${location.search}#${view}`);
   useToken(decodeURIComponent(token));
   dispatchEvent(new Event("hashchange"));
@@ -103,8 +103,8 @@ async function readProblem(response: Response): Promise<ControlError> {
     const { code, message, details } = JSON.parse(text).error;
     // The key exists but was not saved, so this message is the only place with its secret.
     const secret = details?.data?.secret;
-    const shown = secret === undefined ? message : `${message} The secret is ${secret}.`;
-    return new ControlError(code, shown, describeFields(details?.fields));
+    const words = secret === undefined ? message : `${message} The secret is ${secret}.`;
+    return new ControlError(code, words, describeFields(details?.fields));
   } catch {
     const words = `The sandbox returned ${response.status}: ${text.slice(0, 200)}`;
     return new ControlError("unexpected_response", words);

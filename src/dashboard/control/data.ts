@@ -56,8 +56,8 @@ class FollowedPath {
     } catch (error) {
       const problem = error as ControlError;
       // What is gone is no longer shown. A sandbox that does not respond still has it.
-      const kept = problem.code === "not_found" ? noAnswer : this.lastAnswer;
-      return { ...kept, problem };
+      const lastKnown = problem.code === "not_found" ? noAnswer : this.lastAnswer;
+      return { ...lastKnown, problem };
     }
   }
 }

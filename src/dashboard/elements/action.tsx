@@ -102,7 +102,7 @@ export function QuestionDialog({ title, text, action, run, onClose }: QuestionPr
         <Button class="danger" run={runAndClose}>
           {action}
         </Button>
-        <Button isLocal run={onClose}>
+        <Button isLocal class="quiet cancel" run={onClose}>
           Cancel
         </Button>
       </footer>

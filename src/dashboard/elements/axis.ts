@@ -1,4 +1,4 @@
-// The axis of the lifelines. Instants are in epoch milliseconds, places from 0 (left) to 1 (right).
+// The axis of the lifelines. Instants are in epoch milliseconds, positions from 0 (left) to 1 (right).
 //
 // A minute and a year can both be read on it, as on the plan of a metro, because it is not even. It goes through stations:
 // the instants that have a name. Three things must be so:
@@ -30,15 +30,15 @@ function looksFarFrom(now: number, at: number): number {
 export interface TimeAxis {
   /** The instants with a name, earliest first: two or more. */
   readonly stations: readonly number[];
-  /** The place of an instant; one outside of the axis is at the next side. */
-  readonly placeOf: (at: number) => number;
+  /** The position of an instant; one outside of the axis is at the next side. */
+  readonly positionOf: (at: number) => number;
 }
 
 /** What is between two stations. */
 interface Gap {
   readonly from: number;
   readonly to: number;
-  /** The place of its start. */
+  /** The position of its start. */
   readonly left: number;
   readonly width: number;
 }
@@ -48,7 +48,7 @@ export function createAxis(named: readonly number[], now: number): TimeAxis {
   const stations = chooseStations(named, now);
   const gaps = layOutGaps(stations);
 
-  const placeOf = (at: number) => {
+  const positionOf = (at: number) => {
     if (at <= (stations[0] as number)) return 0;
     if (at >= (stations.at(-1) as number)) return 1;
 
@@ -57,7 +57,7 @@ export function createAxis(named: readonly number[], now: number): TimeAxis {
     const part = (looksFarFrom(now, at) - start) / (looksFarFrom(now, to) - start);
     return left + width * part;
   };
-  return { stations, placeOf };
+  return { stations, positionOf };
 }
 
 function layOutGaps(stations: readonly number[]): readonly Gap[] {
@@ -96,10 +96,10 @@ function thinOut(sorted: readonly number[], now: number, spacing: number): reado
   const chosen: number[] = [];
   let before = Number.NEGATIVE_INFINITY;
   for (const at of sorted) {
-    const place = looksFarFrom(now, at);
-    if (place - before < spacing || at === last) continue;
+    const distance = looksFarFrom(now, at);
+    if (distance - before < spacing || at === last) continue;
     chosen.push(at);
-    before = place;
+    before = distance;
   }
   chosen.push(last);
   return chosen;

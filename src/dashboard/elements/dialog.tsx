@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { whyOffline } from "../control/call.js";
+import { useShared } from "../control/shared.js";
 
 interface DialogProps {
   readonly title: string;
@@ -10,13 +12,14 @@ interface DialogProps {
 /** A dialog that keeps the focus until one of its buttons or Escape closes it. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const offline = useShared(whyOffline);
   useLayoutEffect(() => {
-    const shown = dialog.current;
-    shown?.showModal();
-    // A form starts at its first field.
-    shown?.querySelector<HTMLElement>("input, select")?.focus();
+    const element = dialog.current;
+    element?.showModal();
+    // A form starts at its first field, a question at what changes nothing.
+    element?.querySelector<HTMLElement>("input, select, .cancel")?.focus();
     // Returns the focus while the dialog is still in the page.
-    return () => shown?.close();
+    return () => element?.close();
   }, []);
   // Removed while it is still open. A hidden dialog would keep its content, such as a secret, in the page.
   const leave = (event: Event) => {
@@ -35,6 +38,11 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     >
       <div class="stack">
         <h2>{title}</h2>
+        {offline && (
+          <p class="notice" role="status">
+            {offline}
+          </p>
+        )}
         {children}
       </div>
     </dialog>

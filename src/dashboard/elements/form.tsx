@@ -44,9 +44,9 @@ export function Form(props: FormProps) {
 
   const submit = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
-    const sent = event.currentTarget;
-    const entered = new FormData(sent, event.submitter);
-    if (!isRunning && !isOffline) enqueue(() => props.send(entered, sent));
+    const submitted = event.currentTarget;
+    const entered = new FormData(submitted, event.submitter);
+    if (!isRunning && !isOffline) enqueue(() => props.send(entered, submitted));
   };
   return (
     <form class={props.class} ref={form} aria-busy={isRunning} onSubmit={submit}>
@@ -125,8 +125,8 @@ export function RefField(props: FieldProps & { readonly name: "key" | "organizat
 
   const refs = [];
   for (const { organization, keys } of sections) {
-    const found = props.name === "key" ? keys : [organization];
-    refs.push(...found.map(({ ref }) => ref));
+    const named = props.name === "key" ? keys : [organization];
+    refs.push(...named.map(({ ref }) => ref));
   }
   return (
     <div onInput={({ target }) => setEntered((target as HTMLInputElement).value)}>

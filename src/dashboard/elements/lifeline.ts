@@ -89,9 +89,9 @@ export function chooseKeys(
   requests: readonly Request[],
   max: number,
 ): readonly ListedKey[] {
-  const sent: readonly (string | null)[] = requests.map(({ key }) => key);
+  const sentRefs: readonly (string | null)[] = requests.map(({ key }) => key);
   // By the latest request, which is -1 for an unused key; an end decides between unused keys.
-  const rank = (key: ListedKey) => sent.lastIndexOf(key.ref) + (keyEnd(key) === null ? 0 : 0.5);
+  const rank = (key: ListedKey) => sentRefs.lastIndexOf(key.ref) + (keyEnd(key) === null ? 0 : 0.5);
   const ranked = [...keys].sort((one, other) => rank(other) - rank(one));
   const chosen = new Set(ranked.slice(0, max));
   return keys.filter((key) => chosen.has(key));
@@ -203,25 +203,25 @@ export function lifeSentence(key: ListedKey, requests: readonly Request[]): stri
 
 /** Requests of one key that are alike, and too close to be told apart. */
 export interface Dot {
-  readonly place: number;
+  readonly position: number;
   readonly outcome: string;
   readonly count: number;
-  /** The number of other dots at the same place, with newer requests. */
+  /** The number of other dots at the same position, with newer requests. */
   readonly newer: number;
 }
 
 /** The dots of a key's requests, which are oldest first. */
-export function groupIntoDots(requests: readonly Request[], { placeOf }: TimeAxis): readonly Dot[] {
-  const dots: { place: number; outcome: string; count: number; newer: number }[] = [];
+export function groupIntoDots(requests: readonly Request[], { positionOf }: TimeAxis): readonly Dot[] {
+  const dots: { position: number; outcome: string; count: number; newer: number }[] = [];
   for (const { at, outcome } of requests) {
-    const place = placeOf(Date.parse(at));
-    const near = dots.filter((dot) => Math.abs(dot.place - place) < 1 / maxDots);
+    const position = positionOf(Date.parse(at));
+    const near = dots.filter((dot) => Math.abs(dot.position - position) < 1 / maxDots);
     // Alike if the start of the outcome is: a status, or a fault.
     const same = near.find((dot) => dot.outcome.slice(0, 3) === outcome.slice(0, 3));
     if (same !== undefined) same.count += 1;
     else {
       for (const older of near) older.newer += 1;
-      dots.push({ place, outcome, count: 1, newer: 0 });
+      dots.push({ position, outcome, count: 1, newer: 0 });
     }
   }
   return dots;

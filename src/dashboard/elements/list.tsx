@@ -74,45 +74,48 @@ export function MoreRows({ left }: Readonly<{ left: number }>) {
   return <Button run={more}>Show {Math.min(left, drawnAtOnce)} more</Button>;
 }
 
-/** What the list noted when a row was opened or closed last. */
+/** What a list noted when one of its rows was opened or closed last. */
 interface LastChange {
   /** The name of the row that is open since then. */
   readonly opened: string | undefined;
   /** The row that was opened or closed. */
-  readonly row?: HTMLElement | undefined;
+  readonly row: HTMLElement | undefined;
   /** Where it started in the window. */
   readonly top: number;
 }
 
 /**
  * A row that is opened or closed stays where it was, however the rows above it change. One that is not in sight returns
- * to the place where it was opened. A row that is closed gets the focus.
+ * to where it was opened. A row that is closed gets the focus.
  */
 export function useSteadyRow(opened: string | undefined): void {
-  const last = useRef<LastChange>({ opened, top: 0 });
-  const { current } = last;
+  const lastChange = useRef<LastChange>({ opened, row: undefined, top: 0 });
+  const before = lastChange.current;
+  const isChange = opened !== before.opened;
 
-  // The row that is now opened or closed, if one is. One that the list does not have leaves that to the row before it.
-  let row: HTMLElement | undefined;
-  if (opened !== current.opened) {
-    const selector = `[data-row="${CSS.escape(`${opened ?? current.opened}`)}"]`;
-    row = document.querySelector<HTMLElement>(selector) ?? current.row;
-  }
-
-  // Its place before the drawing. On the way back, the browser has scrolled already: then it is the place of the way there.
-  let top = current.top;
-  const wasShown = row?.checkVisibility();
-  if (row && wasShown) {
-    const before = row.getBoundingClientRect().top;
-    if (before >= 0 && before < innerHeight) top = before;
-  }
+  // Measured before the drawing. The list may no longer have the row: then that of the last change counts.
+  const row = isChange ? (findRow(opened ?? before.opened) ?? before.row) : undefined;
+  const wasDrawn = row?.checkVisibility() === true;
+  // On the way back, the browser has scrolled already, and the row may be out of sight.
+  const top = (wasDrawn ? topInSight(row) : undefined) ?? before.top;
 
   useLayoutEffect(() => {
-    last.current = { opened, row, top };
-    if (!row) return;
+    lastChange.current = { opened, row, top };
+    if (row === undefined) return;
     if (row.checkVisibility()) scrollBy(0, row.getBoundingClientRect().top - top);
-    // In a narrow window, the details hide the list, and start at their top.
-    else if (wasShown) scrollTo(0, 0);
+    // In a narrow window, the details replace the list, and start at their top.
+    else if (wasDrawn) scrollTo(0, 0);
     if (opened === undefined) row.querySelector("a")?.focus({ preventScroll: true });
   }, [opened]);
+}
+
+function findRow(name: string | undefined): HTMLElement | undefined {
+  const selector = `[data-row="${CSS.escape(`${name}`)}"]`;
+  return document.querySelector<HTMLElement>(selector) ?? undefined;
+}
+
+/** Where an element starts in the window; `undefined` if that is out of sight. */
+function topInSight(element: HTMLElement): number | undefined {
+  const { top } = element.getBoundingClientRect();
+  return top >= 0 && top < innerHeight ? top : undefined;
 }

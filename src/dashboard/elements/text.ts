@@ -11,6 +11,16 @@ export function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
 }
 
+/** The name of a file without its folders. */
+export function fileName(file: string): string {
+  return file.replace(/.*[\\/]/, "");
+}
+
+/** The name of a scenario's file without its extension. */
+export function withoutExtension(name: string): string {
+  return name.replace(/\.ya?ml$/, "");
+}
+
 /** A number with its noun: `1 request`, `1,200 requests`. */
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;

@@ -136,12 +136,14 @@ const maxShown = 20_000;
 /** The body of a request or response. JSON is laid out; other text is unchanged. */
 export function BodyText({ text }: Readonly<{ text: string }>) {
   if (text === "") return null;
-  const shown = laidOut(text);
-  const rest = shown.length - maxShown;
+  const lines = laidOut(text);
+  const cutLength = lines.length - maxShown;
   return (
     <pre class="code">
-      <bdi>{shown.slice(0, maxShown)}</bdi>
-      {rest > 0 && <span class="muted">{`\n… and ${rest.toLocaleString("en")} more characters`}</span>}
+      <bdi>{lines.slice(0, maxShown)}</bdi>
+      {cutLength > 0 && (
+        <span class="muted">{`\n… and ${cutLength.toLocaleString("en")} more characters`}</span>
+      )}
     </pre>
   );
 }
@@ -149,10 +151,11 @@ export function BodyText({ text }: Readonly<{ text: string }>) {
 /** A short object or list that contains no other one. */
 const innermost = /[[{]\n[^[\]{}]{1,90}[\]}]/g;
 
+/** JSON in lines, of which one without an object or list inside is short; other text is unchanged. */
 function laidOut(text: string): string {
   try {
-    const lines = JSON.stringify(JSON.parse(text), null, 2);
-    return lines.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
+    const oneMemberEach = JSON.stringify(JSON.parse(text), null, 2);
+    return oneMemberEach.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
   } catch {
     return text;
   }

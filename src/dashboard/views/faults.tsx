@@ -210,8 +210,8 @@ function effectWords(then: ShownFault["then"], effects: Effects): string {
   const words = Object.entries(then).map(([name, value]) => {
     const label = effects.find(({ effect }) => effect === name)?.label ?? `${name} {}`;
     // A range has a start and an end.
-    const shown = typeof value === "object" ? Object.values(value).join(" to ") : value;
-    return label.replace("{}", String(shown));
+    const valueText = typeof value === "object" ? Object.values(value).join(" to ") : value;
+    return label.replace("{}", String(valueText));
   });
   return words.join(", ");
 }

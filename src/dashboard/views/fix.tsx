@@ -14,6 +14,7 @@ interface Fix {
   readonly label: string;
   /** What it changes for other requests. */
   readonly sideEffect: string;
+  readonly movesClock?: boolean;
   /** Makes the change. Returns the key to send instead, if it creates one. */
   readonly run: (key: ListedKey, request: ShownRequestDetails) => Promise<IssuedKey | undefined>;
 }
@@ -77,6 +78,7 @@ function advanceToNext(window: string): Fix {
   return {
     label: `Advance to the next ${window}`,
     sideEffect: "Moves the clock for everyone: keys may end.",
+    movesClock: true,
     async run(key) {
       const now = key.next_request.until;
       if (now !== null) await call("/clock", { method: "PUT", body: { now } });
@@ -86,21 +88,33 @@ function advanceToNext(window: string): Fix {
 }
 
 /** The fix for a request, as far as its key is known; `undefined` if there is none, or if another change was the fix. */
-function findFix(request: FixProps["request"], key: ListedKey | undefined): Fix | undefined {
-  const { outcome } = request;
+function findFix(outcome: string, key: ListedKey | undefined): Fix | undefined {
   const fix: Fix | undefined = fixes[outcome as Fixable]; // `undefined` for any other outcome
   // The scope depends on the endpoint, and the next request of the key is about the first one.
   if (key === undefined || fix === createKeyWithScope) return fix;
 
-  const isFixed = key.next_request.outcome !== outcome;
+  // A replacement is already there.
+  const isFixed = key.next_request.outcome !== outcome || key.replaced_by !== null;
   if (isFixed) return undefined;
   const { per_minute, per_day } = key.limits;
   // No time resets a limit of 0.
   return per_minute === 0 || per_day === 0 ? createKeyWithLimit : fix;
 }
 
+type Rejection = Pick<ShownRequestDetails, "id" | "key" | "outcome">;
+
+/** The key of a request; `undefined` until it is read, and for a request without a known key. */
+function useKeyOf(request: Rejection | undefined): ListedKey | undefined {
+  const ref = request?.key ?? undefined;
+  const key = useData(ref && `/keys/${encodeURIComponent(ref)}`).data;
+  // The data may still be those of an earlier key.
+  return key?.ref === ref ? key : undefined;
+}
+
 interface FixProps {
-  readonly request: Pick<ShownRequestDetails, "id" | "key" | "outcome">;
+  readonly request: Rejection;
+  /** A rejection above it, whose button for the same change is enough. */
+  readonly above?: Rejection | undefined;
   /** Gets the id of the request that was sent again. */
   readonly onSent: (id: string) => void;
   /** Whether other buttons of the view are more important. */
@@ -108,18 +122,19 @@ interface FixProps {
 }
 
 /** A button for the change that lets a rejected request pass, and one that sends it again. Until both are known, neither can be pressed. */
-export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
+export function FixAndSend({ request, above, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useIssued();
   const details = useData(`/requests/${encodeURIComponent(request.id)}`).data;
-  const ref = request.key ?? undefined;
-  const key = useData(ref && `/keys/${encodeURIComponent(ref)}`).data;
-  // The data may still be those of an earlier key.
-  const isKnown = details !== undefined && key?.ref === ref;
+  const key = useKeyOf(request);
+  const keyAbove = useKeyOf(above);
+  const isKnown = details !== undefined && (key !== undefined || request.key === null);
 
-  // One fix is enough.
-  const newRef = issued?.key.ref;
-  const fix = newRef === undefined ? findFix(request, key) : undefined;
+  // One fix is enough. A move of the clock is one for all keys.
+  const newRef = issued?.key.ref ?? key?.replaced_by ?? undefined;
+  let fix = issued === undefined ? findFix(request.outcome, key) : undefined;
+  const isAbove = fix?.movesClock && above && findFix(above.outcome, keyAbove) === fix;
+  if (isAbove) fix = undefined;
 
   const send = async () => {
     const body = { ...details?.repeat, key: newRef ?? details?.repeat.key };
@@ -133,7 +148,7 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   };
   return (
     <div class="stack" inert={!isKnown} ref={panel}>
-      {issued && <Secret issued={issued} key={newRef} />}
+      {issued && <Secret issued={issued} key={issued.key.ref} />}
       <div class="bar">
         {fix && (
           <Button class={isQuiet ? "quiet" : ""} run={runFix}>

@@ -148,7 +148,7 @@ function CreateForm({ organization, environment }: Extract<DialogPurpose, { kind
     <KeyForm title="Create a key" action="Create the key" path="/keys" body={body}>
       <div class="form-fields">
         <Field name="name" label="Name" required placeholder="Core banking" />
-        <RefField name="organization" label="Organization" placeholder={organization ?? ""} />
+        <OrganizationField chosen={organization} />
         <Field name="environment" label="Environment" options={environments} />
         <Field name="expires" label="Ends" placeholder="never" hint={timeForms} />
         <Field name="limits.per_minute" label="Requests per minute" placeholder="60" />
@@ -157,6 +157,18 @@ function CreateForm({ organization, environment }: Extract<DialogPurpose, { kind
       </div>
     </KeyForm>
   );
+}
+
+/** A choice of the organizations by name; of too many for a list, a field that suggests some. */
+function OrganizationField({ chosen = "" }: { readonly chosen: string | undefined }) {
+  const props = { name: "organization", label: "Organization" } as const;
+  const { sections = [], total = 0 } = useData("/directory?limit=200").data ?? {};
+  if (total > 200) return <RefField {...props} placeholder={chosen} />;
+
+  const options = sections.map(({ organization: { ref, name } }) => [ref, `${name} (${ref})`] as const);
+  // The first one is chosen.
+  options.sort(([one], [other]) => Number(other === chosen) - Number(one === chosen));
+  return <Field {...props} options={options} />;
 }
 
 /** A choice of the scopes of the API and of the scenario's endpoints. */

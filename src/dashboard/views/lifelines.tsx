@@ -19,8 +19,8 @@ import { counted, instantParts, instantText } from "../elements/text.js";
 import { toneOf } from "../elements/traffic.js";
 import { setClock } from "./clock.js";
 
-/** A place on the axis for CSS, to a tenth of a percent: about a pixel. */
-const percent = (place: number) => `${(100 * place).toFixed(1)}%`;
+/** A position on the axis for CSS, to a tenth of a percent: about a pixel. */
+const percent = (position: number) => `${(100 * position).toFixed(1)}%`;
 
 /** How many more keys a press shows. */
 const shownAtOnce = 20;
@@ -103,16 +103,16 @@ interface StationsProps {
 /** Now, and the names of the stations with what happens there. */
 function Stations({ sight, move }: StationsProps) {
   const { axis, now: time } = sight;
-  const { stations, placeOf } = axis;
+  const { stations, positionOf } = axis;
   const items = stations.map((at, index) => (
-    <li key={at} style={{ left: percent(placeOf(at)) }}>
+    <li key={at} style={{ left: percent(positionOf(at)) }}>
       <Station at={at} before={stations[index - 1]} sight={sight} move={move} />
     </li>
   ));
   return (
     <ol class="lifelines-axis" aria-label="Events">
       {items}
-      <li class="now" aria-hidden="true" style={{ left: percent(placeOf(time)) }}>
+      <li class="now" aria-hidden="true" style={{ left: percent(positionOf(time)) }}>
         <span>now {instantParts(time)[1].slice(0, 5)}</span>
       </li>
     </ol>
@@ -172,27 +172,27 @@ interface Drawing {
   })[];
   /** Where the key ends or has ended. */
   readonly end: string | null;
-  readonly dots: readonly (Omit<Dot, "place"> & { readonly left: string })[];
+  readonly dots: readonly (Omit<Dot, "position"> & { readonly left: string })[];
   readonly sentence: string;
 }
 
 /** The life of one key: a line behind, a bar ahead, and its requests. It is drawn again only if it differs. */
 function Lifeline({ listed: key, sight }: { readonly listed: ListedKey; readonly sight: Sight }) {
-  const { placeOf } = sight.axis;
+  const { positionOf } = sight.axis;
   const requests = sight.requests.filter((request) => request.key === key.ref);
 
   const phases = lifePhases(key, sight).map(({ from, to, course, words }) => {
-    const left = placeOf(from);
-    return { course, words, left: percent(left), width: percent(placeOf(to) - left) };
+    const left = positionOf(from);
+    return { course, words, left: percent(left), width: percent(positionOf(to) - left) };
   });
-  const dots = groupIntoDots(requests, sight.axis).map(({ place, outcome, count, newer }) => {
-    return { outcome, count, newer, left: percent(place) };
+  const dots = groupIntoDots(requests, sight.axis).map(({ position, outcome, count, newer }) => {
+    return { outcome, count, newer, left: percent(position) };
   });
   const end = keyEnd(key);
   const drawing: Drawing = {
     outcome: key.next_request.outcome,
     phases,
-    end: end && percent(placeOf(Date.parse(end))),
+    end: end && percent(positionOf(Date.parse(end))),
     dots,
     sentence: lifeSentence(key, requests),
   };

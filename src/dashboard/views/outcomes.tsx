@@ -159,8 +159,7 @@ export function SendNow({ row, isQuiet }: Readonly<{ row: ReportOutcome; isQuiet
     setLast(undefined);
     if (reset) await call("/reset", { method: "POST" });
     const body = { key: ref, ...request };
-    const sent = await call<ShownSentRequest>("/send", { method: "POST", body });
-    setLast({ outcome, sent });
+    setLast({ outcome, sent: await call<ShownSentRequest>("/send", { method: "POST", body }) });
   };
   const ask = { title: "Reset, then send it?", text: lossOfState, action: "Send it" };
   return (

@@ -3,7 +3,7 @@ import { useData } from "../control/data.js";
 import type { DirectoryPart, ReportOutcome, Request, ShownReport } from "../control/responses.js";
 import { Button, Read } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
-import { counted } from "../elements/text.js";
+import { counted, fileName, withoutExtension } from "../elements/text.js";
 import { AdviceList, OutcomeBadge, Target } from "../elements/traffic.js";
 import { FactList, Panel, Sentence } from "../elements/words.js";
 import { linkTo } from "../route.js";
@@ -22,9 +22,17 @@ const formats = { JSON: "json", Text: "txt", Markdown: "md", JUnit: "xml" };
 export function OverviewView() {
   const rejections = useRejections();
   const hasRejections = rejections.length > 0;
-  const rows = rejections.map((request, index) => (
-    <Rejection key={request.id} request={request} isFirst={index === 0} />
-  ));
+  const rows = rejections.map((request, index) => {
+    const above = rejections.find(({ outcome }) => outcome === request.outcome);
+    return (
+      <Rejection
+        key={request.id}
+        request={request}
+        above={above === request ? undefined : above}
+        isFirst={index === 0}
+      />
+    );
+  });
   const parts = (report: ShownReport) => (
     <div class="with-aside overview">
       <div class="stack gap">
@@ -55,9 +63,9 @@ export function OverviewView() {
 
 /** The last rejections of clients, newest first, each cause once. */
 function useRejections(): readonly Request[] {
-  const read = useData(`/requests?source=client&limit=${maxRead}`).data ?? [];
+  const requests = useData(`/requests?source=client&limit=${maxRead}`).data ?? [];
   const rejections: Request[] = [];
-  for (const request of read.toReversed()) {
+  for (const request of requests.toReversed()) {
     const { outcome, key } = request;
     const hasSameCause = (other: Request) => other.outcome === outcome && other.key === key;
     const isRejected = /^(?:401|403|429)\./.test(outcome);
@@ -66,8 +74,15 @@ function useRejections(): readonly Request[] {
   return rejections.slice(0, maxShown);
 }
 
+interface RejectionProps {
+  readonly request: Request;
+  /** A rejection above it with the same outcome. */
+  readonly above: Request | undefined;
+  readonly isFirst: boolean;
+}
+
 /** Why a client was rejected, with the buttons that fix it. Its place is kept while they are read. */
-function Rejection({ request, isFirst }: { readonly request: Request; readonly isFirst: boolean }) {
+function Rejection({ request, above, isFirst }: RejectionProps) {
   const { id, key, fingerprint, outcome } = request;
   const nobody = fingerprint === null ? "no key" : "no known key";
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;
@@ -84,7 +99,7 @@ function Rejection({ request, isFirst }: { readonly request: Request; readonly i
         with <strong>{key ?? nobody}</strong>: <br />
         {details ? <Sentence>{causeText(details)}</Sentence> : "…"}
       </p>
-      <FixAndSend request={request} onSent={open} isQuiet={!isFirst} />
+      <FixAndSend request={request} above={above} onSent={open} isQuiet={!isFirst} />
     </li>
   );
 }
@@ -106,6 +121,9 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
       </Panel>
     );
   }
+  // Without a button, words are all there is.
+  const how = next.how_to_cover;
+  const needsWords = how?.scopes && how.text;
   return (
     <Panel title="Next step" name="next" actions={story}>
       <p>
@@ -113,7 +131,7 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
         <a href={linkTo("overview", [next.outcome])}>
           <OutcomeBadge outcome={next.outcome} />
         </a>
-        : {change?.text ?? next.how_to_cover?.text ?? next.when}.
+        : {change?.text ?? needsWords ?? next.when}.
       </p>
       {change ? (
         <Button class={isQuiet ? "quiet" : ""} run={change.run}>
@@ -158,8 +176,9 @@ function useRequiredChange(next: ReportOutcome | undefined) {
 function Coverage({ report }: Readonly<{ report: ShownReport }>) {
   const { requests, faults, scenario, unread } = report;
   const { percent, covered, promised } = report.coverage;
+  const name = `report-${withoutExtension(fileName(scenario))}`;
   const downloads = Object.entries(formats).map(([title, extension]) => {
-    const save = () => download(title.toLowerCase(), `report-${scenario}`, extension);
+    const save = () => download(title.toLowerCase(), name, extension);
     return (
       <Button key={title} class="quiet small" run={save}>
         {title}

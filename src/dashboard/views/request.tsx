@@ -75,7 +75,9 @@ function Cause({ request }: RequestProps) {
           : <Sentence>{causeText(request)}</Sentence>
         </OutcomeText>
       </p>
-      <p>{request.what_to_do}</p>
+      <p>
+        <strong>What to do:</strong> {request.what_to_do}
+      </p>
     </div>
   );
 }

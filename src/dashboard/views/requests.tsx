@@ -2,8 +2,8 @@ import { useData } from "../control/data.js";
 import type { Request } from "../control/responses.js";
 import { RejectionText } from "../elements/action.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows, useSteadyRow } from "../elements/list.js";
-import { counted, instantParts } from "../elements/text.js";
-import { adviceTones, OutcomeBadge, Target, toneOf } from "../elements/traffic.js";
+import { counted, instantParts, millisecondsText } from "../elements/text.js";
+import { adviceTones, OutcomeBadge, Target } from "../elements/traffic.js";
 import { linkWithin, route } from "../route.js";
 import { RequestDetail } from "./request.js";
 import { useCurlLine } from "./secret.js";
@@ -15,14 +15,16 @@ export function RequestsView() {
   const { data, problem } = useData("/requests");
   const all = data ?? [];
   const total = all.length;
-  const found = filterRequests(all, filterInAddress()).toReversed();
-  const matching = found.length;
+  const words = filterInAddress().toLowerCase().split(/\s+/).filter(Boolean);
+  const organization = useOrganizationWord(words, all);
+  const matches = filterRequests(all, words, organization).toReversed();
+  const matching = matches.length;
 
   // The journal keeps no more than 1,000.
   const allWords = total === 1000 ? "the last 1,000" : counted(total, "request");
-  const shown = found.slice(0, limitInAddress());
-  const rows = shown.map((request, index) => (
-    <Row key={request.id} request={request} above={shown[index - 1]} isOpen={request.id === opened} />
+  const listed = matches.slice(0, limitInAddress());
+  const rows = listed.map((request, index) => (
+    <Row key={request.id} request={request} above={listed[index - 1]} isOpen={request.id === opened} />
   ));
   return (
     <div class={opened && "with-detail"}>
@@ -30,12 +32,20 @@ export function RequestsView() {
         <ListHead
           title="Requests"
           count={data && { matching, total, all: allWords }}
-          placeholder="Key, outcome, status, advice or id"
+          placeholder="Key, organization, outcome, status, advice or id"
         />
         <RejectionText problem={problem} />
         {matching > 0 && (
           <div class="panel rows-box">
             <ol class="rows requests" aria-label="List of requests">
+              <li class="heads muted small" aria-hidden="true">
+                <span>Outcome</span>
+                <span>Key</span>
+                <span>Request</span>
+                <span />
+                <span>Duration</span>
+                <span>Time</span>
+              </li>
               {rows}
             </ol>
           </div>
@@ -48,23 +58,51 @@ export function RequestsView() {
   );
 }
 
-/** The words by which a request is found: its status also as `4xx`. */
+/** The words by which a request is found, in lower case: its status also as `4xx`. */
 function searchWords(request: Request): readonly string[] {
   const { id, key, fingerprint, outcome, fault, method, path, code, advice } = request;
   const sender = key ?? fingerprint ?? "none";
   const status = `${request.status}`;
   const statusClass = status.replace(/..$/, "xx");
-  return [sender, outcome, id, method, path, code ?? "", fault ?? "", ...advice, status, statusClass];
+  const words = [sender, outcome, id, method, path, code ?? "", fault ?? "", ...advice, status, statusClass];
+  return words.map((word) => word.toLowerCase());
 }
 
-/** Returns the requests with each word of a filter: as a whole word if a request has it, otherwise as a part of one. */
-function filterRequests(requests: readonly Request[], filter: string): readonly Request[] {
+/** A word of the filter that may name organizations, and the refs of their keys. */
+interface OrganizationWord {
+  readonly word: string | undefined;
+  readonly refs: ReadonlySet<string>;
+}
+
+/** Looks for organizations by the first word that no request has as a whole word. */
+function useOrganizationWord(words: readonly string[], requests: readonly Request[]): OrganizationWord {
+  const isStrange = (word: string) => requests.every((request) => !searchWords(request).includes(word));
+  const word = words.find(isStrange);
+  const query = new URLSearchParams({ filter: word ?? "", limit: "200" });
+  const { sections = [] } = useData(word === undefined ? undefined : `/directory?${query}`).data ?? {};
+
+  const refs = new Set<string>();
+  for (const { organization, keys } of sections) {
+    const isNamed = `${organization.ref} ${organization.name}`.toLowerCase().includes(word ?? "");
+    for (const { ref } of isNamed ? keys : []) refs.add(ref);
+  }
+  return { word, refs };
+}
+
+/** Returns the requests with each word of a filter: as a whole word if a request has it, otherwise as a part of one, or as their organization. */
+function filterRequests(
+  requests: readonly Request[],
+  words: readonly string[],
+  organization: OrganizationWord,
+): readonly Request[] {
   let left = requests;
-  for (const word of filter.split(/\s+/)) {
-    if (word === "") continue;
+  for (const word of words) {
     const exact = left.filter((request) => searchWords(request).includes(word));
-    if (exact.length > 0) left = exact;
-    else left = left.filter((request) => searchWords(request).some((text) => text.includes(word)));
+    const hasPart = (request: Request) => {
+      const isOfOrganization = word === organization.word && organization.refs.has(request.key ?? "");
+      return isOfOrganization || searchWords(request).some((text) => text.includes(word));
+    };
+    left = exact.length > 0 ? exact : left.filter(hasPart);
   }
   return left;
 }
@@ -90,7 +128,9 @@ interface RowProps {
 
 /** A request of the list; before the first one of a day, the day. */
 function Row({ request, above, isOpen }: RowProps) {
-  const { id, at, status, outcome, key, fingerprint, source, fault, advice } = request;
+  const { id, at, status, outcome, key, fingerprint, source, fault, advice, duration_ms } = request;
+  // That of a fault is no part of its outcome.
+  const hasStatus = outcome.startsWith(`${status}.`);
   const [day, time] = instantParts(at);
   const dayAbove = above && instantParts(above.at)[0];
 
@@ -101,10 +141,9 @@ function Row({ request, above, isOpen }: RowProps) {
     <>
       {day !== dayAbove && <li class="day muted small">{day}</li>}
       <li data-row={id}>
-        <strong class={`toned tone-${toneOf(outcome)}`}>{status === 0 ? "none" : status}</strong>
         {/* Its link covers the row. */}
         <a href={linkWithin([id])} aria-current={isOpen}>
-          <OutcomeBadge outcome={outcome} />
+          <OutcomeBadge outcome={outcome} /> {!hasStatus && (status === 0 ? "no response" : status)}
         </a>
         <bdi>{key ?? fingerprint ?? "no key"}</bdi>
         <span class="row-target muted">
@@ -115,6 +154,7 @@ function Row({ request, above, isOpen }: RowProps) {
           {fault && <span class="badge">fault</span>}
           {advice.length > 0 && <span class={`badge toned tone-${adviceTones[level]}`}>{level}</span>}
         </span>
+        <span class="muted duration">{millisecondsText(duration_ms)}</span>
         <time class="muted" dateTime={at} title={at}>
           {time}
         </time>

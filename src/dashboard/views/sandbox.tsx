@@ -33,11 +33,9 @@ export function SandboxView() {
         </Button>
       </header>
       <div class="sections">
-        <div class="stack gap">
-          <ClockPanel />
-          <ProfilePanel />
-        </div>
+        <ClockPanel />
         <FaultPanel />
+        <ProfilePanel />
         <ScenarioPanel />
       </div>
     </>

@@ -4,7 +4,7 @@ import type { ShownProblem, ShownScenario } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
-import { counted, firstSentence } from "../elements/text.js";
+import { counted, fileName, firstSentence, withoutExtension } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
 
 interface ChosenFile {
@@ -21,8 +21,15 @@ const closeFile = () => {
   chosenFile.value = undefined;
 };
 
-/** The name of the running scenario; `scenario` until it is read. */
+/** The name by which the running scenario was started, such as that of its file; `scenario` until it is read. */
 export const useScenarioName = () => useData("/health").data?.scenario ?? "scenario";
+
+/** The running scenario for an audience: its own name, otherwise that of its file without folders. Empty until it is read. */
+export function useScenarioTitle(): string {
+  const { scenario = "" } = useData("/health").data ?? {};
+  const story = useData("/story").data;
+  return story?.name ?? fileName(scenario);
+}
 
 export function ScenarioPanel() {
   const file = useShared(chosenFile);
@@ -38,8 +45,8 @@ export function ScenarioPanel() {
 }
 
 function Running({ text }: Readonly<{ text: string }>) {
-  const name = useScenarioName();
-  const save = () => saveFile(new Blob([text], { type: "application/yaml" }), name, "yaml");
+  const name = fileName(useScenarioName());
+  const save = () => saveFile(new Blob([text], { type: "application/yaml" }), withoutExtension(name), "yaml");
   return (
     <>
       <div class="bar apart">

@@ -33,14 +33,14 @@ export function useCurlLine(secret?: string): string {
 export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
   const { key, secret } = issued;
   const line = useCurlLine(secret);
-  const shown = useRef<HTMLDivElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
   useEffect(() => {
     secrets.set(key.fingerprint, secret);
     // The form with the focus is gone.
-    shown.current?.focus();
+    panel.current?.focus();
   }, []);
   return (
-    <div class="stack secret" ref={shown} tabIndex={-1}>
+    <div class="stack secret" ref={panel} tabIndex={-1}>
       <p>
         <strong>Copy it now: it is shown only once.</strong> Until you reload this page, its row copies it.
       </p>

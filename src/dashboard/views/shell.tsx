@@ -13,6 +13,7 @@ import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";
 import { SandboxView } from "./sandbox.js";
+import { useScenarioTitle } from "./scenario.js";
 import { StoryView } from "./story.js";
 
 /** The address of a view is its title in lower case. */
@@ -32,10 +33,12 @@ export function Shell() {
   return (
     <>
       <Header />
-      <Navigation current={title} />
-      <Main key={title} title={title}>
-        <View />
-      </Main>
+      <div class="columns">
+        <Navigation current={title} />
+        <Main key={title} title={title}>
+          <View />
+        </Main>
+      </div>
     </>
   );
 }
@@ -47,8 +50,10 @@ function focusMain(event: Event): void {
 }
 
 function Header() {
-  const { scenario, seed, version } = useData("/health").data ?? {};
-  const isLive = useShared(revision) !== undefined;
+  const { seed, version } = useData("/health").data ?? {};
+  const { profile = "minimal" } = useData("/report?story=true").data ?? {};
+  const scenario = useScenarioTitle();
+  const isConnected = useShared(revision) !== undefined;
   return (
     <header class="bar page-header">
       <a class="skip-link" href={location.hash || "#/"} onClick={focusMain}>
@@ -62,10 +67,13 @@ function Header() {
           <a href={linkTo("sandbox", ["scenario"])}>
             <bdi>{scenario}</bdi>
           </a>{" "}
-          <span class="muted">seed {seed}</span>
+          <span class="muted">seed {seed}</span>{" "}
+          {profile !== "minimal" && <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
         </span>
       )}
-      <output class={isLive ? "connection open" : "connection"}>{isLive ? "live" : "not connected"}</output>
+      <output class={isConnected ? "small connection open" : "small connection"}>
+        {isConnected ? "connected" : "not connected"}
+      </output>
       <div class="bar">
         <ActiveFaults />
         <CopyButton text={baseUrl}>Copy URL</CopyButton>
@@ -74,10 +82,9 @@ function Header() {
   );
 }
 
-/** The views, the clock, and the settings that make responses differ from a plain sandbox. */
+/** The views and the clock. */
 function Navigation({ current }: Readonly<{ current: string }>) {
   const { frozen } = useData("/clock").data ?? {};
-  const { profile = "minimal" } = useData("/report?story=true").data ?? {};
   return (
     <nav class="page-navigation" aria-label="Views">
       <div>
@@ -95,7 +102,6 @@ function Navigation({ current }: Readonly<{ current: string }>) {
             <InstantText at={useShared(now)} />
           </a>
           {frozen && <a href={linkTo("sandbox", ["clock"])}>clock frozen</a>}
-          {profile !== "minimal" && <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
           <DocsLink to="README">Docs</DocsLink>
         </div>
       </div>

@@ -304,8 +304,8 @@ function ResponsePanel({ response, checks, isAsExpected }: ResponseProps) {
 }
 
 function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
-  const shown = Object.entries(headers).filter(([name]) => !hiddenHeaders.includes(name));
-  const pairs = shown.map(([name, value]) => [name, shortened(value, 400)] as const);
+  const ofStory = Object.entries(headers).filter(([name]) => !hiddenHeaders.includes(name));
+  const pairs = ofStory.map(([name, value]) => [name, shortened(value, 400)] as const);
   return <FactList class="pairs" facts={pairs} />;
 }
 

@@ -30,7 +30,7 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
  * The problem of the first step of a timeline that is earlier than the one before it, or than the clock's start; `undefined`
  * if none is. If the start is not known, a time fits anywhere.
  */
-export function earlyStep({ timeline = [] }: Scenario, start: number | undefined): FieldProblem | undefined {
+function earlyStep({ timeline = [] }: Scenario, start: number | undefined): FieldProblem | undefined {
   let timeBefore = 0;
   for (const [index, { at }] of timeline.entries()) {
     const time = timeSince(start, at);

@@ -15,6 +15,12 @@ const assetPattern = new RegExp(`^${controlPath}/assets/(\\w[\\w-]*(?:\\.[\\w-]+
 /** The address of the documentation without a page, and whether it ends with a slash. */
 const docsStart = new RegExp(`^${controlPath}/docs(/?)$`);
 
+/** The address of a page as a folder, or as the file in the repository. */
+const otherPageAddress = new RegExp(`^${controlPath}/docs/([\\w-]+)(/|\\.md)$`);
+
+/** The page in place of one that does not exist. */
+const notFoundPage = "not-found";
+
 /** Bodies with fewer bytes fit into one packet uncompressed. */
 const fewestBytes = 1400;
 
@@ -61,10 +67,15 @@ export const docsRoute: Route = controlRoute("GET /docs/{page}", {
     }
 
     const pagesByName = await makeOnce("docs", readDocs);
-    const text = pagesByName.get(page);
-    if (text === undefined) throw unknownFile(page);
-    // Only the style sheet has an extension in its name.
-    setFileHeaders(response, page.includes(".") ? page : `${page}.html`);
+    let text = pagesByName.get(page);
+    if (text === undefined) {
+      // Programs get the error as JSON, people a page with a list of all.
+      const isForPeople = request.accepts(["json", "html"]) === "html";
+      text = isForPeople ? pagesByName.get(notFoundPage) : undefined;
+      if (text === undefined) throw unknownFile(page);
+      response.status(404);
+    }
+    setFileHeaders(response, page === "docs.css" ? page : "page.html");
     await sendCompressed(request, response, Buffer.from(text));
   },
 });
@@ -76,7 +87,7 @@ async function readDocs(): Promise<ReadonlyMap<string, string>> {
   return new Map<string, string>(Object.entries(JSON.parse(json)));
 }
 
-/** Serves the files of the page, and redirects to the first page of the documentation. */
+/** Serves the files of the page, and redirects to the pages of the documentation. */
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
   if (method !== "GET" && method !== "HEAD") {
@@ -92,8 +103,11 @@ export const servePageFiles: RequestHandler = (request, response, next) => {
 
   // Relative, as a proxy may add a prefix.
   const [, slash] = docsStart.exec(path) ?? [];
+  const [, page, end] = otherPageAddress.exec(path) ?? [];
   if (slash === "") response.redirect(308, "./docs/README");
   else if (slash === "/") response.redirect(308, "./README");
+  else if (end === "/") response.redirect(308, `../${page}`);
+  else if (end === ".md") response.redirect(308, `./${page}`);
   else next();
 };
 

@@ -1,0 +1,29 @@
+/** A form in which a service writes the ids of its requests. */
+interface RequestIdForm {
+  /** The id, made from the 24 hex digits of a request. Each form has those that distinguish ids, and a length of its own. */
+  readonly make: (digits: string) => string;
+  /** What an id of this form is, in either case. */
+  readonly pattern: RegExp;
+}
+
+/** The forms of request ids by the names of their variants. The first one is what `minimal` does. */
+export const requestIdForms = {
+  prefixed: { make: (digits) => `req_${digits}`, pattern: /^req_[0-9a-z]{6,}$/i },
+  uuid: { make: uuidWith, pattern: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
+  trace: { make: (digits) => digits + digits.slice(0, 8), pattern: /^[0-9a-f]{32}$/i },
+  dated: { make: (digits) => `1-${digits.slice(16)}-${digits}`, pattern: /^1-[0-9a-f]{8}-[0-9a-f]{24}$/i },
+  number: { make: (digits) => String(Number.parseInt(digits.slice(16), 16)), pattern: /^\d{1,10}$/ },
+  opaque: { make: (digits) => `gw:7/${digits}+A==`, pattern: /^gw:/i },
+  long: { make: (digits) => `${digits}.`.repeat(8), pattern: /^(?:[0-9a-f]{24}\.){8}$/i },
+} satisfies Readonly<Record<string, RequestIdForm>>;
+
+/** Whether a text has the form of a request id, in any profile. No ref of a key has one. */
+export function isRequestId(text: string): boolean {
+  return Object.values(requestIdForms).some(({ pattern }) => pattern.test(text));
+}
+
+/** A UUID that contains the digits of a request id. */
+function uuidWith(digits: string): string {
+  const all = digits + digits.slice(0, 6);
+  return `${all.slice(0, 8)}-${all.slice(8, 12)}-4${all.slice(12, 15)}-a${all.slice(15, 18)}-${all.slice(18, 30)}`;
+}
