@@ -1,9 +1,11 @@
+import { isLoopbackHost } from "../node/addresses.js";
 import { isNoResponse, type NoResponse } from "../node/clients/send-once.js";
 import { pluralize } from "../report/plain-text.js";
 import { isMapping } from "../schema/shape.js";
 import type { Attempt } from "./attempt.js";
 import { describeUnexpected } from "./judge.js";
-import { headerOf, isHtml, memberIn, quoted, type RedactedResponse, shownText } from "./response.js";
+import type { Variables } from "./keys-of-outcomes.js";
+import { describeTarget, headerOf, isHtml, memberIn, quoted, type RedactedResponse } from "./response.js";
 
 // A redirect, a captive portal or a misspelled address must not get a key. So the first requests have none, and keys
 // follow only if their responses can be the API's.
@@ -18,15 +20,20 @@ const mayBeTheApi: Recognition = { kind: "may_be_the_api" };
 const passwordScheme = /(?:^|,) *(?:basic|digest|negotiate|ntlm)\b/i;
 
 /** Recognizes the API in the response to the first request, which has no key. */
-export function recognizeApi(reply: RedactedResponse | NoResponse, url: string): Recognition {
+export function recognizeApi(reply: RedactedResponse | NoResponse, url: string, env: Variables): Recognition {
   if (isNoResponse(reply)) {
-    return { kind: "not_the_api", message: `Failed to reach ${url}: ${reply.found}. ${reply.hint}` };
+    const proxy = findProxyVariable(url, env);
+    let { hint } = reply;
+    if (proxy !== undefined) {
+      hint = `${proxy} is set, but compare uses no proxy: it needs a direct connection.`;
+    }
+    return { kind: "not_the_api", message: `Failed to reach ${url}: ${reply.found}. ${hint}` };
   }
 
   const { status } = reply;
   if (status >= 300 && status < 400) {
     const location = headerOf(reply, "location");
-    const to = location === undefined ? "" : ` to ${shownText(location)}`;
+    const to = location === undefined ? "" : ` to ${describeTarget(location)}`;
     return notTheApi(
       url,
       `it redirects${to} (${status}), which is not followed`,
@@ -69,6 +76,15 @@ export function recognizeApi(reply: RedactedResponse | NoResponse, url: string):
     `a request without a key gets ${describeUnexpected(reply)}`,
     "The API responds with 401 and JSON.",
   );
+}
+
+/** Finds the variable with the proxy that other clients would use for this URL. */
+function findProxyVariable(url: string, env: Variables): string | undefined {
+  const { protocol, host } = new URL(url);
+  if (isLoopbackHost(host)) return undefined;
+  const scheme = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const names = [scheme, scheme.toLowerCase(), "ALL_PROXY", "all_proxy"];
+  return names.find((name) => env[name]);
 }
 
 function notTheApi(url: string, found: string, hint: string): Recognition {

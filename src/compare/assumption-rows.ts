@@ -6,8 +6,9 @@ import { day, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
 import { findMismatches } from "../schema/check.js";
 import { isMapping } from "../schema/shape.js";
-import { type KeyLimit, limitHeaderForm, limitHeaderNames } from "./limit-headers.js";
+import type { LimitHeaders } from "./limit-headers.js";
 import {
+  describeInvalidWait,
   describeValue,
   headerOf,
   memberIn,
@@ -37,8 +38,7 @@ interface ReadContext {
   readonly outcome: PromisedOutcomeId;
   /** Its challenge without the words that vary. */
   readonly challenge: string;
-  /** The limits that the 200s of its key show; empty if there is none. */
-  readonly limits: readonly KeyLimit[];
+  readonly limitHeaders: LimitHeaders;
 }
 
 /** How responses show an assumption. */
@@ -69,7 +69,7 @@ export const assumptionRows: Readonly<Partial<Record<keyof Assumptions, Assumpti
   retry_after: { statuses: [429], read: readRetryAfter, needs: a429 },
   rate_limit_headers: {
     statuses: [200, 429],
-    read: readLimitHeaders,
+    read: readLimitForm,
     // Many services send them only with a 429.
     required: (value) => (value === "none" ? [429] : []),
     needs: a429,
@@ -135,7 +135,8 @@ function readRetryAfter({ response, outcome }: ReadContext): ShownAssumption {
   const value = headerOf(response, "retry-after");
   if (value === undefined) return valueShown("none");
   const form = retryAfterForm(value);
-  if (form !== "seconds" && form !== "date") return anotherForm(quoted(value));
+  if (form === "old_date") return anotherForm("a date in a form that is not sent any more");
+  if (form === "invalid") return anotherForm(describeInvalidWait(value));
 
   // Above the window of its limit, it is a time, or in other units.
   const window = (outcome === "429.per_minute" ? minute : day) / 1000;
@@ -146,14 +147,11 @@ function readRetryAfter({ response, outcome }: ReadContext): ShownAssumption {
     // A date is whole seconds, and may be the one after the reset.
     most = window + 2;
   }
-  if (wait > most) return anotherForm(`${quoted(value)}, more than ${window} s`);
+  if (wait > most) return anotherForm(`${form === "date" ? "a date" : "a number"}, more than ${window} s`);
   return valueShown(form);
 }
 
-function readLimitHeaders({ response, limits }: ReadContext): ShownAssumption {
-  const names = limitHeaderNames(response);
-  if (names.length === 0) return valueShown("none");
-  const form = limitHeaderForm(response, names, limits);
-  if (form === "other") return anotherForm(`another form of ${shownText(names.join(", "))}`);
-  return valueShown(form);
+function readLimitForm({ limitHeaders }: ReadContext): ShownAssumption {
+  if (limitHeaders.kind === "another_form") return anotherForm(limitHeaders.words);
+  return valueShown(limitHeaders.kind);
 }

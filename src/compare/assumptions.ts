@@ -1,5 +1,5 @@
 import { assumptionTable } from "../rules/assumptions.js";
-import { day, minute } from "../rules/time.js";
+import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { isMapping } from "../schema/shape.js";
 import {
   type AssumptionRow,
@@ -9,8 +9,9 @@ import {
 } from "./assumption-rows.js";
 import { type CompletedAttempt, listOutcomes } from "./attempt.js";
 import { stableChallenges } from "./challenges.js";
-import type { KeyLimit } from "./limit-headers.js";
-import { memberIn, numberText, perDayPath, perMinutePath, quoted } from "./response.js";
+import { contractOutcomes, isLimit } from "./keys-of-outcomes.js";
+import { readLimitHeaders } from "./limit-headers.js";
+import { memberIn, quoted } from "./response.js";
 
 /** A value that a response shows, or another form. */
 type ShownWords = Exclude<ShownAssumption, { kind: "nothing" }>;
@@ -25,16 +26,19 @@ interface Reading {
 interface DistinctReading {
   readonly shown: ShownWords;
   readonly statuses: readonly number[];
-  /** The outcomes. */
+  readonly outcomes: readonly PromisedOutcomeId[];
+  /** The outcomes in words. */
   readonly from: readonly string[];
 }
+
+type NotSeen = readonly (number | PromisedOutcomeId)[];
 
 interface LearnedAssumption {
   readonly value: LearnedValue;
   /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
   readonly from: readonly string[];
-  /** The statuses that could show another value, and were not seen; left out if there is none. */
-  readonly notSeen?: readonly number[];
+  /** The statuses and limits that could show another value, and were not seen; left out if there is none. */
+  readonly notSeen?: NotSeen;
 }
 
 export interface Learned {
@@ -93,35 +97,35 @@ function learnAssumption(row: AssumptionRow, attempts: readonly CompletedAttempt
   if (!required.every((status) => statuses.includes(status))) {
     return { kind: "not_seen", needs: `${row.needs}; ${from.join(", ")} shows ${words}` };
   }
-  const notSeen = row.statuses.filter((status) => !statuses.includes(status));
+  const notSeen = listNotSeen(row, first);
   return { kind: "learned", assumption: { value, from, ...(notSeen.length > 0 && { notSeen }) } };
+}
+
+/** A gateway can send the 429 of the minute, and the service that of the day: one shows nothing of the other. */
+function listNotSeen(row: AssumptionRow, { statuses, outcomes }: DistinctReading): NotSeen {
+  const notSeen: (number | PromisedOutcomeId)[] = [];
+  for (const status of row.statuses) if (!statuses.includes(status)) notSeen.push(status);
+  if (!statuses.includes(429)) return notSeen;
+  for (const { outcome } of contractOutcomes) {
+    if (isLimit(outcome) && !outcomes.includes(outcome)) notSeen.push(outcome);
+  }
+  return notSeen;
 }
 
 /** Reads an assumption in each response that shows it. */
 function readEach(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Reading[] {
   const challenges = stableChallenges(attempts);
+  const limitHeaders = readLimitHeaders(attempts);
   const readings: Reading[] = [];
   for (const attempt of attempts) {
     const { outcome, response } = attempt;
     if (!row.statuses.includes(response.status)) continue;
     const challenge = challenges.get(attempt) ?? "";
-    const limits = collectLimits(attempt, attempts);
-    const shown = row.read({ response, outcome, challenge, limits });
+    const headers = limitHeaders.get(attempt) ?? { kind: "none" };
+    const shown = row.read({ response, outcome, challenge, limitHeaders: headers });
     if (shown.kind !== "nothing") readings.push({ attempt, shown });
   }
   return readings;
-}
-
-/** Returns the limits in the 200s of an attempt's key. */
-function collectLimits({ apiKey }: CompletedAttempt, attempts: readonly CompletedAttempt[]): KeyLimit[] {
-  const limits: KeyLimit[] = [];
-  for (const other of attempts) {
-    const { response } = other;
-    if (other.apiKey !== apiKey || response.status !== 200) continue;
-    limits.push({ quota: numberText(response, perMinutePath), window: minute / 1000 });
-    limits.push({ quota: numberText(response, perDayPath), window: day / 1000 });
-  }
-  return limits;
 }
 
 /** Merges the readings that show the same. */
@@ -139,7 +143,13 @@ function mergeReadings(readings: readonly Reading[]): DistinctReading[] {
     const [first] = same;
     if (first === undefined) continue;
     const statuses = new Set(same.map(({ attempt }) => attempt.response.status));
-    distinct.push({ shown: first.shown, statuses: [...statuses], from: listOutcomes(same, readings) });
+    const outcomes = new Set(same.map(({ attempt }) => attempt.outcome));
+    distinct.push({
+      shown: first.shown,
+      statuses: [...statuses],
+      outcomes: [...outcomes],
+      from: listOutcomes(same, readings),
+    });
   }
   return distinct;
 }

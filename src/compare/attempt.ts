@@ -9,6 +9,9 @@ export interface AttemptRequest {
   readonly variable?: string | undefined;
 }
 
+/** A control: without a key, no key's limit can be the reason for a 429. */
+export const withoutKey: AttemptRequest = { outcome: "401.missing" };
+
 /** A request for an outcome, and what came of it. */
 export interface Attempt extends AttemptRequest {
   /** Its number among the requests for its outcome, from 1. */
@@ -29,12 +32,18 @@ export interface Attempt extends AttemptRequest {
  * - `permitted`: nothing; the key got 200, but perhaps it is not what its variable says
  * - `another_limit`: nothing; it is a 429 that is not for the key's own limit
  * - `outage`: nothing; an outage or a lock responded
- * - `used_up`: nothing; an earlier comparison may have used up the minute of the key; the next one is in `wait` milliseconds
+ * - `used_up`: nothing; an earlier comparison may have used up the minute of the key, or a gateway limits the address
  */
 export type Evidence =
   | { readonly kind: "counts" }
-  | { readonly kind: "permitted" | "another_limit" | "outage"; readonly why: string }
-  | { readonly kind: "used_up"; readonly why: string; readonly wait: number };
+  | { readonly kind: "permitted" | "another_limit" | "outage" | "used_up"; readonly why: string };
+
+export type SendResult =
+  | { readonly kind: "sent"; readonly attempt: Attempt }
+  | { readonly kind: "not_sent"; readonly why: string };
+
+/** Whether requests may still be sent. */
+export type Room = { readonly kind: "room" } | { readonly kind: "no_room"; readonly why: string };
 
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 

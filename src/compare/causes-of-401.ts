@@ -74,9 +74,7 @@ function hasEnoughRejections({ cause, baseline }: Contrast, attempts: readonly A
 /** Sends each cause that got a 401 again. Returns why causes have no two 401s, or nothing to be compared with. */
 async function sendSecondRound(session: Session): Promise<Uncompared> {
   const uncompared = new Map<PromisedOutcomeId, string>();
-  const firsts = session.attempts.filter(({ nth, outcome }) => {
-    return nth === 1 && outcomeRow(outcome).status === 401;
-  });
+  const firsts = findFirsts(session.attempts);
   for (const attempt of firsts) {
     if (attempt.response?.status === 401) continue;
     uncompared.set(attempt.outcome, `the first request got ${describeAttempt(attempt)}`);
@@ -101,6 +99,17 @@ async function sendSecondRound(session: Session): Promise<Uncompared> {
   const [only, ...others] = tabulateRejections(session.attempts).causes;
   if (only !== undefined && others.length === 0) uncompared.set(only, "no other cause has two 401s");
   return uncompared;
+}
+
+/** Returns the first request of each cause, without those that a limit was waited for. */
+function findFirsts(attempts: readonly Attempt[]): Attempt[] {
+  const firstByCause = new Map<PromisedOutcomeId, Attempt>();
+  for (const attempt of attempts) {
+    const { outcome, evidence } = attempt;
+    if (outcomeRow(outcome).status !== 401 || evidence.kind === "used_up") continue;
+    if (!firstByCause.has(outcome)) firstByCause.set(outcome, attempt);
+  }
+  return [...firstByCause.values()];
 }
 
 interface TurnsResult {

@@ -1,10 +1,11 @@
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
 import { compareRejections } from "./causes-of-401.js";
 import { judgeAttempt } from "./judge.js";
 import { type ContractDifference, contractOutcomes, isLimit } from "./keys-of-outcomes.js";
-import { tryLimits, waitForMinute } from "./limits.js";
+import { tryLimits } from "./limits.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
 import { type Comparison, judgeOutcomes } from "./result.js";
 import { valuesUnlikeKeyStates } from "./seen.js";
@@ -40,10 +41,11 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
 
   const notes: string[] = [];
   if (progress.kind === "ended_by_response") notes.push(progress.note);
-  notes.push(...notesOnNames(attempts), ...rejections.notes, ...learned.notes);
+  notes.push(...session.notes, ...notesOnNames(attempts), ...rejections.notes, ...learned.notes);
   notes.push(...notesOnVariables(attempts, options.env));
   return {
     url: options.url,
+    comparedAt: isoTime(session.startedAt),
     requests,
     maxRequests,
     whyNotCompared: undefined,
@@ -70,12 +72,10 @@ async function tryOutcomes(session: Session): Promise<void> {
   session.requireApi();
 
   for (const row of rows) {
-    if (row.variables.length === 0) continue;
-    const result = await session.tryOutcome(row);
-    if (result.kind === "sent") await waitForMinute(session, result.attempt);
+    if (row.variables.length > 0) await session.tryOutcome(row);
   }
 
-  // The second response to the same key shows whether requests are counted.
+  // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
   const [working] = completedWith(session.attempts, 200);
   if (working !== undefined) await session.repeat(working);
 }
@@ -91,6 +91,7 @@ function describeNotCompared(session: Session, { why, message }: NotTheApi): Com
   const { assumptions, unseen } = learnAssumptions([]);
   return {
     url: options.url,
+    comparedAt: isoTime(session.startedAt),
     requests,
     maxRequests,
     whyNotCompared: message,

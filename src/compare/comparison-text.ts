@@ -1,10 +1,11 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Section, TableRow, Tone } from "../report/render/layout.js";
 import { render, type TextStyle } from "../report/render/render.js";
-import { outcomeRow } from "../rules/outcomes.js";
+import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { snakeCase } from "../schema/json.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions.js";
+import { type ContractRule, contractRules } from "./contract-rules.js";
 import type { ContractDifference } from "./keys-of-outcomes.js";
 import { shownText } from "./response.js";
 import { type ComparedOutcome, type Comparison, mostPlaces } from "./result.js";
@@ -26,13 +27,13 @@ const verdictTones: Readonly<Record<Comparison["verdict"], Tone>> = {
 };
 
 export function renderComparison(result: Comparison, format: "text" | "json", style?: TextStyle): string {
-  const { url, requests, maxRequests, verdict, notes } = result;
+  const { url, comparedAt, requests, maxRequests, verdict, notes } = result;
   const isCompared = verdict !== "not_compared";
   return render(
     {
       kind: "comparison",
       subject: url,
-      title: `Compared ${url} with the contract: ${requests} of at most ${maxRequests} requests`,
+      title: `Compared ${url} with the contract at ${comparedAt}: ${requests} of at most ${maxRequests} requests`,
       sections: isCompared ? comparisonSections(result) : [],
       notes: isCompared ? notes : [],
       conclusion: { text: describeConclusion(result), tone: verdictTones[verdict] },
@@ -49,7 +50,7 @@ function comparisonSections(result: Comparison): Section[] {
     {
       title: "Outcomes",
       columns: ["outcome", "result", "response, key, reason"],
-      rows: result.outcomes.map(comparedOutcomeRow),
+      rows: outcomeRows(result.outcomes),
     },
     {
       title: "What the specification leaves open, as this service does it",
@@ -63,16 +64,33 @@ function comparisonSections(result: Comparison): Section[] {
     },
     {
       title: "Differences",
-      columns: ["outcome", "where", "rules", "request", "expected", "found"],
-      rows: result.differences.map(differenceRow),
+      columns: ["outcomes", "where", "rules", "request", "expected", "found"],
+      rows: mergeDifferences(result.differences).map(differenceRow),
     },
+    { title: "Rules", columns: ["rule", "means"], rows: ruleRows(result) },
   ];
 }
 
-function comparedOutcomeRow({ outcome, result, got, variable, reason }: ComparedOutcome): TableRow {
-  const words = [got, variable, reason].filter(Boolean);
-  const shownResult = { text: result.replaceAll("_", " "), tone: outcomeTones[result] };
-  return { cells: [outcome, shownResult, words.join(", ")] };
+/** A reason that several outcomes share stands once: the others name the first of them. */
+function outcomeRows(outcomes: readonly ComparedOutcome[]): TableRow[] {
+  const firstByReason = new Map<string, PromisedOutcomeId>();
+  const rows: TableRow[] = [];
+  for (const { outcome, result, got, variable, reason } of outcomes) {
+    const words: string[] = [];
+    if (got !== undefined) words.push(got);
+    if (variable !== undefined) words.push(variable);
+    const first = firstByReason.get(reason ?? "");
+    if (first !== undefined) {
+      words.push(`as ${first}`);
+    } else if (reason !== undefined) {
+      words.push(reason);
+      firstByReason.set(reason, outcome);
+    }
+
+    const shownResult = { text: result.replaceAll("_", " "), tone: outcomeTones[result] };
+    rows.push({ cells: [outcome, shownResult, words.join(", ")] });
+  }
+  return rows;
 }
 
 function assumptionTableRows({ assumptions, unseen }: Comparison): TableRow[] {
@@ -94,13 +112,52 @@ function seenRows(seen: Seen): TableRow[] {
   return rows;
 }
 
-function differenceRow(difference: ContractDifference): TableRow {
-  const { outcome, at, rules, expected, found } = difference;
-  const request = describeRequest(difference);
+/** A difference with every outcome that has it. */
+interface MergedDifference {
+  readonly first: ContractDifference;
+  readonly outcomes: Set<PromisedOutcomeId>;
+  readonly rules: Set<ContractRule>;
+}
+
+/** Merges the differences that only their outcomes tell apart. */
+function mergeDifferences(differences: readonly ContractDifference[]): MergedDifference[] {
+  const mergedByContent = new Map<string, MergedDifference>();
+  for (const difference of differences) {
+    const { at, expected, found } = difference;
+    const content = JSON.stringify([at, expected, found]);
+    const merged = mergedByContent.get(content) ?? {
+      first: difference,
+      outcomes: new Set(),
+      rules: new Set(),
+    };
+    merged.outcomes.add(difference.outcome);
+    for (const rule of difference.rules) merged.rules.add(rule);
+    mergedByContent.set(content, merged);
+  }
+  return [...mergedByContent.values()];
+}
+
+function differenceRow({ first, outcomes, rules }: MergedDifference): TableRow {
+  const { at, expected, found } = first;
+  const named = [...outcomes].join(", ");
+  // Of several outcomes, each has a request of its own.
+  const request = outcomes.size > 1 ? "" : describeRequest(first);
   return {
-    cells: [{ text: outcome, tone: "bad" }, at, rules.join(", "), { text: request, tone: "quiet" }],
+    cells: [{ text: named, tone: "bad" }, at, [...rules].join(", "), { text: request, tone: "quiet" }],
     details: [[expected], [found]],
   };
+}
+
+/** Explains each rule that the text names. */
+function ruleRows({ differences, uncompared, unjudged }: Comparison): TableRow[] {
+  const named = new Set(differences.flatMap(({ rules }) => rules));
+  if (uncompared.length > 0 || unjudged.length > 0) named.add("R14");
+  const rows: TableRow[] = [];
+  for (const [rule, text] of Object.entries(contractRules)) {
+    // The names of an object's members.
+    if (named.has(rule as ContractRule)) rows.push({ cells: [rule, text] });
+  }
+  return rows;
 }
 
 /** Names the request of a difference: only by its id if it is the first one for its outcome. */

@@ -4,14 +4,13 @@ import { minute } from "../rules/time.js";
 import { type Attempt, type AttemptRequest, type Evidence, isPermitted } from "./attempt.js";
 import { isLimit } from "./keys-of-outcomes.js";
 import {
+  describeKind,
   describeMember,
-  headerOf,
+  memberIn,
   numberText,
   perDayPath,
   perMinutePath,
   type RedactedResponse,
-  readDate,
-  retryAfterForm,
   todayPath,
   wholeNumberIn,
 } from "./response.js";
@@ -26,7 +25,7 @@ export function weighResponse(
   response: RedactedResponse,
   earlier: readonly Attempt[],
 ): Evidence {
-  if (response.status === 429) return weighLimit(request, response, earlier);
+  if (response.status === 429) return weighLimit(request, earlier);
   if (response.status === 200) return weighSuccess(request, response);
   return counts;
 }
@@ -43,12 +42,13 @@ function weighSuccess({ outcome }: AttemptRequest, response: RedactedResponse): 
   const { today, perDay } = readDay(response);
   if (today === undefined || perDay === undefined) {
     const limit = describeMember(response, perDayPath);
-    const usage = describeMember(response, todayPath);
+    const usage = describeKind(memberIn(response, todayPath));
     return { kind: "permitted", why: `its response has ${limit} in per_day, and ${usage} in usage.today` };
   }
   // Above its limit, it is a difference.
   if (today > perDay) return counts;
-  return { kind: "permitted", why: `the key is not at its limit: ${describeDay(response)}` };
+  const limit = numberText(response, perDayPath);
+  return { kind: "permitted", why: `the key is not at its limit of ${limit} in a day` };
 }
 
 /** The key's requests of the day and their limit; `undefined` for what is not a whole number. */
@@ -58,21 +58,13 @@ function readDay(response: RedactedResponse) {
   return { today, perDay };
 }
 
-function describeDay(response: RedactedResponse): string {
-  return `usage.today is ${numberText(response, todayPath)} of ${numberText(response, perDayPath)}`;
-}
-
 /** A 429 may not be for the key's own limit: a lock of the address, and a limiter before the API, send 429, too. */
-function weighLimit(
-  request: TimedRequest,
-  response: RedactedResponse,
-  earlier: readonly Attempt[],
-): Evidence {
+function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidence {
   const { outcome, apiKey, sentAt } = request;
   const ofKey = earlier.filter((attempt) => attempt.apiKey === apiKey);
   const successes = ofKey.filter(isPermitted);
   const last = successes.at(-1)?.response;
-  if (last === undefined) return weighLimitAtFirst(request, response, earlier);
+  if (last === undefined) return weighLimitAtFirst(request, earlier);
 
   // It is the key's own if the key has used up the limit of this outcome.
   const { today, perDay } = readDay(last);
@@ -86,44 +78,18 @@ function weighLimit(
 
   const limit = perMinute === undefined ? "no number" : numberText(last, perMinutePath);
   let why = `after ${pluralize(successes.length, "request")} of the key; its per_minute is ${limit}`;
-  if (isDayUsedUp) why += `, and ${describeDay(last)}`;
+  if (isDayUsedUp) why += `, and its day is used up: per_day is ${numberText(last, perDayPath)}`;
   return { kind: "another_limit", why };
 }
 
 /** Weighs the 429 of a key that has had no 200: its limits are not known. */
-function weighLimitAtFirst(
-  { outcome }: AttemptRequest,
-  response: RedactedResponse,
-  earlier: readonly Attempt[],
-): Evidence {
+function weighLimitAtFirst({ outcome }: AttemptRequest, earlier: readonly Attempt[]): Evidence {
   // By its variable, the key is at its limit.
   if (isLimit(outcome)) return counts;
   const before = `after ${pluralize(earlier.length, "request")}`;
   const isRejected = outcomeRow(outcome).status !== 200;
   if (isRejected) return { kind: "another_limit", why: `${before}; a rejected key has no limits` };
 
-  // An earlier comparison may have used up its minute. A comparison waits only once.
-  const why = `${before}, the first one with this key`;
-  const hasWaited = earlier.some(({ evidence }) => evidence.kind === "used_up");
-  const wait = readWait(response);
-  if (hasWaited || wait.kind === "later") return { kind: "another_limit", why };
-  return { kind: "used_up", why, wait: wait.milliseconds };
-}
-
-type Wait =
-  | { readonly kind: "within_a_minute"; readonly milliseconds: number }
-  /** Or nobody can tell. */
-  | { readonly kind: "later" };
-
-/** Reads from a 429 in how many milliseconds its minute is over; without `Retry-After`, it is in a minute at most. */
-function readWait(response: RedactedResponse): Wait {
-  const retryAfter = headerOf(response, "retry-after");
-  if (retryAfter === undefined) return { kind: "within_a_minute", milliseconds: minute };
-  const form = retryAfterForm(retryAfter);
-  if (form === "invalid") return { kind: "later" };
-
-  let wait = 1000 * Number(retryAfter);
-  if (form !== "seconds") wait = Date.parse(retryAfter) - readDate(response);
-  if (wait <= minute) return { kind: "within_a_minute", milliseconds: Math.max(wait, 0) };
-  return { kind: "later" };
+  // An earlier comparison may have used up its minute.
+  return { kind: "used_up", why: `${before}, the first one with this key` };
 }

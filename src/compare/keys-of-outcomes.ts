@@ -1,8 +1,6 @@
 import { findPrefix, keyVariable } from "../rules/api-key.js";
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
-
-/** A rule of the specification, or of HTTP itself. */
-export type ContractRule = `R${number}` | "RFC 9110";
+import type { ContractRule } from "./contract-rules.js";
 
 /** A place where a response differs from the contract. */
 export interface ContractDifference {

@@ -1,5 +1,4 @@
 import { escapeControls } from "../rules/terminal-text.js";
-import { isoTime } from "../rules/time.js";
 import { type Learned, whereSeen } from "./assumptions.js";
 import type { Seen } from "./seen.js";
 
@@ -9,10 +8,11 @@ export const learnedHeading = "# Written by compare, which replaces this file: e
 interface LearnedFile extends Pick<Learned, "assumptions"> {
   readonly seen: Seen;
   readonly url: string;
+  readonly comparedAt: string;
 }
 
 /** Returns a scenario with the learned assumptions; of the URL, it contains only the host. */
-export function learnedScenario({ assumptions, seen, url }: LearnedFile, time: number): string {
+export function learnedScenario({ assumptions, seen, url, comparedAt }: LearnedFile): string {
   const lines: string[] = [];
   for (const [name, learned] of Object.entries(assumptions)) {
     lines.push(`  ${name}: ${JSON.stringify(learned.value)} # ${whereSeen(learned)}`);
@@ -28,7 +28,7 @@ export function learnedScenario({ assumptions, seen, url }: LearnedFile, time: n
   if (comments !== "") comments = `# Not in this scenario, which has the keys of key-states:\n${comments}`;
 
   return `${learnedHeading}
-# What ${escapeControls(new URL(url).host)} does, compared at ${isoTime(time)}.
+# What ${escapeControls(new URL(url).host)} does, compared at ${comparedAt}.
 ${comments}version: 1
 extends: key-states
 assumptions:

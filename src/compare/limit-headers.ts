@@ -1,8 +1,37 @@
-import { day } from "../rules/time.js";
-import { headerOf, type RedactedResponse } from "./response.js";
+import { day, minute } from "../rules/time.js";
+import type { CompletedAttempt } from "./attempt.js";
+import {
+  headerOf,
+  numberText,
+  perDayPath,
+  perMinutePath,
+  type RedactedResponse,
+  shownText,
+} from "./response.js";
+
+// A limit header that the sandbox has, too, has one of two forms: `legacy` is `X-RateLimit-Limit`, `-Remaining` and
+// `-Reset`, `draft` is `RateLimit` and `RateLimit-Policy`. Their numbers must be what the form says: a limit of the key,
+// a count of requests that falls, and seconds until the limit resets. A time, or other units, look alike in one
+// response. So all responses to a key are compared by the comparison's own clock.
+
+/** What the limit headers of a response show. */
+export type LimitHeaders =
+  | { readonly kind: "none" }
+  | { readonly kind: "legacy" | "draft"; readonly counts: readonly LimitCount[] }
+  /** In words. */
+  | { readonly kind: "another_form"; readonly words: string };
+
+/** What is left of a limit. */
+interface LimitCount {
+  /** Tells the limits of a key apart. */
+  readonly limit: string;
+  readonly remaining: number;
+  /** Seconds. */
+  readonly reset: number;
+}
 
 /** A limit of a key, as its 200s show it. */
-export interface KeyLimit {
+interface KeyLimit {
   /** The number of requests, with the digits of the body. */
   readonly quota: string;
   /** In seconds. */
@@ -20,61 +49,111 @@ interface LimitItem {
   readonly t: string | undefined;
 }
 
+/** The count of a limit in one of the responses to a key. */
+interface TimedCount extends LimitCount {
+  /** The server read its clock in between, in seconds of the comparison's own clock. */
+  readonly earliest: number;
+  readonly latest: number;
+}
+
 const legacyNames = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 const draftNames = ["ratelimit", "ratelimit-policy"];
 
 const upToFifteenDigits = /^\d{1,15}$/;
 
-/** Returns the names of all headers with a rate limit. */
-export function limitHeaderNames({ headers }: RedactedResponse): string[] {
-  const names: string[] = [];
-  for (const [name] of headers) if (/rate-?limit/i.test(name)) names.push(name);
-  return names;
+/** A reset is whole seconds, and so can be one more or less at each of two responses. */
+const roundingSeconds = 2;
+
+/** Reads the limit headers of all responses, with what the responses to each key show together. */
+export function readLimitHeaders(
+  attempts: readonly CompletedAttempt[],
+): ReadonlyMap<CompletedAttempt, LimitHeaders> {
+  const headersByAttempt = new Map<CompletedAttempt, LimitHeaders>();
+  for (const apiKey of new Set(attempts.map((attempt) => attempt.apiKey))) {
+    const ofKey = attempts.filter((attempt) => attempt.apiKey === apiKey);
+    const limits = collectLimits(ofKey);
+    for (const attempt of ofKey) headersByAttempt.set(attempt, readHeadersOfOne(attempt.response, limits));
+
+    const flaw = findFlaw(ofKey, headersByAttempt);
+    if (flaw.kind === "none") continue;
+    for (const attempt of ofKey) {
+      const { kind } = headersByAttempt.get(attempt) ?? {};
+      if (kind === "legacy" || kind === "draft") headersByAttempt.set(attempt, flaw.headers);
+    }
+  }
+  return headersByAttempt;
 }
 
-/** Returns the form of these headers, as the sandbox has it, or `other`. */
-export function limitHeaderForm(
-  response: RedactedResponse,
-  names: readonly string[],
-  limits: readonly KeyLimit[],
-): "legacy" | "draft" | "other" {
+/** Returns the limits in the 200s of a key. */
+function collectLimits(ofKey: readonly CompletedAttempt[]): KeyLimit[] {
+  const limits: KeyLimit[] = [];
+  for (const { response } of ofKey) {
+    if (response.status !== 200) continue;
+    limits.push({ quota: numberText(response, perMinutePath), window: minute / 1000 });
+    limits.push({ quota: numberText(response, perDayPath), window: day / 1000 });
+  }
+  return limits;
+}
+
+function readHeadersOfOne(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders {
+  const names: string[] = [];
+  for (const [name] of response.headers) if (/rate-?limit/i.test(name)) names.push(name);
+  if (names.length === 0) return { kind: "none" };
+
   const sorted = names.map((name) => name.toLowerCase()).sort();
   const values = sorted.map((name) => headerOf(response, name) ?? "");
-  if (sorted.join() === legacyNames.join() && isLegacyForm(values, limits)) return "legacy";
-  if (sorted.join() === draftNames.join() && isDraftForm(values, limits)) return "draft";
-  return "other";
+  const other: LimitHeaders = {
+    kind: "another_form",
+    words: `another form of ${shownText(names.join(", "))}`,
+  };
+  if (sorted.join() === legacyNames.join()) return readLegacy(values, limits, other);
+  if (sorted.join() === draftNames.join()) return readDraft(values, limits, other);
+  return other;
 }
 
-/** A limit of the key, and seconds until its reset: a number above the window is a time, or in other units. */
-function isLegacyForm(values: readonly string[], limits: readonly KeyLimit[]): boolean {
-  if (!values.every(isWholeNumber)) return false;
-  const [quota = "", remaining, reset] = values;
-  if (Number(remaining) > Number(quota)) return false;
+/** Reads a limit of the key, and seconds until its reset: a number above the window is a time, or in other units. */
+function readLegacy(
+  values: readonly string[],
+  limits: readonly KeyLimit[],
+  other: LimitHeaders,
+): LimitHeaders {
+  if (!values.every(isWholeNumber)) return other;
+  const [quota = ""] = values;
+  const [total = 0, remaining = 0, reset = 0] = values.map(Number);
+  if (remaining > total) return other;
 
   // Without a 200 of the key, its limits are not known.
-  if (limits.length === 0) return Number(reset) <= day / 1000;
-  const own = limits.filter((limit) => limit.quota === quota);
-  return own.some(({ window }) => Number(reset) <= window);
+  const usual = { quota, window: day / 1000 };
+  const own = limits.length === 0 ? usual : limits.find((one) => one.quota === quota && reset <= one.window);
+  if (own === undefined || reset > own.window) return other;
+  const limit = `${quota} in ${own.window} s`;
+  return { kind: "legacy", counts: [{ limit, remaining, reset }] };
 }
 
-/** Limits of the key with the parameters of the sandbox: earlier drafts have others. */
-function isDraftForm(values: readonly string[], limits: readonly KeyLimit[]): boolean {
+/** Reads limits of the key with the parameters of the sandbox: earlier drafts have others. */
+function readDraft(
+  values: readonly string[],
+  limits: readonly KeyLimit[],
+  other: LimitHeaders,
+): LimitHeaders {
   const [items = [], policies = []] = values.map(readItems);
   for (const { q, w } of policies) {
-    if (!isWholeNumber(q) || !isWholeNumber(w)) return false;
+    if (!isWholeNumber(q) || !isWholeNumber(w)) return other;
     const isOwn = limits.length === 0 || limits.some(({ quota }) => quota === q);
-    if (!isOwn) return false;
+    if (!isOwn) return other;
   }
 
   // An item without a policy of its name may be of any window.
   const longest = Math.max(...policies.map(({ w }) => Number(w)));
+  const counts: LimitCount[] = [];
   for (const { name, r, t } of items) {
-    if (!isWholeNumber(r) || !isWholeNumber(t)) return false;
+    if (!isWholeNumber(r) || !isWholeNumber(t)) return other;
     const policy = policies.find((other) => other.name === name);
     const window = policy === undefined ? longest : Number(policy.w);
-    if (Number(t) > window) return false;
+    if (Number(t) > window) return other;
+    counts.push({ limit: name, remaining: Number(r), reset: Number(t) });
   }
-  return true;
+  return { kind: "draft", counts };
 }
 
 function isWholeNumber(value: string | undefined): boolean {
@@ -96,4 +175,64 @@ function readItem(text: string): LimitItem {
     r: parameter("r"),
     t: parameter("t"),
   };
+}
+
+/** What is wrong with the numbers of a key that look right in each response. */
+type Flaw = { readonly kind: "none" } | { readonly kind: "found"; readonly headers: LimitHeaders };
+
+function findFlaw(
+  ofKey: readonly CompletedAttempt[],
+  headersByAttempt: ReadonlyMap<CompletedAttempt, LimitHeaders>,
+): Flaw {
+  const seriesByLimit = new Map<string, TimedCount[]>();
+  for (const attempt of ofKey) {
+    const headers = headersByAttempt.get(attempt);
+    if (headers?.kind !== "legacy" && headers?.kind !== "draft") continue;
+    const times = { earliest: attempt.sentAt / 1000, latest: attempt.receivedAt / 1000 };
+    for (const count of headers.counts) {
+      const series = seriesByLimit.get(count.limit) ?? [];
+      series.push({ ...count, ...times });
+      seriesByLimit.set(count.limit, series);
+    }
+  }
+
+  for (const series of seriesByLimit.values()) {
+    if (!countsSeconds(series)) return flawOf("limit headers whose reset is not in seconds");
+    if (countsUp(series)) return flawOf("limit headers whose remaining requests count up");
+  }
+  return { kind: "none" };
+}
+
+function flawOf(words: string): Flaw {
+  return { kind: "found", headers: { kind: "another_form", words } };
+}
+
+/** Whether each reset is the first one of its window, less the time since then; a clock can also stand still. */
+function countsSeconds(series: readonly TimedCount[]): boolean {
+  let first: TimedCount | undefined;
+  for (const count of series) {
+    first ??= count;
+    const least = first.reset - (count.latest - first.earliest) - roundingSeconds;
+    const most = first.reset - (count.earliest - first.latest) + roundingSeconds;
+    const standsStill = count.reset === first.reset;
+    if (standsStill || (count.reset >= least && count.reset <= most)) continue;
+
+    const isWindowOver = least <= 0;
+    if (!isWindowOver) return false;
+    first = count;
+  }
+  return true;
+}
+
+/** Whether the remaining requests only rise: they are those that were sent. */
+function countsUp(series: readonly LimitCount[]): boolean {
+  let rises = 0;
+  let before: LimitCount | undefined;
+  for (const count of series) {
+    if (before !== undefined && count.remaining < before.remaining) return false;
+    // In a new window, all requests remain.
+    if (before !== undefined && count.remaining > before.remaining && count.reset <= before.reset) rises += 1;
+    before = count;
+  }
+  return rises > 0;
 }

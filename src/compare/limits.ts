@@ -6,6 +6,7 @@ import {
   completedWith,
   describeAttempt,
   isPermitted,
+  withoutKey,
 } from "./attempt.js";
 import {
   type ContractDifference,
@@ -13,40 +14,8 @@ import {
   contractOutcomes,
   isLimit,
 } from "./keys-of-outcomes.js";
-import { describeMember, perMinutePath, wholeNumberIn } from "./response.js";
+import { describeMember, perDayPath, perMinutePath, todayPath, wholeNumberIn } from "./response.js";
 import type { Session } from "./session.js";
-
-/** A control: without a key, no key's limit can be the reason for a 429. */
-const withoutKey = { outcome: "401.missing" } as const;
-
-/** Waits once for the next minute of a key, if an earlier comparison may have used it up, and sends its request again. */
-export async function waitForMinute(session: Session, limited: Attempt): Promise<void> {
-  if (limited.evidence.kind !== "used_up") return;
-  const { why, wait } = limited.evidence;
-
-  // One without a key, and the one of the key.
-  const room = session.roomFor(2);
-  if (room.kind === "no_room") {
-    session.end(limited, ` ${why}, and --max-requests has no room to wait for the next minute`);
-    return;
-  }
-
-  // A lock of the address also sends a 429 without a key: then waiting does not help.
-  const control = await session.attempt(withoutKey);
-  const isKeyLimited = control.kind === "sent" && control.attempt.response?.status === 401;
-  const { options } = session;
-  if (options.wait === undefined || !isKeyLimited) {
-    session.end(limited, ` ${why}`);
-    return;
-  }
-
-  const seconds = Math.ceil(wait / 1000);
-  options.announce?.(
-    `${limited.outcome} got ${describeAttempt(limited)}: an earlier comparison may have used up the minute of ${limited.variable}. Waits ${seconds} s, and sends the request again.`,
-  );
-  await options.wait(wait);
-  await session.repeat(limited);
-}
 
 /** Reaches the limits: with keys at their limits, or by using up a working key's minute if enough requests are left. */
 export async function tryLimits(session: Session): Promise<ContractDifference[]> {
@@ -64,7 +33,7 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Contrac
   // With a key that is at its limit.
   const keyed = await session.tryOutcome(row);
   if (keyed.kind === "sent" && keyed.attempt.response?.status === 429) {
-    await confirmLimit(session, keyed.attempt);
+    return confirmLimit(session, keyed.attempt);
   }
   if (row.outcome !== "429.per_minute") return [];
 
@@ -74,7 +43,7 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Contrac
   return tryMinute(session, spare);
 }
 
-/** Uses up the minute of a key. Resolves to a difference if all requests of one minute get 200. */
+/** Uses up the minute of a key. Resolves to a difference if all requests of one minute get 200, or other keys are limited, too. */
 async function tryMinute(session: Session, spare: CompletedAttempt): Promise<ContractDifference[]> {
   const perMinute = wholeNumberIn(spare.response, perMinutePath);
   if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute)) {
@@ -82,26 +51,36 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
     return [];
   }
 
-  // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
-  const most = 2 * perMinute + 1;
-  // One too many, and one to confirm the 429.
-  const needed = perMinute + 2;
-  session.raiseMaxRequests(most + 1);
-  const left = session.requestsLeft();
-  if (left < needed) {
-    const room = `--max-requests ${session.requests + needed} has room for them`;
-    skipMinute(session, `needs ${needed} requests, two more than per_minute, and ${left} are left; ${room}`);
+  if (session.pace * perMinute >= minute) {
+    skipMinute(session, `one request in ${session.pace / 1000} s does not reach per_minute, ${perMinute}`);
     return [];
   }
 
-  // One is left to confirm the 429.
-  const planned = Math.min(most, left - 1);
+  // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
+  const most = 2 * perMinute + 1;
+  const controls = findOtherKey(session, spare).kind === "found" ? 2 : 1;
+  // One too many, and those that confirm the 429.
+  const needed = perMinute + 1 + controls;
+  const more = controls === 1 ? "two" : "three";
+  session.raiseMaxRequests(most + controls);
+  const left = session.requestsLeft();
+  if (left < needed) {
+    const room = `--max-requests ${session.requests + needed} has room for them`;
+    skipMinute(
+      session,
+      `needs ${needed} requests, ${more} more than per_minute, and ${left} are left; ${room}`,
+    );
+    return [];
+  }
+
+  const planned = Math.min(most, left - controls);
   session.options.announce?.(
     `Sends up to ${pluralize(planned, "request")} with ${spare.variable}, until one gets 429. They use up this key's minute.`,
   );
   const probe = await sendUntilLimited(session, spare, { planned, perMinute });
+  if (probe.kind === "limited") return confirmLimit(session, probe.limited);
   if (probe.kind === "rejected") {
-    // The usual end: a request of the outcome itself was sent, and its response tells.
+    // A request of the outcome itself may have been sent, and its response tells.
     const isTried = !session.untried.has("429.per_minute");
     if (!isTried) skipMinute(session, `${spare.variable} did not work until its limit`);
     return [];
@@ -132,9 +111,10 @@ interface PlannedRequests {
   readonly perMinute: number;
 }
 
-/** `rejected`: one of the requests got no 200, or could not be sent. */
+/** `limited`: one got the 429 of the key's limit. `rejected`: one got neither this nor 200, or could not be sent. */
 type ProbeResult =
   | { readonly kind: "permitted"; readonly successes: readonly Attempt[] }
+  | { readonly kind: "limited"; readonly limited: Attempt }
   | { readonly kind: "rejected" };
 
 /** Sends the planned requests with a key, until one does not get 200. */
@@ -152,7 +132,8 @@ async function sendUntilLimited(
     const result = await session.attempt({ outcome, apiKey, variable });
     if (result.kind === "not_sent") return { kind: "rejected" };
     const { attempt } = result;
-    if (attempt.response?.status === 429) await confirmLimit(session, attempt);
+    const isLimited = attempt.response?.status === 429 && attempt.evidence.kind === "counts";
+    if (isLimited) return { kind: "limited", limited: attempt };
     if (!isPermitted(attempt)) return { kind: "rejected" };
     successes.push(attempt);
   }
@@ -167,14 +148,75 @@ function millisecondsFrom(attempts: readonly Attempt[]): number {
   return last.receivedAt - first.sentAt;
 }
 
-/** Sends a request without a key after a key's 429, which shows nothing if that gets 429, too: a lock, or a limiter of the address. */
-async function confirmLimit(session: Session, limited: Attempt): Promise<void> {
-  if (limited.evidence.kind !== "counts") return;
-  const control = await session.attempt(withoutKey);
+/**
+ * Confirms that a 429 is the key's own: a request without a key gets none, and one with another working key gets 200.
+ * Otherwise, it shows nothing. Resolves to a difference if the other key is limited, too (R25).
+ */
+async function confirmLimit(session: Session, limited: Attempt): Promise<ContractDifference[]> {
+  if (limited.evidence.kind !== "counts") return [];
+  const control = await session.control(withoutKey);
   if (control.kind === "not_sent") {
     limited.evidence = { kind: "another_limit", why: "no request without a key could follow it" };
-  } else if (control.attempt.response?.status === 429) {
+    return [];
+  }
+  if (control.attempt.response?.status === 429) {
     const why = `a request without a key got ${describeAttempt(control.attempt)}, too`;
     limited.evidence = { kind: "another_limit", why };
+    session.endByLimit(control.attempt);
+    return [];
   }
+
+  const other = findOtherKey(session, limited);
+  if (other.kind === "none") {
+    session.notes.push(`R25 was not judged for ${limited.outcome}: it needs another working key.`);
+    return [];
+  }
+  return compareWithOtherKey(session, limited, other.working);
+}
+
+/** A key at its limit must not affect another one (R25). */
+async function compareWithOtherKey(
+  session: Session,
+  limited: Attempt,
+  working: Attempt,
+): Promise<ContractDifference[]> {
+  const { outcome, apiKey, variable } = working;
+  const control = await session.control({ outcome, apiKey, variable });
+  if (control.kind === "not_sent") {
+    limited.evidence = { kind: "another_limit", why: `no request with ${variable} could follow it` };
+    return [];
+  }
+  const { attempt } = control;
+  if (isPermitted(attempt)) return [];
+
+  const got = describeAttempt(attempt);
+  limited.evidence = { kind: "another_limit", why: `a request with ${variable} got ${got}, too` };
+  if (attempt.response?.status !== 429) return [];
+
+  // A lock of the address may have begun in between.
+  const last = await session.control(withoutKey);
+  if (last.kind === "sent" && last.attempt.response?.status === 429) {
+    session.endByLimit(last.attempt);
+    return [];
+  }
+  session.end(attempt, "shared_limit", "");
+  if (last.kind === "not_sent") return [];
+  const expected = `200 for ${variable}, although ${limited.variable} is at its limit`;
+  return [{ rules: ["R25"], outcome: limited.outcome, at: "status", expected, found: got }];
+}
+
+type OtherKey = { readonly kind: "found"; readonly working: CompletedAttempt } | { readonly kind: "none" };
+
+/** Finds the latest 200 of another key whose own limits are not used up. */
+function findOtherKey(session: Session, limited: Attempt): OtherKey {
+  const successes = completedWith(session.attempts, 200);
+  const working = successes.findLast(({ apiKey, response }) => {
+    if (apiKey === limited.apiKey) return false;
+    const ofKey = successes.filter((one) => one.apiKey === apiKey);
+    const perMinute = wholeNumberIn(response, perMinutePath) ?? Number.POSITIVE_INFINITY;
+    const perDay = wholeNumberIn(response, perDayPath) ?? Number.POSITIVE_INFINITY;
+    const today = wholeNumberIn(response, todayPath) ?? 0;
+    return ofKey.length < perMinute && today < perDay;
+  });
+  return working === undefined ? { kind: "none" } : { kind: "found", working };
 }

@@ -3,7 +3,14 @@ import { headerOf, type RedactedResponse } from "./response.js";
 
 /** A part of a 401 that is compared by itself. */
 export interface ResponsePlace {
-  readonly kind: "reason_phrase" | "header" | "parameter" | "header_names" | "member" | "body";
+  readonly kind:
+    | "http_version"
+    | "reason_phrase"
+    | "header"
+    | "parameter"
+    | "header_names"
+    | "member"
+    | "body";
   /** As a difference shows it: `Server`, `WWW-Authenticate realm`, `$.error.code`. Places of one kind have different names. */
   readonly name: string;
   /** The place whose text has the name of this one: the mapping around a member, the header of a parameter. */
@@ -16,6 +23,7 @@ export interface PlacedText {
   readonly text: string;
 }
 
+const httpVersion: ResponsePlace = { kind: "http_version", name: "HTTP version" };
 const reasonPhrase: ResponsePlace = { kind: "reason_phrase", name: "reason phrase" };
 /** The names of all headers, in their order. */
 const namesOfHeaders: ResponsePlace = { kind: "header_names", name: "headers" };
@@ -39,9 +47,10 @@ export function placeId({ kind, name }: ResponsePlace): string {
 
 /** Returns the text at each place of a response. A place that it does not have is missing. */
 export function splitIntoPlaces(response: RedactedResponse): PlacedText[] {
-  const { reason, text = "not UTF-8", json } = response;
+  const { version, reason, text = "not UTF-8", json } = response;
   const names = response.headers.map(([name]) => name);
   return [
+    { place: httpVersion, text: version },
     { place: reasonPhrase, text: reason },
     ...splitHeaders(response),
     { place: namesOfHeaders, text: names.join(", ") },

@@ -36,6 +36,7 @@ function describeText({ kind }: ResponsePlace, text: TextAtPlace): string {
       return text === undefined ? "no such parameter" : shownText(text);
     case "header":
     case "header_names":
+    case "http_version":
     case "reason_phrase":
     case "body":
       return text === undefined ? "no such header" : quoted(text);

@@ -6,7 +6,7 @@ import { isTooDeep, tryParseJson } from "../schema/json.js";
 import { type FieldPath, isMapping, pathText } from "../schema/shape.js";
 
 /** A response to judge and show, with every key removed. */
-export interface RedactedResponse extends Pick<RawResponse, "status" | "reason" | "headers"> {
+export interface RedactedResponse extends Pick<RawResponse, "status" | "version" | "reason" | "headers"> {
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
   /** The body as a value; `undefined` if it is not JSON, or nested too deeply. */
@@ -47,7 +47,7 @@ export const todayPath = ["data", "usage", "today"] as const;
 
 /** Reads a response, and removes every key from it. */
 export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse {
-  const { status, reason, headers } = raw;
+  const { status, version, reason, headers } = raw;
   const text = decodeText(raw.body);
   const parsed = tryParseJson(text ?? "");
   const json = isTooDeep(parsed) ? undefined : parsed;
@@ -68,6 +68,7 @@ export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse
   addNumbers(redactedJson, tryParseJson(quoteNumbers(redactedText ?? "")), [], numbers);
   return {
     status,
+    version,
     reason: redact.text(reason),
     headers: headers.map(([name, value]) => [redact.text(name), redact.text(value)] as const),
     text: redactedText,
@@ -215,6 +216,19 @@ export function describeMember(response: RedactedResponse, path: readonly string
 /** Prepares a server's text for display: one line, printable, shortened. */
 export function shownText(text: string): string {
   return escapeControls(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
+}
+
+/** Describes a `Retry-After` in a form that no client must be able to read; its value may be another one each time. */
+export function describeInvalidWait(value: string): string {
+  if (/^[-+]?[\d.]+$/.test(value)) return "another number than whole seconds";
+  if (Number.isNaN(Date.parse(value))) return "neither seconds nor a date";
+  return "a date in another form";
+}
+
+/** Describes the target of a redirect, whose path and query may be other ones each time. */
+export function describeTarget(location: string): string {
+  const origin = /^(?:[a-z][a-z\d+.-]*:)?\/\/[^/?#]*/i.exec(location)?.[0];
+  return origin === undefined ? "the same host" : shownText(origin);
 }
 
 export function quoted(text: string): string {

@@ -9,6 +9,8 @@ import type { Seen } from "./seen.js";
 /** The findings of a comparison; contains no key. */
 export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   readonly url: string;
+  /** When it began: `2026-03-02T09:00:00Z`. */
+  readonly comparedAt: string;
   readonly requests: number;
   readonly maxRequests: number;
   /** In one or two sentences. */
@@ -70,7 +72,8 @@ function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedO
     return { ...start, result: "differs", reason: undefined };
   }
 
-  const latest = attempts.at(-1);
+  // A request that a limit was waited for was sent again.
+  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "used_up") ?? attempts.at(-1);
   const isAnyCounted = attempts.some(({ evidence }) => evidence.kind === "counts");
   if (latest === undefined || !isAnyCounted) {
     const reason = findings.untried.get(outcome) ?? whyUncounted(latest);

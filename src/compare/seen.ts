@@ -37,8 +37,8 @@ interface ReadResponse {
 
 /** How each value is read from a 200 or a 401; `undefined` if the response does not have it. */
 const readers: Readonly<Record<string, (read: ReadResponse) => string | undefined>> = {
-  per_minute: ({ response }) => readLimit(response, perMinutePath),
-  per_day: ({ response }) => readLimit(response, perDayPath),
+  per_minute: ({ response }) => readKeyLimit(response, perMinutePath),
+  per_day: ({ response }) => readKeyLimit(response, perDayPath),
   scopes: ({ response }) => readScopeList(response),
   challenge: readChallengeText,
   details: ({ response }) => readDetailNames(response),
@@ -103,7 +103,7 @@ function distinctValues(readings: readonly SeenReading[]): SeenValue[] {
   return values;
 }
 
-function readLimit(response: ReadResponse["response"], path: readonly string[]): string | undefined {
+function readKeyLimit(response: ReadResponse["response"], path: readonly string[]): string | undefined {
   return typeof memberIn(response, path) === "number" ? numberText(response, path) : undefined;
 }
 

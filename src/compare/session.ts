@@ -1,11 +1,22 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
+import { nodePlatform } from "../node/platform.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { type Recognition, recognizeApi, recognizeApiInAll } from "./api-recognition.js";
-import { type Attempt, type AttemptRequest, describeAttempt, type Evidence } from "./attempt.js";
+import {
+  type Attempt,
+  type AttemptRequest,
+  describeAttempt,
+  type Evidence,
+  type Room,
+  type SendResult,
+  withoutKey,
+} from "./attempt.js";
+import { type Ending, endings } from "./endings.js";
 import { weighResponse } from "./evidence.js";
 import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./keys-of-outcomes.js";
 import { collectOutage, findOutageSign } from "./outages.js";
 import { createRedact, type Redact, type RedactedResponse, readResponse } from "./response.js";
+import { waitForLimit } from "./waits.js";
 
 export interface CompareOptions {
   readonly url: string;
@@ -13,12 +24,16 @@ export interface CompareOptions {
   /** Default: 60, and with `probeLimits` two minutes of a key more. */
   readonly maxRequests?: number | undefined;
   readonly probeLimits: boolean;
-  /** Gets a sentence before a key's minute is used up, and before a wait. */
+  /** Milliseconds between two requests. Default: 0. */
+  readonly pace?: number | undefined;
+  /** Gets a sentence before a key's minute is used up, and before a wait for a limit. */
   readonly announce?: (sentence: string) => void;
-  /** Waits until a key's minute is over, or until `stop`. Default: a key whose minute is used up ends the comparison. */
+  /** Waits for these milliseconds, or until `stop`. Default: nothing is waited for, and a limit ends the comparison. */
   readonly wait?: (milliseconds: number) => Promise<void>;
   /** A clock that never goes back, in milliseconds. */
   readonly now?: () => number;
+  /** The time of the comparison, in milliseconds since 1970. Default: now. */
+  readonly time?: number;
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
   /** Ends the comparison with what it has, also during a request; its reason is the name of a signal. */
@@ -48,13 +63,6 @@ export type SessionProgress =
     }
   | { readonly kind: "ended_by_signal"; readonly why: string };
 
-type SendResult =
-  | { readonly kind: "sent"; readonly attempt: Attempt }
-  | { readonly kind: "not_sent"; readonly why: string };
-
-/** Whether requests may still be sent. */
-type Room = { readonly kind: "room" } | { readonly kind: "no_room"; readonly why: string };
-
 /** Enough for all causes of 401, each with a response of its own. */
 const defaultMaxRequests = 60;
 /** The default for a key with a large limit. */
@@ -65,26 +73,33 @@ const maxUnknownKeys = 24;
 /** Sends the requests of a comparison, keeps what came of each, and ends it if the service may be down or lock us out. */
 export class Session {
   readonly options: CompareOptions;
+  readonly startedAt: number;
   /** Every request that was sent, in order. */
   readonly attempts: Attempt[] = [];
+  /** What a reader must know of the way that the comparison took. */
+  readonly notes: string[] = [];
   /** Why an outcome was not tried, or not to its end. */
   readonly untried = new Map<PromisedOutcomeId, string>();
   /** The number of requests that were sent. */
   requests = 0;
   maxRequests: number;
+  /** Milliseconds between two requests. */
+  pace: number;
+  /** Whether a limit was waited for: a comparison does so once. */
+  hasWaited = false;
   readonly #send: Send;
   readonly #unknownKeys: readonly string[];
   readonly #redact: Redact;
   #progress: SessionProgress = { kind: "running" };
-  /** Whether a request without a key is under way that shows whether the service still works. */
-  #isChecking = false;
   /** Descriptions of suspicious responses after which the service still worked. */
   readonly #noOutages = new Set<string>();
 
   constructor(send: Send, options: CompareOptions) {
     this.#send = send;
     this.options = options;
+    this.startedAt = options.time ?? nodePlatform.time();
     this.maxRequests = options.maxRequests ?? defaultMaxRequests;
+    this.pace = options.pace ?? 0;
     this.#unknownKeys = Array.from({ length: maxUnknownKeys }, (_, index) => options.unknownKey(index));
     const keys = keysInVariables(options.env).map(([, apiKey]) => apiKey);
     this.#redact = createRedact([...keys, ...this.#unknownKeys]);
@@ -141,14 +156,42 @@ export class Session {
     return this.attempt({ outcome, apiKey, variable });
   }
 
-  /** Sends a request, and keeps what came of it. Later requests can take back what it shows. */
+  /** Waits for a limit. */
+  async wait(milliseconds: number): Promise<void> {
+    this.hasWaited = true;
+    await this.options.wait?.(milliseconds);
+  }
+
+  /**
+   * Sends a request, and keeps what came of it; once, it waits for a limit that was not asked for, and sends the request
+   * again. Ends the comparison if the service limits or locks the address, or may be down.
+   */
   async attempt(wanted: AttemptRequest): Promise<SendResult> {
-    const { outcome, variable } = wanted;
-    const progressBefore = this.progress;
-    if (progressBefore.kind !== "running") return this.#notSent(outcome, progressBefore.why);
-    if (this.requests >= this.maxRequests) {
-      return this.#notSent(outcome, `the ${this.maxRequests} requests of --max-requests are used up`);
+    const result = await this.#sendOne(wanted);
+    if (result.kind === "not_sent" || this.progress.kind !== "running") return result;
+    const { attempt } = result;
+    const { kind } = attempt.evidence;
+    if (kind === "another_limit" || kind === "used_up") {
+      return { kind: "sent", attempt: await waitForLimit(this, attempt) };
     }
+    await this.#endAtOutage(attempt);
+    return result;
+  }
+
+  /** Sends a request whose response tells what an earlier one shows. A 429 is left to the caller. */
+  async control(wanted: AttemptRequest): Promise<SendResult> {
+    const result = await this.#sendOne(wanted);
+    if (result.kind === "sent" && result.attempt.response?.status !== 429) {
+      await this.#endAtOutage(result.attempt);
+    }
+    return result;
+  }
+
+  /** Sends a request, and keeps what came of it. Later requests can take back what it shows. */
+  async #sendOne(wanted: AttemptRequest): Promise<SendResult> {
+    const { outcome, variable } = wanted;
+    const permission = await this.#keepPace();
+    if (permission.kind === "no_room") return this.#notSent(outcome, permission.why);
 
     this.untried.delete(outcome);
     const apiKey = variable === undefined ? this.#inventKey(outcome) : wanted.apiKey;
@@ -168,11 +211,21 @@ export class Session {
       attempt = { ...request, response: reply, evidence: weighResponse(request, reply, this.attempts) };
     }
     this.attempts.push(attempt);
-
-    // The service gets no more requests if it limits or locks the address, or may be down.
-    if (attempt.evidence.kind === "another_limit") this.end(attempt, ` ${attempt.evidence.why}`);
-    else await this.#endAtOutage(attempt);
     return { kind: "sent", attempt };
+  }
+
+  /** Waits until the next request may be sent, unless there is none. */
+  async #keepPace(): Promise<Room> {
+    const before = this.progress;
+    if (before.kind !== "running") return { kind: "no_room", why: before.why };
+    if (this.requests >= this.maxRequests) {
+      return { kind: "no_room", why: `the ${this.maxRequests} requests of --max-requests are used up` };
+    }
+
+    if (this.requests > 0 && this.pace > 0) await this.options.wait?.(this.pace);
+    const after = this.progress;
+    if (after.kind !== "running") return { kind: "no_room", why: after.why };
+    return { kind: "room" };
   }
 
   /** The key for an outcome that needs none of the server's, another one each time; none for a missing key. */
@@ -197,7 +250,7 @@ export class Session {
     const isStopped = this.options.stop?.aborted === true;
     if (this.requests === 1 && !isStopped) {
       const why = "nothing was sent after the first request";
-      this.#endUnlessApi(recognizeApi(response, this.options.url), why);
+      this.#endUnlessApi(recognizeApi(response, this.options.url, this.options.env), why);
     }
     return response;
   }
@@ -216,45 +269,55 @@ export class Session {
 
   /** Ends the comparison if the latest responses may be those of an outage or a lock. */
   async #endAtOutage(attempt: Attempt): Promise<void> {
-    if (this.progress.kind !== "running" || this.#isChecking) return;
+    if (this.progress.kind !== "running") return;
     const sign = findOutageSign(this.attempts);
-    if (sign.kind === "certain") {
-      this.#endWithOutage(attempt, sign.detail);
+    if (sign.kind === "ended") {
+      this.#endWithOutage(attempt, sign.ending, sign.detail);
       return;
     }
     const description = describeAttempt(attempt);
     if (sign.kind === "none" || this.#noOutages.has(description)) return;
 
     // Without a key, a service that works responds as it did at first.
-    this.#isChecking = true;
-    const control = await this.attempt({ outcome: "401.missing" });
-    this.#isChecking = false;
+    const control = await this.#sendOne(withoutKey);
     if (control.kind === "not_sent") {
-      this.#endWithOutage(attempt, "; no request without a key could follow it");
+      this.#endWithOutage(attempt, "outage", "; no request without a key could follow it");
       return;
     }
 
     const status = control.attempt.response?.status;
+    if (status === 429) this.endByLimit(control.attempt);
     const statusAtFirst = this.attempts[0]?.response?.status;
     const works = status !== undefined && (status === 401 || status === statusAtFirst);
-    if (works) this.#noOutages.add(description);
-    else
-      this.#endWithOutage(attempt, `; a request without a key then got ${describeAttempt(control.attempt)}`);
+    if (works) {
+      this.#noOutages.add(description);
+      return;
+    }
+    const got = describeAttempt(control.attempt);
+    this.#endWithOutage(attempt, "outage", `; a request without a key then got ${got}`);
   }
 
   /** Ends the comparison, and takes back what the latest responses show. */
-  #endWithOutage(attempt: Attempt, detail: string): void {
-    this.end(attempt, detail, "an outage, or a lock");
+  #endWithOutage(attempt: Attempt, ending: Ending, detail: string): void {
+    this.end(attempt, ending, detail);
     const why = "its response may be one of an outage, or of a lock";
     const outage: Evidence = { kind: "outage", why };
-    for (const suspicious of collectOutage(this.attempts)) suspicious.evidence = outage;
+    for (const suspicious of collectOutage(this.attempts, ending)) suspicious.evidence = outage;
   }
 
-  /** Ends the comparison because of a response; `suspicion` is what it may be. */
-  end(attempt: Attempt, detail = "", suspicion = "a lock, or another limiter"): void {
+  /** Ends the comparison because of a 429 that is not a key's own limit. */
+  endByLimit(limited: Attempt, detail = ""): void {
+    const { evidence } = limited;
+    const why = evidence.kind === "counts" ? "" : ` ${evidence.why}`;
+    this.end(limited, "limit", `${why}${detail}`);
+  }
+
+  /** Ends the comparison because of a response; `detail` is what to add to it in words. */
+  end(attempt: Attempt, ending: Ending, detail: string): void {
     if (this.progress.kind !== "running") return;
     const { outcome } = attempt;
     const got = `${outcome} got ${describeAttempt(attempt)}`;
+    const { suspicion } = endings[ending];
     const note = `${got}${detail}. Nothing was sent after it: it may be ${suspicion}. Try again later.`;
     const why = `nothing was sent after ${got}`;
     this.#progress = { kind: "ended_by_response", by: outcome, why, note };

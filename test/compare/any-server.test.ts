@@ -55,6 +55,7 @@ const bytes = fc.oneof(
 );
 const response: fc.Arbitrary<RawResponse> = fc.record({
   status: fc.oneof(fc.constantFrom(200, 401, 403, 404, 429), fc.integer({ min: 200, max: 599 })),
+  version: fc.constantFrom("1.1", "1.0"),
   reason: fc.string(),
   headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 6 }),
   body: bytes,
@@ -84,7 +85,7 @@ test("a comparison ends with any server's responses, keeps to its budget, and pr
       const printed = (["text", "json"] as const)
         .map((format) => renderComparison(report, format))
         .join("\n");
-      const scenario = learnedScenario(report, 0);
+      const scenario = learnedScenario(report);
       const [texts, learned] = [printed + scenario, Object.entries(report.assumptions)];
       for (const key of Object.values(probeKeys)) expect(texts).not.toContain(key.slice(9));
       const values = Object.fromEntries(learned.map(([name, { value }]) => [name, value]));

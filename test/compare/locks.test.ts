@@ -31,6 +31,10 @@ async function compare(
 }
 
 const oneKey = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
+const json = { "Content-Type": "application/json" };
+const slowDown = { error: { code: "slow_down", message: "Later." } };
+const { SVC_KEY_RATE_LIMITED: _, ...withoutDay } = allProbeKeys;
+const manyKeys = { ...allProbeKeys, SVC_KEY_ROTATED: "SVC_test_Rrotated0123456789" };
 const lock = (reply: Reply) =>
   Object.assign(reply, {
     ...{ status: 429, headers: { "Content-Type": "application/json", "Retry-After": "900" } },
@@ -83,17 +87,121 @@ test("R22 R23 a 429 of a key at its limit counts only if a request without a key
     "agrees",
     "agrees",
   ]);
+  // Each limit takes three requests: of its key, without one, and with another key. The lock begins with the second one.
   let sent = 0;
   const locked = await compare((reply) => {
     sent += 1;
-    if (sent > limited.sent - 4) lock(reply);
+    if (sent > limited.sent - 5) lock(reply);
   }, allProbeKeys);
   expect(locked.of("429.per_day")).toMatchObject({
     result: "not_tried",
     reason: "a request without a key got 429 too_many_failures, too",
   });
   expect(locked.of("429.per_minute")?.result).toBe("not_tried");
-  expect([locked.sent, locked.assumptions.rate_limit_code]).toEqual([limited.sent - 2, undefined]);
+  expect([locked.sent, locked.assumptions.rate_limit_code]).toEqual([limited.sent - 4, undefined]);
+});
+
+test("R25 a lock that begins before the request with another key is no limit of that key", async () => {
+  const { sent: all } = await compare(() => {}, allProbeKeys);
+  let sent = 0;
+  const { of, differences, assumptions, endedBy } = await compare((reply) => {
+    sent += 1;
+    if (sent > all - 4) lock(reply);
+  }, allProbeKeys);
+  expect([differences, endedBy, assumptions.rate_limit_code]).toEqual([[], "401.missing", undefined]);
+  expect(of("429.per_day")).toMatchObject({ result: "not_tried" });
+});
+
+test("R25 a limit of all keys of an organization is a difference, and not learned as the key's", async () => {
+  let isReached = false;
+  const { of, differences, assumptions, verdict, endedBy } = await compare((reply, { ref }) => {
+    const isLimited = isReached;
+    isReached ||= ref === "rate-limited-minute";
+    if (isLimited && reply.status === 200) {
+      Object.assign(reply, { status: 429, headers: json, body: slowDown });
+    }
+  }, withoutDay);
+  expect(differences).toEqual([
+    {
+      rules: ["R25"],
+      outcome: "429.per_minute",
+      at: "status",
+      expected: "200 for SVC_KEY_ACTIVE, although SVC_KEY_RATE_LIMITED_MINUTE is at its limit",
+      found: "429 slow_down",
+    },
+  ]);
+  expect([verdict, endedBy, of("429.per_minute")?.result]).toEqual(["differs", "200.test", "differs"]);
+  expect(assumptions).not.toHaveProperty("rate_limit_code");
+  expect(assumptions).not.toHaveProperty("retry_after");
+});
+
+test("R25 needs another working key: a note shows that it was not judged", async () => {
+  const misbehave: Misbehave = (reply, { ref, count }) => {
+    if (reply.status === 200) setIn(reply, "body.data.limits.per_minute", 3);
+    if (ref === "active" && count > 3) Object.assign(reply, { status: 429, headers: json, body: slowDown });
+  };
+  const alone = await compare(misbehave, oneKey);
+  const note = "R25 was not judged for 429.per_minute: it needs another working key.";
+  expect([alone.verdict, alone.notes]).toEqual(["agrees", [note]]);
+  const two = { ...oneKey, SVC_KEY_LIVE: probeKeys.SVC_KEY_LIVE as string };
+  const both = await compare(misbehave, two);
+  expect([both.verdict, both.notes, both.sent - alone.sent]).toEqual(["agrees", [], 2]);
+});
+
+test("R25 another key that used up its own minute is not asked", async () => {
+  const { differences, notes } = await compare(
+    (reply, { ref, count }) => {
+      if (reply.status === 200) setIn(reply, "body.data.limits.per_minute", ref === "live" ? 1 : 3);
+      const most = ref === "live" ? 1 : 3;
+      if (["active", "live"].includes(ref) && count > most) {
+        Object.assign(reply, { status: 429, headers: json, body: slowDown });
+      }
+    },
+    { ...oneKey, SVC_KEY_LIVE: probeKeys.SVC_KEY_LIVE as string },
+  );
+  expect([differences, notes]).toEqual([
+    [],
+    ["R25 was not judged for 429.per_minute: it needs another working key."],
+  ]);
+});
+
+describe("a lock that answers 401", () => {
+  /** After so many rejected requests, each key gets the 401 of a rejected one. */
+  const lockAfter = (most: number): Misbehave => {
+    let rejected = 0;
+    return (reply) => {
+      if (reply.status === 401) rejected += 1;
+      else if (rejected >= most) {
+        const body = { error: { code: "unauthorized", message: "No valid key." } };
+        Object.assign(reply, { status: 401, headers: { "Content-Type": "application/json" }, body });
+      }
+    };
+  };
+
+  test("stops the comparison before the second round, and takes back what came since the last 200", async () => {
+    // Six keys are rejected before the last two working ones.
+    const { verdict, differences, endedBy, notes, of, times } = await compare(lockAfter(6), manyKeys);
+    expect([verdict, differences, endedBy]).toEqual(["stopped", [], "200.test"]);
+    expect(notes[0]).toMatch(
+      /^200\.test got 401 unauthorized: locked after \d+ rejected requests\. Nothing was sent/,
+    );
+    for (const outcome of ["401.rotated", "200.retiring", "200.replacement"]) {
+      expect(of(outcome)).toMatchObject({ result: "not_tried" });
+    }
+    expect(times("rotated")).toBeLessThanOrEqual(1);
+    expect(of("200.legacy")?.result).not.toBe("differs");
+  });
+
+  test("during the second round is noticed before the limits", async () => {
+    const { verdict, differences, endedBy, of } = await compare(lockAfter(9), probeKeys, {
+      maxRequests: 100,
+    });
+    expect([verdict, differences, endedBy]).toEqual(["stopped", [], "200.test"]);
+    expect(of("429.per_minute")).toMatchObject({
+      result: "not_tried",
+      reason: "nothing was sent after 200.test got 401 unauthorized",
+    });
+  });
 });
 
 test("a service that blocks rejected keys otherwise still shows its limit", async () => {
@@ -111,7 +219,7 @@ test("R23 a 429 of a key whose day is used up is no limit of its minute", async 
     if (ref === "active" && count > 5) lock(reply);
   }, oneKey);
   expect(of("200.test")?.reason).toBe(
-    "after 5 requests of the key; its per_minute is 60, and usage.today is 1000 of 1000",
+    "after 5 requests of the key; its per_minute is 60, and its day is used up: per_day is 1000",
   );
 });
 

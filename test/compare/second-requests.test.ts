@@ -24,11 +24,16 @@ test.each<[ref: string, outcome: string, reply: Partial<Reply>, at: string, foun
   ["unknown", "401.unknown", { status: 200, body: ok }, "status", /^200$/],
   ["expired", "401.expired", { status: 403, body: error("access_denied") }, "status", /^403 access_denied$/],
   ["revoked", "401.revoked", { status: 500, body: "no" }, "status", /^500$/],
-  ["none", "401.missing", { status: 302, headers: { Location: "/login" } }, "status", /redirect to \/login/],
+  [
+    "none",
+    "401.missing",
+    { status: 302, headers: { Location: "/login" } },
+    "status",
+    /a redirect to the same host/,
+  ],
   ["malformed", "401.malformed", { status: 0 }, "connection", /^nothing came$/],
   ["expired", "401.expired", { status: 401, body: error("key_expired") }, "$.error.code", /key_expired/],
   ["active", "200.test", { status: 500, body: "no" }, "status", /^500$/],
-  ["active", "200.test", { status: 401, body: error("unauthorized") }, "status", /^401 unauthorized$/],
   ["active", "200.test", { status: 0 }, "connection", /^nothing came$/],
   ["active", "200.test", { headers: { "Content-Type": "text/html" }, bytes: "<html>" }, "body", /HTML page/],
 ])("the second request for %s is judged: %s, %j", async (ref, outcome, reply, at, found) => {

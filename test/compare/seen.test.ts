@@ -9,7 +9,6 @@ import { allProbeKeys, type Misbehave, probed, type Reply, setIn } from "../supp
 import { mePath } from "../support/send.js";
 
 const url = `https://api.example${mePath}`;
-const time = Date.parse("2026-03-02T09:00:00Z");
 
 const compare = (misbehave: Misbehave, env = allProbeKeys) =>
   compareWithContract(probed(misbehave).send, {
@@ -53,15 +52,16 @@ test("a comparison shows the limits, scopes, challenge and details that no assum
     value: "600",
     from: ["200.live"],
   });
-  const file = learnedScenario(result, time);
+  const file = learnedScenario(result);
   expect(file).toContain("#   per_minute: 600 (200.live)\n");
   expect(file).toContain(`#   challenge: ${challenge} (each 401)\n`);
 });
 
 test("a challenge that is new each time is shown once, without what is new", async () => {
   const { seen, notes } = await compare((reply, { number }) => {
-    if (reply.status === 401)
+    if (reply.status === 401) {
       reply.headers["WWW-Authenticate"] = `Digest realm="api", nonce="${7919 * number}", qop="auth"`;
+    }
   });
   const shown = '"Digest realm=\\"api\\", nonce=\\"…\\", qop=\\"auth\\""';
   expect(seen.challenge).toEqual([{ value: shown, from: ["each 401"] }]);
@@ -83,7 +83,7 @@ test.each(["minimal", "typical"] as const)(
           headers: { ...(apiKey !== undefined && { "x-api-key": apiKey }) },
         });
         const body = new Uint8Array(await response.arrayBuffer());
-        return { status: response.status, reason: "", headers: [...response.headers], body };
+        return { status: response.status, version: "1.1", reason: "", headers: [...response.headers], body };
       },
       { url, env, probeLimits: true, unknownKey: unknownSecret },
     );
@@ -94,7 +94,7 @@ test.each(["minimal", "typical"] as const)(
 test("what a service sends ends no comment of the written file", async () => {
   const hostile = "a\nversion: 2\u0085\u001b[31m";
   const result = await compare(on(200, (reply) => setIn(reply, "body.data.scopes", [hostile])));
-  const text = learnedScenario(result, time);
+  const text = learnedScenario(result);
   for (const part of ["\nversion: 2", "\u0085", "\u001b"]) expect(text).not.toContain(part);
   expect(parseScenario(text).version).toBe(1);
 });
@@ -125,6 +125,6 @@ test("a number that a difference or a reason shows is the one of the response", 
     oneKey,
   );
   expect(used.differences).toContainEqual(
-    expect.objectContaining({ rules: ["R23"], found: "9007199254740993" }),
+    expect.objectContaining({ rules: ["R23"], found: "a number above it" }),
   );
 });

@@ -31,12 +31,12 @@ test("with one test key, a comparison writes a scenario that starts, and that an
 version: 1
 extends: key-states
 assumptions:
-  request_id_on_errors: true # each 401, 429.per_minute; not seen: 403
+  request_id_on_errors: true # each 401, 429.per_minute; not seen: 403, 429.per_day
   www_authenticate: true # each 401
-  error_details: true # 429.per_minute; not seen: 403
-  rate_limit_code: "rate_limited" # 429.per_minute
-  retry_after: "seconds" # 429.per_minute
-  rate_limit_headers: "draft" # 200.test, 429.per_minute
+  error_details: true # 429.per_minute; not seen: 403, 429.per_day
+  rate_limit_code: "rate_limited" # 429.per_minute; not seen: 429.per_day
+  retry_after: "seconds" # 429.per_minute; not seen: 429.per_day
+  rate_limit_headers: "draft" # 200.test, 429.per_minute; not seen: 429.per_day
 `);
   expect(statSync(join(cwd, "real.yaml")).mode & 0o777).toBe(0o600);
   const { scenario } = await loadScenario(join(cwd, "real.yaml"));
@@ -121,8 +121,9 @@ test("a comparison that a response ended keeps the file of an earlier one", asyn
   const cwd = temporaryFolder({});
   let isLocked = false;
   const server = await serveProbed((reply) => {
-    if (isLocked && reply.status === 200)
+    if (isLocked && reply.status === 200) {
       Object.assign(reply, { status: 429, headers: { ...reply.headers, "Retry-After": "900" } });
+    }
   });
   const argv = ["compare", server.url, "--write-scenario", "real.yaml"];
   await runCli(argv, { env: probeKeys, cwd });

@@ -6,6 +6,7 @@ import { builtIn, endpointsIn, fillPlaceholders } from "../../src/api/endpoints.
 import { nextRequest } from "../../src/api/predict.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
+import { endings } from "../../src/compare/endings.js";
 import { contractOutcomes, isLimit } from "../../src/compare/keys-of-outcomes.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
@@ -50,7 +51,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     problems: problemsPart,
     warnings: warningsPart,
   },
-  "docs/compare.md": { variables: variablesPart },
+  "docs/compare.md": { variables: variablesPart, endings: endingsPart },
   "docs/install.md": { commands: commandsPart },
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
@@ -239,6 +240,11 @@ function variablesPart(): string {
     return [code(outcome), isLimit(outcome) ? `${key}, only with \`--probe-limits\`` : key];
   });
   return table(["outcome", "variable"], [code(keyless.map(({ outcome }) => outcome)), "none"], ...rows);
+}
+
+function endingsPart(): string {
+  const rows = Object.values(endings).map(({ when, suspicion }) => [when, suspicion]);
+  return table(["what ends a comparison", "it may be"], ...rows);
 }
 
 const firstPart = (path: string) => path.split("/")[1] as string;

@@ -150,6 +150,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
         [/^Compared/, /200\.test/],
         [/401\.expired/],
         [/^Differences/, /^$/],
+        [/^Rules/, /^$/],
         [/differences from/],
       ]),
   },
@@ -200,6 +201,8 @@ async function compareSample(ranges: readonly Range[]): Promise<string> {
   });
   const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_EXPIRED: probeKeys.SVC_KEY_EXPIRED };
   const { stdout } = await runCli(["compare", url], { env: env as Record<string, string> });
-  const shown = stdout.replaceAll(url, "https://api.example");
+  const shown = stdout
+    .replaceAll(url, "https://api.example")
+    .replace(/ at \S+Z:/, " at 2026-03-02T09:00:00Z:");
   return block(excerpt(shown, ranges));
 }

@@ -5,6 +5,8 @@ import { listening } from "./servers.js";
 
 export interface Reply {
   status: number;
+  /** The version of HTTP of a response without a socket; default: 1.1. */
+  version?: string;
   /** The reason phrase; default: the usual one of the status. */
   reason?: string;
   headers: Record<string, string | string[]>;
@@ -90,9 +92,9 @@ export function probed(misbehave: Misbehave) {
   const refs: string[] = [];
   const send = async (apiKey: string | undefined): Promise<RawResponse> => {
     refs.push(presentedRef(apiKey));
-    const { status, reason = "", headers, body, bytes } = reply(apiKey) as Reply;
+    const { status, version = "1.1", reason = "", headers, body, bytes } = reply(apiKey) as Reply;
     const pairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
-    return { status, reason, headers: pairs, body: Buffer.from(bytes ?? JSON.stringify(body)) };
+    return { status, version, reason, headers: pairs, body: Buffer.from(bytes ?? JSON.stringify(body)) };
   };
   return { send, refs };
 }

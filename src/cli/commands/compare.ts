@@ -9,7 +9,7 @@ import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenar
 import type { Comparison } from "../../compare/result.js";
 import { createUnknownKeys } from "../../compare/unknown-keys.js";
 import { isLoopbackHost } from "../../node/addresses.js";
-import { sendOnce } from "../../node/clients/send-once.js";
+import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
 import { requireFile, resolveLinks, writeFileAtomically } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -22,7 +22,7 @@ import { defaultSeed } from "../../rules/seed.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import { exitCode, unwritable } from "../exit-codes.js";
+import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { asFileArgument } from "../open-scenario.js";
@@ -49,6 +49,21 @@ export const compareCommand = declareCommand({
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to twice per_minute + 1 requests of a working key, if --max-requests allows it",
     ),
+    pace: flag.cliOnlyOption(
+      "--pace <duration>",
+      "wait between two requests: 500ms, 1s (default: none; after a gateway's 429, what it allows)",
+      flag.readDuration("500ms or 1s"),
+    ),
+    cert: flag.cliOnlyOption(
+      "--cert <file>",
+      "certificate of the client (PEM, with its chain), for a server that asks for one; needs --key",
+      flag.readFileName,
+    ),
+    key: flag.cliOnlyOption(
+      "--key <file>",
+      "private key of --cert (PEM, without a passphrase); API keys come only from variables",
+      flag.readFileName,
+    ),
     writeScenario: flag.cliOnlyOption(
       "--write-scenario <file>",
       "write a scenario with these assumptions; replaces only a file that it wrote",
@@ -68,14 +83,17 @@ export const compareCommand = declareCommand({
     const file = flags.writeScenario;
     // A file that cannot be written ends the command before the first request.
     const writeLearned = file === undefined ? undefined : learnedFile(file, io);
+    const certificate = await readClientCertificate(url, flags, io.cwd);
     warnOfPlainHttp(url, io);
 
     const stop = io.stopSignal();
-    const send = createSend(url, flags.timeout ?? flag.defaultTimeoutMs, stop);
+    const timeout = flags.timeout ?? flag.defaultTimeoutMs;
+    const send = createSend(url, { timeout, stop, certificate });
     const result = await compareWithContract(send, {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests,
+      pace: flags.pace,
       probeLimits: flags.probeLimits === true,
       unknownKey: createUnknownKeys(typicalKey(io.env) ?? unknownSecret(defaultSeed), nodePlatform.random),
       stop,
@@ -118,7 +136,7 @@ function learnedFile(name: string, { cwd, stderr, program }: Io): (comparison: C
       return;
     }
 
-    const text = redactKeys(learnedScenario(comparison, nodePlatform.time()));
+    const text = redactKeys(learnedScenario(comparison));
     orUnwritable(() => {
       // It may be another file by now.
       requireLearned(path);
@@ -138,8 +156,29 @@ function requireLearned(path: string): void {
   if (!isLearnedScenario(readFileSync(path, "utf8"))) throw new Error("compare did not write what is there");
 }
 
+interface ClientCertificateFlags {
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** Reads the certificate that the client presents, if it has one. */
+async function readClientCertificate(
+  { protocol }: URL,
+  { cert, key }: ClientCertificateFlags,
+  cwd: string,
+): Promise<SendOptions["certificate"]> {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined) throw usageError("--key requires --cert: it is the private key of a certificate.");
+  if (key === undefined) throw usageError("--cert requires --key, the private key of the certificate.");
+  if (protocol !== "https:") {
+    throw usageError("--cert and --key need a base URL that starts with https://.");
+  }
+  const { readPair } = await import("../../server/sockets/tls.js");
+  return readPair({ cert, key }, cwd, "Failed to use the client's certificate");
+}
+
 /** Returns what sends a request with a key, or with none. */
-function createSend(url: URL, timeout: number, stop: AbortSignal) {
+function createSend(url: URL, options: Pick<SendOptions, "timeout" | "stop" | "certificate">) {
   return (apiKey: string | undefined) => {
     const headers = {
       accept: "application/json",
@@ -148,7 +187,7 @@ function createSend(url: URL, timeout: number, stop: AbortSignal) {
       "user-agent": `svc-sandbox/${version} compare`,
       ...(apiKey !== undefined && { "x-api-key": apiKey }),
     };
-    return sendOnce(url, { timeout, stop, maxBody: 64 * 1024, headers });
+    return sendOnce(url, { ...options, maxBody: 64 * 1024, headers });
   };
 }
 

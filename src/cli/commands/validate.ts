@@ -1,11 +1,10 @@
-import { dryRunProblems } from "../../node/dry-run.js";
+import { scenarioWarnings } from "../../node/scenario-warnings.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
 import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { shortenedDecimals, unheldScopes, unmarkedSecrets } from "../../scenario/warnings.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -63,18 +62,14 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
       return new ScenarioError(problemsAt(problems, placeOf, loaded.name));
     };
 
-    const failing = toError(dryRunProblems(loaded));
+    const { failingSteps, ...others } = scenarioWarnings(loaded, { spelling });
+    const failing = toError(failingSteps);
     if (failing !== undefined) throw failing;
 
     // Bundled scenarios are tested: they need no warnings.
     const isBundled = files.length === 0 && piped === undefined;
     if (isBundled) return { file, code: exitCode.fine, scenario };
-    const warnings = [
-      ...unmarkedSecrets(scenario),
-      ...unheldScopes(scenario),
-      ...shortenedDecimals(scenario, spelling),
-    ];
-    return { file, code: exitCode.fine, scenario, warning: toError(warnings) };
+    return { file, code: exitCode.fine, scenario, warning: toError(Object.values(others).flat()) };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     const code = error instanceof ScenarioError ? exitCode.failed : exitCode.usage;

@@ -28,7 +28,12 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
   [
     /^ERR_SSL_\w*CERTIFICATE_REQUIRED$/,
     "it asks for a certificate of the client (mutual TLS)",
-    "No command of svc-sandbox has one: use an address that does not ask for it.",
+    "Only compare has one, with --cert and --key.",
+  ],
+  [
+    /^ERR_SSL_\w*ALERT_(?:UNKNOWN_CA|\w*CERTIFICATE\w*|ACCESS_DENIED)$/,
+    "it rejects the certificate of the client (mutual TLS)",
+    "Check that the server trusts the authority of --cert, and that the certificate is valid today.",
   ],
   [
     /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,

@@ -7,6 +7,8 @@ import { describeConnectionError } from "./connection-errors.js";
 
 export interface RawResponse {
   readonly status: number;
+  /** The version of HTTP: `1.1`. */
+  readonly version: string;
   /** The text after the status, `Unauthorized`; may be empty. */
   readonly reason: string;
   /** Names and values, with their order and casing. */
@@ -43,6 +45,8 @@ export interface SendOptions {
   readonly anyCertificate?: boolean;
   /** A certificate authority (PEM) to trust besides this machine's. */
   readonly ca?: string | undefined;
+  /** The certificate of the client and its key (PEM), for a server that asks for one. */
+  readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
 /** Milliseconds: Node fires longer timers immediately. */
@@ -69,7 +73,7 @@ export async function sendOnce(url: URL, options: SendOptions): Promise<RawRespo
 
 /** Starts a request on its own connection. */
 function startRequest(url: URL, options: SendOptions, signal: AbortSignal): http.ClientRequest {
-  const { method = "GET", body = "{}", headers = {}, ca } = options;
+  const { method = "GET", body = "{}", headers = {}, ca, certificate } = options;
   const hasBody = method !== "GET";
   const { request } = url.protocol === "https:" ? https : http;
   const outgoing = request(url, {
@@ -80,6 +84,7 @@ function startRequest(url: URL, options: SendOptions, signal: AbortSignal): http
     rejectUnauthorized: !options.anyCertificate,
     signal,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+    ...certificate,
   });
 
   // A 101 starts another protocol.
@@ -123,6 +128,7 @@ async function readReply(response: http.IncomingMessage, maxBody: number): Promi
 
   return {
     status: response.statusCode ?? 0,
+    version: response.httpVersion,
     reason: response.statusMessage ?? "",
     headers: headerPairs(response.rawHeaders),
     body: Buffer.concat(chunks),

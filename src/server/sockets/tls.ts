@@ -14,6 +14,8 @@ import { quoteFile } from "../../schema/words.js";
 /** The algorithm of the key and of the signature. */
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
+const failedToServe = "Failed to serve HTTPS";
+
 /** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
 export interface CertificatePair {
   readonly cert: string;
@@ -26,11 +28,15 @@ export async function certificatePair(
   names: readonly string[],
 ): Promise<CertificatePair> {
   if (tls === true) return makeSelfSigned(...names);
-  return checkPair(tls, { cert: "tls.cert", key: "tls.key" });
+  return checkPair(tls, { cert: "tls.cert", key: "tls.key" }, failedToServe);
 }
 
-/** Reads a certificate and its key from files. Throws `file_unreadable` or `certificate_unusable`. */
-export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
+/** Reads a certificate and its key from files. Throws `file_unreadable`, or `certificate_unusable` with what failed. */
+export async function readPair(
+  files: CertificatePair,
+  cwd: string,
+  failed = failedToServe,
+): Promise<CertificatePair> {
   const names = { cert: `--cert ${quoteFile(files.cert)}`, key: `--key ${quoteFile(files.key)}` };
 
   const readPart = async (which: keyof CertificatePair) => {
@@ -45,11 +51,11 @@ export async function readPair(files: CertificatePair, cwd: string): Promise<Cer
   };
 
   const [cert, key] = await Promise.all([readPart("cert"), readPart("key")]);
-  return checkPair({ cert, key }, names);
+  return checkPair({ cert, key }, names, failed);
 }
 
 /** Checks that a certificate and a key fit together. Messages contain their `names`, never the key. */
-function checkPair(pair: CertificatePair, names: CertificatePair): CertificatePair {
+function checkPair(pair: CertificatePair, names: CertificatePair, failed: string): CertificatePair {
   const { cert, key } = pair;
   let problem = "they do not match";
   try {
@@ -63,7 +69,7 @@ function checkPair(pair: CertificatePair, names: CertificatePair): CertificatePa
 
   throw new SandboxError(
     "certificate_unusable",
-    `Failed to serve HTTPS: ${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${problem}).`,
+    `${failed}: ${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${problem}).`,
   );
 }
 

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { compareWithContract } from "../../src/compare/compare.js";
+import { type Ending, endings } from "../../src/compare/endings.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
+import { allProbeKeys, type Misbehave, probed, type Reply } from "../support/probed-server.js";
+
+const json = { "Content-Type": "application/json" };
+const limited = { status: 429, headers: json, body: { error: { code: "slow_down", message: "Later." } } };
+const rejected = { status: 401, headers: json, body: { error: { code: "unauthorized", message: "No." } } };
+const page = { status: 200, headers: { "Content-Type": "text/html" }, bytes: "<html>Later</html>" };
+
+/** Changes each response from the tenth one on: all but the limits were tried then. */
+const fromTenth =
+  (change: Partial<Reply>): Misbehave =>
+  (reply, { number }) => {
+    if (number > 9) Object.assign(reply, change);
+  };
+
+/** A limit of all keys, which one of them reaches. */
+function limitAll(): Misbehave {
+  let isReached = false;
+  return (reply, { ref }) => {
+    if (isReached && reply.status === 200) Object.assign(reply, limited);
+    isReached ||= ref.startsWith("rate-limited");
+  };
+}
+
+/** For each response that ends a comparison, a service that sends it. */
+const services: Readonly<Record<Ending, () => Misbehave>> = {
+  limit: () => fromTenth(limited),
+  shared_limit: limitAll,
+  locked: () => fromTenth(rejected),
+  unavailable: () => fromTenth({ status: 503 }),
+  pages: () => fromTenth(page),
+  silence: () => fromTenth({ status: 0 }),
+  outage: () => fromTenth({ status: 500 }),
+};
+
+test.each(Object.keys(services) as Ending[])(
+  "%s ends a comparison, and its note shows what it may be",
+  async (ending) => {
+    const { send } = probed(services[ending]());
+    let afterEnd = 0;
+    const { verdict, differences, notes, endedBy } = await compareWithContract(
+      async (apiKey) => {
+        const reply = await send(apiKey);
+        if (reply.status !== 0) return reply;
+        afterEnd += 1;
+        return { found: "nothing came", hint: "Look." };
+      },
+      {
+        ...{ url: "https://api.example/v1/relying-party/me", env: allProbeKeys },
+        ...{ probeLimits: true, unknownKey: unknownSecret },
+      },
+    );
+    expect(endedBy).toBeDefined();
+    expect(notes[0]).toContain(`Nothing was sent after it: it may be ${endings[ending].suspicion}.`);
+    expect(afterEnd).toBeLessThanOrEqual(2);
+    const rules = differences.map((difference) => difference.rules.join());
+    const isShared = ending === "shared_limit";
+    expect([verdict, rules]).toEqual(isShared ? ["differs", ["R25"]] : ["stopped", []]);
+  },
+);
