@@ -24,7 +24,7 @@ import { otherSteadyKeys } from "./steady-key.js";
 // 2. With a kind that has a time, the next request may have come in time by chance. Each request that was only followed in time has three
 //    more turns, one of which must be followed too soon.
 
-/** How many requests are rejected in turn before a problem is named. */
+/** How many requests are rejected in turn before a problem is named. Of 360 suites in random order, four accuse 13, six 2, eight none. */
 const minTurns = 8;
 
 /** How many of these turns reject another key. */
