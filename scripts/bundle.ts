@@ -56,6 +56,7 @@ const commonJsChunks = inOrder([
     test: /\/src\/(?:server\/(?:serve|open-sandbox)|node\/(?:files\/(?:load-scenario|lock)|package-files))\.ts$/,
   },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
+  { name: "dry-run", test: /\/src\/node\/(?:scenario-warnings|dry-run)\.ts$/ },
 ]);
 
 // A page that reads no YAML leaves this file out.

@@ -24,8 +24,9 @@ export function recognizeApi(reply: RedactedResponse | NoResponse, url: string, 
   if (isNoResponse(reply)) {
     const proxy = findProxyVariable(url, env);
     let { hint } = reply;
-    if (proxy !== undefined)
+    if (proxy !== undefined) {
       hint = `${proxy} is set, but compare uses no proxy: it needs a direct connection.`;
+    }
     return { kind: "not_the_api", message: `Failed to reach ${url}: ${reply.found}. ${hint}` };
   }
 

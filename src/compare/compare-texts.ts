@@ -24,8 +24,9 @@ export function compareTexts(
   ofCause: readonly TextAtPlace[],
   ofBaseline: readonly TextAtPlace[],
 ): TextComparison {
-  if (!isOneLength(ofCause) || !isOneLength(ofBaseline))
+  if (!isOneLength(ofCause) || !isOneLength(ofBaseline)) {
     return { kind: "nobody_can_tell", why: varyingCount };
+  }
 
   const varying = new Set([...varyingWordsIn(ofCause), ...varyingWordsIn(ofBaseline)]);
   const found = withoutVarying(ofCause[0], varying);

@@ -30,8 +30,9 @@ export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
   const before = attempts.at(-2);
   if (latest?.response?.status === 503) return { kind: "ended", ending: "unavailable", detail: "" };
   if (latest === undefined || before === undefined) return { kind: "none" };
-  if (isPage(latest) && isPage(before))
+  if (isPage(latest) && isPage(before)) {
     return { kind: "ended", ending: "pages", detail: ", the second HTML page in a row" };
+  }
   if (latest.response === undefined && before.response === undefined) {
     return { kind: "ended", ending: "silence", detail: ", the second time in a row" };
   }

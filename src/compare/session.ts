@@ -181,8 +181,9 @@ export class Session {
   /** Sends a request whose response tells what an earlier one shows. A 429 is left to the caller. */
   async control(wanted: AttemptRequest): Promise<SendResult> {
     const result = await this.#sendOne(wanted);
-    if (result.kind === "sent" && result.attempt.response?.status !== 429)
+    if (result.kind === "sent" && result.attempt.response?.status !== 429) {
       await this.#endAtOutage(result.attempt);
+    }
     return result;
   }
 

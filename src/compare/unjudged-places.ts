@@ -127,8 +127,9 @@ function findRepeatedWords(row: PlaceRow): Set<string> {
 function textsInOrder({ cells }: PlaceRow): string[] {
   const textsByRequest: (string | undefined)[] = [];
   for (const { texts, requestNumbers } of cells) {
-    for (const [index, requestNumber] of requestNumbers.entries())
+    for (const [index, requestNumber] of requestNumbers.entries()) {
       textsByRequest[requestNumber] = texts[index];
+    }
   }
   return textsByRequest.filter((text) => text !== undefined);
 }

@@ -19,9 +19,11 @@ describe("unknown keys", () => {
           formOf(given),
           true,
         ]);
-        for (let index = 9; index < given.length; index++)
-          if (/[A-Za-z0-9]/.test(given.charAt(index)))
+        for (let index = 9; index < given.length; index++) {
+          if (/[A-Za-z0-9]/.test(given.charAt(index))) {
             expect(key.charAt(index)).not.toBe(given.charAt(index));
+          }
+        }
       }),
     );
   });

@@ -3,8 +3,14 @@ import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
-import { describedKeys, type KeyFields, type ScenarioOrganization } from "../scenario/described-keys.js";
+import {
+  type KeyFields,
+  populatedKeyAt,
+  type ScenarioOrganization,
+  writtenKeys,
+} from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { jsonOfEntries, jsonWithParts } from "../schema/json.js";
 import { writtenFaults } from "./active-faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
@@ -66,6 +72,20 @@ interface SavedClients {
 
 /** `responded` is the number of the last request id that its continuation must not use again. Default: the last one used. */
 export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestIds.responded()): SavedSandbox {
+  const organizations = Object.fromEntries(snapshotOrganizations(sandbox));
+  const saved = saveWithoutOrganizations(sandbox, responded);
+  return { ...saved, snapshot: { ...saved.snapshot, organizations } };
+}
+
+/** A saved sandbox as JSON, in parts: with 100,000 keys, its objects would take as much memory as the sandbox. */
+export function saveInParts(sandbox: SandboxState, responded: number): Iterable<string> {
+  const saved = saveWithoutOrganizations(sandbox, responded);
+  const organizations = jsonOfEntries(snapshotOrganizations(sandbox));
+  return jsonWithParts(saved, "snapshot", jsonWithParts(saved.snapshot, "organizations", organizations));
+}
+
+/** A saved sandbox whose snapshot has no organizations yet. */
+function saveWithoutOrganizations(sandbox: SandboxState, responded: number): SavedSandbox {
   const { timeline, story, journal, behavior, registry } = sandbox;
   const worked: string[] = [];
   const replaced: string[] = [];
@@ -76,7 +96,7 @@ export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestId
 
   // Read before the clock, so that a restored clock is never late.
   const at = sandbox.platform.time();
-  const snapshot = snapshotSandbox(sandbox);
+  const snapshot = snapshotWithoutOrganizations(sandbox);
   return {
     at,
     name: sandbox.name,
@@ -145,6 +165,12 @@ function restoreClients({ behavior, registry }: SandboxState, clients: SavedClie
 
 /** The state as a scenario: a sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
 export function snapshotSandbox(sandbox: SandboxState): Scenario {
+  const organizations = Object.fromEntries(snapshotOrganizations(sandbox));
+  return { ...snapshotWithoutOrganizations(sandbox), organizations };
+}
+
+/** A snapshot whose organizations are empty. */
+function snapshotWithoutOrganizations(sandbox: SandboxState): Scenario {
   const { clock } = sandbox;
   const now = clock.now();
 
@@ -163,7 +189,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
     clock: { now: isoTime(now), frozen: clock.isFrozen() },
     assumptions: structuredClone(assumptions),
     ...(hasHadFaults && { faults }),
-    organizations: snapshotOrganizations(sandbox, now),
+    organizations: {},
     population: snapshotPopulation(sandbox),
   };
 
@@ -173,25 +199,27 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
 }
 
 type ScenarioAssumptions = NonNullable<Scenario["assumptions"]>;
-type OrganizationWithKeys = ScenarioOrganization & { keys: Record<string, KeyFields> };
+type OrganizationWithKeys = ScenarioOrganization & { readonly keys: Readonly<Record<string, KeyFields>> };
 
-/** All organizations and keys, also those of the population. */
-function snapshotOrganizations(sandbox: SandboxState, now: number): Record<string, OrganizationWithKeys> {
+/** Each organization with its keys, also those of the population, by its ref. */
+function* snapshotOrganizations(
+  sandbox: SandboxState,
+): Generator<[ref: string, organization: OrganizationWithKeys]> {
   const { registry, scenario } = sandbox;
-  const organizations: Record<string, OrganizationWithKeys> = {};
-  for (const { organization } of registry.organizations.values()) {
-    const fields = snapshotOrganization(withoutNameSuffix(sandbox, organization));
-    organizations[organization.ref] = { ...fields, keys: {} };
-  }
+  const now = sandbox.clock.now();
+  const written = new Map<string, KeyFields>();
+  for (const { ref, fields } of writtenKeys(scenario)) written.set(ref, fields);
 
-  const described = new Map<string, KeyFields>();
-  for (const { ref, fields } of describedKeys(scenario)) described.set(ref, fields);
-  for (const entry of registry.keys.values()) {
-    const { ref, organization } = entry.key;
-    const owner = organizations[organization] as OrganizationWithKeys; // each key has one
-    owner.keys[ref] = snapshotKey(entry, described.get(ref), sandbox, now);
+  for (const { organization, keys } of registry.organizations.values()) {
+    const fieldsOfKeys: [ref: string, fields: KeyFields][] = [];
+    for (const entry of keys) {
+      const { ref } = entry.key;
+      const described = written.get(ref) ?? populatedKeyAt(ref, scenario)?.fields;
+      fieldsOfKeys.push([ref, snapshotKey(entry, described, sandbox, now)]);
+    }
+    const fields = snapshotOrganization(withoutNameSuffix(sandbox, organization));
+    yield [organization.ref, { ...fields, keys: Object.fromEntries(fieldsOfKeys) }];
   }
-  return organizations;
 }
 
 /** The farmers, which stay the same although the clock starts later. */

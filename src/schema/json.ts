@@ -115,3 +115,27 @@ function mayBeAnyText(shape: Shape): boolean {
 function sameName(name: string): string {
   return name;
 }
+
+/** The JSON of a mapping in parts, of which one member is in parts already. */
+export function* jsonWithParts(mapping: object, name: string, parts: Iterable<string>): Generator<string> {
+  let before = "{";
+  for (const [member, value] of Object.entries(mapping)) {
+    // JSON has no such member.
+    if (value === undefined) continue;
+    yield `${before}${JSON.stringify(member)}:`;
+    if (member === name) yield* parts;
+    else yield JSON.stringify(value);
+    before = ",";
+  }
+  yield "}";
+}
+
+/** The JSON of a mapping, with a part for each of its members. */
+export function* jsonOfEntries(members: Iterable<readonly [name: string, value: object]>): Generator<string> {
+  let before = "{";
+  for (const [name, value] of members) {
+    yield `${before}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    before = ",";
+  }
+  yield before === "{" ? "{}" : "}";
+}

@@ -9,7 +9,7 @@ import { restoreSandbox } from "../sandbox/snapshot.js";
 import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { quoteFile } from "../schema/words.js";
-import { damagedState, parseState, stateText, unreadableState } from "./state-text.js";
+import { damagedState, parseState, stateParts, unreadableState } from "./state-text.js";
 
 /**
  * Request numbers that a save marks as used in advance. After a kill, the next start continues behind them, so that it gives no
@@ -193,10 +193,9 @@ export class StateFile {
     if (this.#phase === "begun") this.#pace.run(() => this.#writeOrReport(this.#reserveNumbers()));
   }
 
-  /** Why the state cannot be saved, as a sentence; `undefined` if it can. */
-  problem(): string | undefined {
-    if (this.#failure === undefined) return undefined;
-    return `The state cannot be saved: ${fileFailure(this.#failure)}.`;
+  /** Whether the last save failed. */
+  isUnwritable(): boolean {
+    return this.#failure !== undefined;
   }
 
   /** Writes the rest, and nothing after that. Throws `state_unwritable`. */
@@ -262,8 +261,8 @@ export class StateFile {
   #write(lastNumber: number): void {
     const { file } = this.#file;
     const progress = this.#progress();
-    const text = stateText(this.sandbox, this.#options.startedScenario(), lastNumber);
-    replaceFile(file, text, fileMode, () => {
+    const parts = stateParts(this.sandbox, this.#options.startedScenario(), lastNumber);
+    replaceFile(file, parts, fileMode, () => {
       const stamp = stampOf(file);
       if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
     });

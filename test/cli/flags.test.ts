@@ -85,6 +85,12 @@ describe("flags that cannot be used together", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(output)]);
   });
 
+  it("start --tls comes before SVC_SANDBOX_CERT, although only --tls declares that both exclude each other", async () => {
+    const { stdout } = serve(["--tls", "--json"], { env: { SVC_SANDBOX_CERT: "none.pem" } });
+    const [line] = await stdout.shows(/.*\n/);
+    expect(JSON.parse(line).base_url).toMatch(/^https:/);
+  });
+
   it("start --open comes before SVC_SANDBOX_NO_CONTROL: it opens a page that is there", async () => {
     const env = { SVC_SANDBOX_NO_CONTROL: "1", BROWSER: "none" };
     const { stdout } = serve(["--open", "--json"], { env });

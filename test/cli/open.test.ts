@@ -68,4 +68,12 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox start --open", () => 
     const { stderr } = await running.stop();
     expect([read(), stderr]).toEqual(["", expect.not.stringContaining("browser")]);
   });
+
+  it("opens nothing by SVC_SANDBOX_OPEN if there is no control plane", async () => {
+    // There is no program to open it: a try would be reported.
+    const env = { PATH: temporaryFolder(), SVC_SANDBOX_OPEN: "1" };
+    const running = startCli(["--port", "0", "--no-control"], { cwd: temporaryFolder(), env });
+    await fetch(await baseUrl(running));
+    expect((await running.stop()).stderr).not.toContain("browser");
+  });
 });

@@ -471,8 +471,9 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
 ])("a comparison notes what it does not learn from a server with %s", async (_server, misbehave, notes) => {
   const { assumptions, notes: shown } = await learn(misbehave);
   expect(shown).toEqual(notes);
-  for (const note of notes)
+  for (const note of notes) {
     if (typeof note === "string") expect(Object.keys(assumptions)).not.toContain(note.split(" ")[0]);
+  }
 });
 
 test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(

@@ -153,8 +153,9 @@ test("R25 another key that used up its own minute is not asked", async () => {
     (reply, { ref, count }) => {
       if (reply.status === 200) setIn(reply, "body.data.limits.per_minute", ref === "live" ? 1 : 3);
       const most = ref === "live" ? 1 : 3;
-      if (["active", "live"].includes(ref) && count > most)
+      if (["active", "live"].includes(ref) && count > most) {
         Object.assign(reply, { status: 429, headers: json, body: slowDown });
+      }
     },
     { ...oneKey, SVC_KEY_LIVE: probeKeys.SVC_KEY_LIVE as string },
   );

@@ -57,12 +57,13 @@ test.each(Object.keys(outages))("%s to everything ends a comparison, and breaks 
 
 test("what an outage showed is not learned, not noted, and the outcomes show why", async () => {
   const { of, notes, assumptions } = await compare((reply, { number }) => {
-    if (number >= 6)
+    if (number >= 6) {
       Object.assign(reply, {
         status: 502,
         headers: json,
         body: { error: { ...error("x").error, trace: 1 } },
       });
+    }
   });
   const reason = "its response may be one of an outage, or of a lock";
   expect(of("401.revoked")).toMatchObject({ result: "not_tried", got: "502 x", reason });

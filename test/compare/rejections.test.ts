@@ -67,8 +67,9 @@ test.each([2, 3, 4, 5, 6, 7, 8, 9])(
     for (const env of keySets) {
       for (let deviating = 0; deviating < count; deviating++) {
         const misbehave = on401((reply, { number }) => {
-          if (number % count === deviating)
+          if (number % count === deviating) {
             setIn(reply, "body.error.message", "A valid API key is required.");
+          }
         });
         const { found } = await compare(misbehave, 60, env);
         expect([Object.keys(env), deviating, found]).toEqual([Object.keys(env), deviating, []]);
@@ -271,8 +272,9 @@ test("R14 causes that differ in their own ways are all found within 60 requests"
     on401((reply, { ref }) => {
       if (ref === "expired") setIn(reply, "body.error.message", "Expired.");
       if (ref === "revoked") setIn(reply, "headers.X-Reason", "revoked");
-      if (ref === "malformed")
+      if (ref === "malformed") {
         reply.bytes = '{ "error": { "code": "unauthorized", "message": "No valid key." } }';
+      }
     }),
   );
   expect(found.sort()).toEqual(["401.expired $.error.message", "401.malformed body", "401.revoked X-Reason"]);
@@ -288,8 +290,9 @@ test("R14 a missing key whose response differs from all others is found", async 
 
 test("only a 401 is sent again as one, and only a key that works is sent twice", async () => {
   const swapped = await compare((reply, { ref }) => {
-    if (ref === "active" || ref === "live")
+    if (ref === "active" || ref === "live") {
       Object.assign(reply, { status: 401, body: { error: { code: "later", message: "Later." } } });
+    }
     if (ref === "unknown") reply.status = 200;
   });
   expect(["active", "live", "unknown"].map(swapped.times)).toEqual([1, 1, 1]);

@@ -86,8 +86,9 @@ describe("against the sandbox itself, a comparison", () => {
       const { stdout } = await runCli(["compare", server.url], { env });
       return /^ {2}(\S+) +agrees +200, SVC_API_KEY$/m.exec(stdout)?.[1];
     };
-    for (const [ref, outcome] of Object.entries({ active: "test", live: "live", "legacy-live": "live" }))
+    for (const [ref, outcome] of Object.entries({ active: "test", live: "live", "legacy-live": "live" })) {
       expect([ref, await path(ref)]).toEqual([ref, `200.${outcome}`]);
+    }
   });
 
   test("works under a base URL with a path, with a slash at its end, and when it is the URL of the endpoint", async () => {
@@ -229,8 +230,9 @@ describe("a comparison", () => {
         now: () => time,
       });
       expect([step, outcomes.at(-1)?.result]).toEqual([step, result]);
-      if (result === "not_tried")
+      if (result === "not_tried") {
         expect(outcomes.at(-1)?.reason).toMatch(/^none of 5 requests got 429, but a minute may have ended/);
+      }
     }
   });
 
@@ -239,8 +241,9 @@ describe("a comparison", () => {
       const time = Date.parse("2026-03-02T09:00:00Z") + (number % 2) * 61_000;
       reply.headers.Date = new Date(time).toUTCString();
       if (reply.status === 200) setIn(reply, "body.data.limits.per_minute", 15);
-      if (ref === "active" && count > 15)
+      if (ref === "active" && count > 15) {
         Object.assign(reply, { status: 429, body: { error: { code: "slow_down", message: "Slow down." } } });
+      }
     });
     const { outcomes, verdict } = await compareWithContract(send, {
       ...{ url: "https://api.example", env: { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string } },
@@ -278,11 +281,12 @@ describe("a comparison", () => {
         const current = Math.floor((time - start * 1000) / 60_000);
         count = window === current ? count + 1 : 1;
         window = current;
-        if (count > 15)
+        if (count > 15) {
           Object.assign(reply, {
             status: 429,
             body: { error: { code: "slow_down", message: "Slow down." } },
           });
+        }
       });
       const { differences, outcomes } = await compareWithContract(send, {
         ...{ url: "https://api.example", env: { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string } },
@@ -321,8 +325,9 @@ describe("a comparison", () => {
     const server = await serveProbed((reply, { ref, number }) => {
       // biome-ignore lint/suspicious/noExplicitAny: the body is made another here
       if (reply.status === 200) (reply.body as any).data.limits.per_minute = 3;
-      if (ref === "active" && number === 12)
+      if (ref === "active" && number === 12) {
         Object.assign(reply, { status: 429, body: { error: { code: "slow_down", message: "Slow down." } } });
+      }
     });
     const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
     const argv = ["compare", server.url, "--probe-limits", "--max-requests", String(max)];

@@ -59,8 +59,9 @@ test("a comparison shows the limits, scopes, challenge and details that no assum
 
 test("a challenge that is new each time is shown once, without what is new", async () => {
   const { seen, notes } = await compare((reply, { number }) => {
-    if (reply.status === 401)
+    if (reply.status === 401) {
       reply.headers["WWW-Authenticate"] = `Digest realm="api", nonce="${7919 * number}", qop="auth"`;
+    }
   });
   const shown = '"Digest realm=\\"api\\", nonce=\\"…\\", qop=\\"auth\\""';
   expect(seen.challenge).toEqual([{ value: shown, from: ["each 401"] }]);

@@ -77,11 +77,12 @@ test.each<[service: string, change: Change, at: string, why: string]>([
 ])("R14 a service with %s agrees only in part", async (_service, change, at, why) => {
   const { verdict, rejected, unjudged, differences, notes, lastLine } = await compare(change);
   expect([verdict, differences]).toEqual(["agrees_in_part", []]);
-  for (const one of rejected)
+  for (const one of rejected) {
     expect(one).toMatchObject({
       result: "agrees_in_part",
       reason: `R14 was not judged at ${at}, because ${why}`,
     });
+  }
   expect(unjudged).toEqual([{ at, why, outcomes: expect.arrayContaining(["401.unknown", "401.revoked"]) }]);
   expect(notes).toContain(`Not judged between the causes of 401, because ${why}: ${at}.`);
   expect(lastLine).toMatch(new RegExp(` R14 was not judged at ${at.replaceAll(/[$.]/g, "\\$&")}\\.$`));

@@ -121,8 +121,9 @@ test("a comparison that a response ended keeps the file of an earlier one", asyn
   const cwd = temporaryFolder({});
   let isLocked = false;
   const server = await serveProbed((reply) => {
-    if (isLocked && reply.status === 200)
+    if (isLocked && reply.status === 200) {
       Object.assign(reply, { status: 429, headers: { ...reply.headers, "Retry-After": "900" } });
+    }
   });
   const argv = ["compare", server.url, "--write-scenario", "real.yaml"];
   await runCli(argv, { env: probeKeys, cwd });

@@ -12,7 +12,7 @@ import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, type SavedSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
-import { parseState, stateFormat, stateText } from "../../src/server/state-text.js";
+import { parseState, stateFormat, stateParts } from "../../src/server/state-text.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
 import { root } from "../support/pages.js";
@@ -42,6 +42,9 @@ function assume(sandbox: SandboxState, { profile, ...change }: Assumed): void {
     if (!(error instanceof SandboxError)) throw error;
   }
 }
+
+/** The whole text of a state. */
+const stateText = (...args: Parameters<typeof stateParts>) => [...stateParts(...args)].join("");
 
 type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : never;
 

@@ -20,6 +20,11 @@ describe.skipIf(noBrowser)("the documentation", () => {
       ]);
       expect(widths[0], `${width} pixels`).toBeLessThanOrEqual(widths[1] ?? 0);
     }
+    for (const name of ["first-steps", "gone"]) {
+      await docs.goto(new URL(name, docs.url()).href);
+      await docs.setViewportSize({ width: 390, height: 900 });
+      expect(await axeProblems(docs), name).toEqual([]);
+    }
     await docs.emulateMedia({ colorScheme: "dark" });
     expect(await axeProblems(docs, ["color-contrast"])).toEqual([]);
   });

@@ -94,6 +94,20 @@ describe.skipIf(noBrowser)("the lifelines", () => {
     await expect.poll(() => names.count()).toBe(20);
   });
 
+  test("keys that are not read yet are counted, and read when they are to be shown", async () => {
+    const scenario = parseScenario(
+      "version: 1\npopulation: { organizations: 42, keys_per_organization: 5 }\n",
+    );
+    const { page } = await openDashboard({ scenario, view: "/keys" });
+    const names = lifelines(page).getByRole("link");
+    for (let left = 190; left > 0; left -= 20) {
+      await lifelines(page)
+        .getByRole("button", { name: `And ${left} more key` })
+        .press("Enter");
+    }
+    await expect.poll(() => names.count()).toBe(210);
+  });
+
   test("a fault with a share leaves no bar its color, and shows the share", async () => {
     const { page, ask } = await openDashboard({ scenario: "key-states", view: "/keys" });
     const faults = [{ when: { key: "active", probability: 0.3 }, then: { status: 503 } }];

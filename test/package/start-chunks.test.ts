@@ -17,7 +17,7 @@ const reasons = {
   server: "the sockets",
   start: "the command line, with its flags",
   checks: "the reader of YAML, with its checks",
-  "dry-run": "runs a scenario's timeline and story once",
+  "dry-run": "runs a scenario's timeline and story once, and finds what is usually a mistake",
   exec: "the command exec",
   "client-variables": "the variables that the command gets",
   "run-command": "starts the user's command",

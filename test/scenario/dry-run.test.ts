@@ -174,6 +174,21 @@ test("a decimal whose last zeros JSON drops gets a warning at its place, whereve
   expect((await running.stop()).code).toBe(0);
 });
 
+test("start warns of a pinned secret that may be a real key, as validate does", async () => {
+  const secret = `SVC_test_${"b".repeat(32)}`;
+  const keys = `{ main: { environment: test, secret: ${secret} } }`;
+  const cwd = temporaryFolder({
+    "own.yaml": `version: 1\norganizations: { bank: { type: bank, keys: ${keys} } }\n`,
+  });
+  const running = startCli(["start", "own.yaml", "--port", "0", "--log", "off"], { cwd });
+  await running.stderr.shows(
+    /Secrets of own\.yaml that may be real keys:\n\nown\.yaml:2:\d+: the secret of "main"/,
+  );
+  const { code, stderr } = await running.stop();
+  expect(code).toBe(0);
+  expect(stderr).not.toContain(secret);
+});
+
 test("start warns of a scope that no key has, also when the scenario is put in its place", async () => {
   const text = withEndpoint("attestation:read");
   const cwd = temporaryFolder({ "sandbox.yaml": text });

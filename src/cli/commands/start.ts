@@ -8,7 +8,7 @@ import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startOptionsOf } from "../../sandbox/start-sandbox.js";
-import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { problemsAt, ScenarioError } from "../../scenario/problems.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
@@ -340,22 +340,25 @@ async function warnOfScenario(serving: Serving, sandbox: SandboxState): Promise<
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
 
-  const { name, scenario, files, piped } = loaded;
+  const { name, files, piped } = loaded;
   const isBundled = files.length === 0 && piped === undefined;
   // Bundled scenarios are tested.
   if (places === undefined || isBundled) return;
 
-  const { dryRunProblems } = await import("../../node/dry-run.js");
-  const { shortenedDecimals, unheldScopes } = await import("../../scenario/warnings.js");
+  const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
   const { placeOf, spelling } = await places();
-  const warn = (what: string, problems: readonly FieldProblem[]) => {
-    if (problems.length === 0) return;
-    const error = new ScenarioError(problemsAt(problems, placeOf, name));
-    logger.note(`${what}:\n\n${error.message}\n`);
+  const warnings = scenarioWarnings(loaded, { spelling }, startOptionsOf(flags));
+  const titles: Readonly<Record<keyof typeof warnings, string>> = {
+    failingSteps: `Steps of ${name} that may fail`,
+    unmarkedSecrets: `Secrets of ${name} that may be real keys`,
+    unheldScopes: `Scopes of ${name} that no key has`,
+    shortenedDecimals: `Numbers of ${name} that JSON shortens`,
   };
-  warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, startOptionsOf(flags)));
-  warn(`Scopes of ${name} that no key has`, unheldScopes(scenario));
-  warn(`Numbers of ${name} that JSON shortens`, shortenedDecimals(scenario, spelling));
+  for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
+    if (warnings[kind].length === 0) continue;
+    const error = new ScenarioError(problemsAt(warnings[kind], placeOf, name));
+    logger.note(`${titles[kind]}:\n\n${error.message}\n`);
+  }
 }
 
 function whyStopping({ flags, io }: StartCall): string {

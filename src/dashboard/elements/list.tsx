@@ -67,11 +67,12 @@ export function ListHead({ title, count, placeholder, children }: ListHeadProps)
   );
 }
 
+export const showMoreRows = () => changeQuery({ limit: String(limitInAddress() + drawnAtOnce) });
+
 /** The button that shows more of the rows that are left. */
 export function MoreRows({ left }: Readonly<{ left: number }>) {
   if (left <= 0) return null;
-  const more = () => changeQuery({ limit: String(limitInAddress() + drawnAtOnce) });
-  return <Button run={more}>Show {Math.min(left, drawnAtOnce)} more</Button>;
+  return <Button run={showMoreRows}>Show {Math.min(left, drawnAtOnce)} more</Button>;
 }
 
 /** What a list noted when one of its rows was opened or closed last. */

@@ -5,7 +5,14 @@ import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../c
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
 import { isOver, keyEnd } from "../elements/lifeline.js";
-import { filterInAddress, ListHead, limitInAddress, MoreRows, useSteadyRow } from "../elements/list.js";
+import {
+  filterInAddress,
+  ListHead,
+  limitInAddress,
+  MoreRows,
+  showMoreRows,
+  useSteadyRow,
+} from "../elements/list.js";
 import { counted, shortened } from "../elements/text.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { FactList, InstantText, Sentence, Until } from "../elements/words.js";
@@ -26,6 +33,9 @@ export function KeysView() {
   const isRead = data !== undefined;
   const isListed = shown.some(({ ref }) => ref === opened);
   const isMissing = isRead && opened !== undefined && !isListed;
+  const readKeys = (count: number) => {
+    if (count > limitInAddress()) showMoreRows();
+  };
   const create = () => openDialog({ kind: "create", organization: sections[0]?.organization.ref });
   return (
     <>
@@ -49,7 +59,15 @@ export function KeysView() {
       {shown.length > 0 && (
         <section class="panel lifelines" aria-label="Lifelines">
           <h2>Lifelines</h2>
-          <Lifelines key={filter} keys={shown} max={20} linkTo={(ref) => linkWithin([ref])} canMove />
+          <Lifelines
+            key={filter}
+            keys={shown}
+            total={matching}
+            max={20}
+            readKeys={readKeys}
+            linkTo={(ref) => linkWithin([ref])}
+            canMove
+          />
         </section>
       )}
       {sections.map((section) => (

@@ -27,8 +27,12 @@ const shownAtOnce = 20;
 
 interface LifelinesProps {
   readonly keys: readonly ListedKey[];
+  /** How many there are, if not all of them are read. */
+  readonly total?: number;
   /** How many of them are drawn at first. */
   readonly max: number;
+  /** Reads so many keys, if they are not read yet. */
+  readonly readKeys?: (count: number) => void;
   /** The address of a key. */
   readonly linkTo: (ref: string) => string;
   /** Whether an event can be pressed, which moves the clock. */
@@ -36,7 +40,8 @@ interface LifelinesProps {
 }
 
 /** What keys got, get and will get, along the sandbox's clock. */
-export function Lifelines({ keys, max, linkTo, canMove = false }: LifelinesProps) {
+export function Lifelines(props: LifelinesProps) {
+  const { keys, total = keys.length, max, readKeys, linkTo, canMove = false } = props;
   const { data: upcoming } = useData("/upcoming");
   const { data: requests = [] } = useData("/requests?limit=200");
   const { data: faults = [] } = useData("/faults");
@@ -46,7 +51,11 @@ export function Lifelines({ keys, max, linkTo, canMove = false }: LifelinesProps
   const [more, setMore] = useState(0);
 
   const chosen = chooseKeys(keys, requests, max + more);
-  const left = keys.length - chosen.length;
+  const left = total - chosen.length;
+  const showMore = () => {
+    setMore(more + shownAtOnce);
+    readKeys?.(max + more + shownAtOnce);
+  };
   // The names have their places before the rest is read.
   const isRead = upcoming !== undefined && !Number.isNaN(time);
   const sight = isRead ? createSight(chosen, { requests, upcoming, faults }, time) : undefined;
@@ -74,7 +83,7 @@ export function Lifelines({ keys, max, linkTo, canMove = false }: LifelinesProps
       </div>
       <p class="muted small">Dots are requests, bars what the next ones get, red marks the ends of keys.</p>
       {left > 0 && (
-        <Button class="quiet small" isLocal run={() => setMore(more + shownAtOnce)}>
+        <Button class="quiet small" isLocal run={showMore}>
           And {counted(left, "more key")}
         </Button>
       )}

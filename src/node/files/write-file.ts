@@ -23,6 +23,9 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 /** The end of a draft's name. A draft that a killed process has left may contain keys. */
 const draftSuffix = ".svc-sandbox-draft";
 
+/** The letters of a text that are written together. */
+const writtenAtOnce = 256 * 1024;
+
 /** The codes of a machine that has reached a limit. */
 const machineCodes = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EROFS"];
 
@@ -56,26 +59,51 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
   const hasMoreLinks = stats !== undefined && stats.nlink > 1;
   if (isSpecial) writeInto(file, text, 0);
   else if (hasMoreLinks) writeInto(file, text, O_TRUNC);
-  else replaceFile(resolveLinks(file), text, mode);
+  else replaceFile(resolveLinks(file), [text], mode);
 }
 
-/** Replaces a whole file through a draft in its folder. `confirm` runs before, and may throw; a failure leaves no draft behind. */
+/**
+ * Replaces a whole file through a draft in its folder. Its content is made while it is written. `confirm` runs before the file is
+ * replaced, and may throw; a failure leaves no draft behind.
+ */
 export function replaceFile(
   target: string,
-  text: string | Uint8Array,
+  parts: Iterable<string | Uint8Array>,
   mode: number,
   confirm: () => void = () => {},
 ): void {
   const draft = `${target}${draftSuffix}`;
   removeDraft(draft);
   try {
-    // `wx` rejects an existing file, which is not ours.
-    writeFileSync(draft, text, { mode, flag: "wx" });
+    writeDraft(draft, parts, mode);
     confirm();
     renameSync(draft, target);
   } catch (error) {
     removeIfPossible(draft);
     throw error;
+  }
+}
+
+/** Writes a file that does not exist. */
+function writeDraft(draft: string, parts: Iterable<string | Uint8Array>, mode: number): void {
+  // `wx` rejects an existing file, which is not ours.
+  const descriptor = openSync(draft, "wx", mode);
+  try {
+    // Each write costs as much as thousands of letters.
+    let text = "";
+    for (const part of parts) {
+      if (typeof part !== "string") {
+        writeFileSync(descriptor, part);
+        continue;
+      }
+      text += part;
+      if (text.length < writtenAtOnce) continue;
+      writeFileSync(descriptor, text);
+      text = "";
+    }
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

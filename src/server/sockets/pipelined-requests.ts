@@ -3,10 +3,20 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { timers } from "../../node/platform.js";
 
-// A client may pipeline: it sends further requests on its connection before it has the response to the first one. Node passes
-// on all requests of a chunk at once, and keeps each finished response in memory until those before it are sent. Here, each
-// request waits instead, and has no response yet. Too many waiting requests pause their connection; if all connections have
-// too many, one with many of them is ended.
+// A client may pipeline: it sends further requests on its connection before it has the response to the first one.
+//
+// What Node does then. Its parser reads a chunk, up to 64 kB, at once: each request in it becomes an event `request` with a
+// response of its own, before anything is sent. The socket belongs to one response at a time, `response.socket`; the event `finish`
+// of that response hands it to the next one. What another response sends until then stays in memory. `pause` stops only the chunks
+// after the one that is being read, and Node itself resumes a connection when one of its requests ends.
+//
+// What must be so here:
+// - A request starts once its response has the socket, never before: it sees what those before it have changed, and no finished
+//   response stays in memory.
+// - A paused connection has at least `maxWaiting` waiting requests, so that the start of one of them will resume it.
+// - `#waitingInAll` counts each waiting request of an open connection once: it is subtracted when it starts, or else when its
+//   connection closes.
+// - Few requests wait on all connections together, however many clients read nothing: connections with many of them end.
 
 /**
  * Once so many requests of one connection wait, it is not read any more. A few more can wait: Node parses all requests of one
@@ -58,7 +68,6 @@ export class PipelinedRequests {
       respond();
       return;
     }
-    if (connection.destroyed) return;
 
     const waiting = this.#countWaiting(connection, 1);
     if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysAllowed) endAmidChunk(connection);
