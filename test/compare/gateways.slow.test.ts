@@ -113,8 +113,9 @@ async function startNodesInTurn() {
         setIn(reply, "headers.X-Request-Id", `req-${sent}`);
         setIn(reply, "body.data.usage.today", sent);
       }
-      if (name === "delta" && reply.status === 401)
+      if (name === "delta" && reply.status === 401) {
         setIn(reply, "body.error.message", "A valid key is required.");
+      }
     });
     nodes.push(`  server ${name} ${new URL(node.url).host}`);
   }
