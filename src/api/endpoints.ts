@@ -70,7 +70,9 @@ export function fillPlaceholders(
   endpoints: readonly Endpoint[],
   { certify, command }: Pick<Invocation, "certify" | "command">,
 ): string {
-  const named = endpoints.slice(0, maxNamed).map(({ method, path }) => `${method} ${path}`);
+  // A single other one is named, too.
+  const shown = endpoints.length === maxNamed + 1 ? endpoints : endpoints.slice(0, maxNamed);
+  const named = shown.map(({ method, path }) => `${method} ${path}`);
   const others = endpoints.length - named.length;
   if (others > 0) named.push(`one of ${others} others`);
 

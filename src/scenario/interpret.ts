@@ -21,7 +21,7 @@ import {
   type SourcePlace,
   type SourceText,
 } from "./problems.js";
-import { addRefOfName } from "./refs-by-name.js";
+import { withRefsOfNames } from "./refs-by-name.js";
 import type { Scenario } from "./scenario.generated.js";
 import { placeOfField, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
 
@@ -54,9 +54,8 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
     spelling,
   });
   removeMembers(merged.fields, extras);
-  for (const problem of misshapen) {
-    const withName = addInheritedName(problem, own.fields, merged.fields);
-    addProblem(addRefOfName(withName, merged.fields));
+  for (const problem of withRefsOfNames(misshapen, merged.fields)) {
+    addProblem(addInheritedName(problem, own.fields, merged.fields));
   }
 
   // The rules compare fields, so that they need a scenario of the right shape.

@@ -97,7 +97,8 @@ export function resolveSource(source: ScenarioName | Scenario | LoadedScenario):
 }
 
 function isLoaded(source: unknown): source is LoadedScenario {
-  return isMapping(source) && "files" in source && typeof source.name === "string";
+  // A scenario as a value may have a wrong field of any name, but none of these is a mapping.
+  return isMapping(source) && isMapping(source.scenario) && Array.isArray(source.files);
 }
 
 function checkedValue(value: unknown): Scenario {

@@ -86,7 +86,7 @@ export interface ScenarioProblem {
   readonly line?: number;
   /** Counted from 1, in UTF-16 units, as editors count. */
   readonly column?: number;
-  /** The text of the line; of a long one the part around the column. Missing if the text is not valid YAML. */
+  /** The text of the line; of a long one the part around the column. Missing if it may have a part of a secret. */
   readonly source?: string;
   /** The line to print under `source`: empty space and `^` at the column. */
   readonly caret?: string;
@@ -97,13 +97,14 @@ export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
 }
 
-/** The only way to report a problem. */
-export type AddProblem = (problem: FieldProblem) => void;
+/** The only way to report a problem. `hintOf` makes a hint that takes time; it is called for a problem that is kept. */
+export type AddProblem = (problem: FieldProblem, hintOf?: () => string) => void;
 
 /** Adds problems to a list, until it has `maximumProblems`. */
 export function addingTo(problems: FieldProblem[]): AddProblem {
-  return (problem) => {
-    if (problems.length < maximumProblems) problems.push({ ...problem });
+  return (problem, hintOf) => {
+    if (problems.length >= maximumProblems) return;
+    problems.push(hintOf === undefined ? problem : { ...problem, hint: hintOf() });
   };
 }
 
@@ -186,7 +187,7 @@ export interface SourceText {
   readonly file: string | undefined;
   /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
   readonly text: string;
-  /** Finds the values of secrets as `[start, end]`, in order; `undefined` if the text is not valid YAML: no line is shown then. */
+  /** Finds the values of secrets as `[start, end]`, in order; `undefined` if the text is not valid YAML: their names show them then. */
   secrets: (() => readonly TextRange[]) | undefined;
 }
 

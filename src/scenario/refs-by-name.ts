@@ -2,13 +2,17 @@ import type { Members } from "../schema/problem.js";
 import { isMapping, valueAt } from "../schema/shape.js";
 import type { FieldProblem } from "./problems.js";
 
-/** The problem of a field that should have a ref, with the ref of the organization or key that has this name. */
-export function addRefOfName(problem: FieldProblem, scenario: Members): FieldProblem {
-  if (problem.code !== "bad_ref" || problem.pointAt === "key") return problem;
-  const name = valueAt(scenario, problem.field);
-  if (typeof name !== "string") return problem;
-  const ref = refsByName(scenario).get(name.toLowerCase());
-  return ref === undefined ? problem : { ...problem, hint: `did you mean ${ref}?` };
+/** Problems of fields that should have a ref, with the ref of the organization or key that has the written name. */
+export function withRefsOfNames(problems: readonly FieldProblem[], scenario: Members): FieldProblem[] {
+  // Made once, for a problem that needs it: a scenario may have many keys.
+  let refs: ReadonlyMap<string, string> | undefined;
+  return problems.map((problem) => {
+    if (problem.code !== "bad_ref" || problem.pointAt === "key") return problem;
+    const name = valueAt(scenario, problem.field);
+    refs ??= refsByName(scenario);
+    const ref = typeof name === "string" ? refs.get(name.toLowerCase()) : undefined;
+    return ref === undefined ? problem : { ...problem, hint: `did you mean ${ref}?` };
+  });
 }
 
 /** The refs of the organizations and keys that have a name. The scenario may have any shape. */

@@ -31,6 +31,14 @@ test.each([
   expect(problemsOf(() => parseScenario(start + text.replace("^", '"9007199254740993"')))).toEqual([]);
 });
 
+test("a body is too long by its JSON: a list of 13,000 numbers has 26,001 bytes, and one of 33,000 has more than 64 KiB", () => {
+  const listOf = (length: number) => JSON.stringify(Array.from({ length }, () => 1));
+  expect(problemsOf(() => parseScenario(inEndpoint(listOf(13_000))))).toEqual([]);
+  expect(problemsOf(() => parseScenario(inEndpoint(listOf(33_000))))).toEqual([
+    ["endpoint_contradiction", "endpoints.a.body", 3, 35],
+  ]);
+});
+
 test.each(["256935335202652164", "0.10000000000000000001", `1.${"0".repeat(200)}1`, '!!float "1e-400"'])(
   "a number is refused by its text, also behind an alias: %s",
   (number) => {

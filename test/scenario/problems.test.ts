@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createSandbox, ScenarioError, type ScenarioProblemCode } from "../../src/index.js";
+import { createSandbox, type Scenario, ScenarioError, type ScenarioProblemCode } from "../../src/index.js";
+import { dryRunProblems } from "../../src/node/dry-run.js";
 import { scenarioLimits } from "../../src/scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../src/scenario/format/scenario-json-schema.js";
 import { wrongScenarios } from "../support/messages.js";
 import { membersIn, root, withoutSnapshots } from "../support/pages.js";
-import { problemsOf } from "../support/problems-of.js";
+import { problemsIn, problemsOf } from "../support/problems-of.js";
 
 /** A scenario of one bank, with these lines for its keys. */
 const inKeys = (lines: string) => `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n${lines}`;
@@ -92,6 +93,40 @@ test("a key that a step makes may be used by any step, under the name that it wi
   expect(problemsOf(`${inKeys("      main: { environment: test }\n")}story:\n${steps.join("\n")}\n`)).toEqual(
     [],
   );
+});
+
+const over = "2020-01-01T00:00:00Z";
+const withTimeline: Scenario = {
+  version: 1,
+  organizations: { bank: { type: "bank" } },
+  timeline: [{ at: over, faults: [] }],
+};
+
+test("a time of the timeline that is over is an error, whether the scenario or the real time starts the clock", () => {
+  const early = [{ code: "timeline_order", field: "timeline[0].at" }];
+  const inFile: Scenario = { ...withTimeline, clock: { now: "2026-03-02T09:00:00Z" } };
+  expect(problemsIn(() => createSandbox({ scenario: inFile }))).toMatchObject(early);
+  // The real time is read at the first use.
+  expect(problemsIn(() => createSandbox({ scenario: withTimeline }).clock.now())).toMatchObject(early);
+  expect(dryRunProblems({ scenario: withTimeline, name: "early" })).toMatchObject([
+    { code: "timeline_order", field: ["timeline", 0, "at"] },
+  ]);
+  // A start before it is a start of its own.
+  expect(createSandbox({ scenario: withTimeline, now: "2019-01-01T00:00:00Z" }).clock.now()).toMatch(/^2019/);
+});
+
+test("a value with a field `files` is a value, whose field is unknown", () => {
+  const scenario = { ...withTimeline, name: "mine", files: ["a.yaml"] };
+  expect(problemsIn(() => createSandbox({ scenario: scenario as never }))).toMatchObject([
+    { code: "unknown_field", field: "files" },
+  ]);
+});
+
+test("a key is no name of a header in a story (R46)", () => {
+  const story = `story:\n  - request: { headers: { SVC_test_sbx4eC39HqLyjWDarjtT1zdp7dc123: "1" } }\n`;
+  const problems = problemsOf(inKeys("      main: { environment: test }\n") + story);
+  expect(problems).toMatchObject([{ code: "bad_format", line: 8 }]);
+  expect(JSON.stringify(problems)).not.toContain("sbx4eC39");
 });
 
 const random = "4eC39HqLyjWDarjtT1zdp7dc";

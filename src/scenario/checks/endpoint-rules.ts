@@ -137,8 +137,10 @@ function digitsOf(text: string): string {
 function isTooLong(body: unknown): boolean {
   // Aliases can repeat a long text a thousand times: once it is too long, the rest is not written out.
   let length = 0;
-  const text = JSON.stringify(body, (name, part) => {
-    length += name.length + (typeof part === "string" ? part.length : 1);
+  const text = JSON.stringify(body, function (this: unknown, name, part) {
+    // JSON has the names of members, and none for items.
+    if (!Array.isArray(this)) length += name.length;
+    length += typeof part === "string" ? part.length : 1;
     return length > longestBody ? undefined : part;
   });
   return length > longestBody || new TextEncoder().encode(text).length > longestBody;

@@ -8,8 +8,19 @@ import type { AddProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
 
+/** What the rules need of the text that a scenario is from, and where their problems go. */
+interface ScenarioText {
+  readonly addProblem: AddProblem;
+  readonly spelling: Spelling;
+  /**
+   * Of the fields that contradict each other, the one to point at: the first that the scenario itself has. If it has
+   * none, the first of the nearest scenario that it extends.
+   */
+  readonly fieldToFix: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
+}
+
 /** What the rules know of a scenario that has its shape. */
-export interface Facts {
+export interface Facts extends ScenarioText {
   readonly scenario: Scenario;
   /** The organizations by ref, without the population's. */
   readonly organizations: ReadonlyMap<string, ScenarioOrganization>;
@@ -24,13 +35,6 @@ export interface Facts {
   readonly start: number | undefined;
   /** Milliseconds from the clock's start to a time or a duration; `undefined` without one, and if the start is not known. */
   readonly fromStart: (text: string | undefined) => number | undefined;
-  readonly addProblem: AddProblem;
-  readonly spelling: Spelling;
-  /**
-   * Of the fields that contradict each other, the one to point at: the first that the scenario itself has. If it has
-   * none, the first of the nearest scenario that it extends.
-   */
-  readonly fieldToFix: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
 /** Refs to look up, and to list for a hint. */
@@ -46,10 +50,7 @@ type RefKind = "key" | "organization";
 /** Adds a problem for each part of a scenario that breaks it. */
 export type ScenarioRule = (facts: Facts) => void;
 
-export function factsOf(
-  scenario: Scenario,
-  text: Pick<Facts, "spelling" | "fieldToFix" | "addProblem">,
-): Facts {
+export function factsOf(scenario: Scenario, text: ScenarioText): Facts {
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = [...writtenKeys(scenario)];
   const keyByRef = new Map<string, ScenarioKey>();

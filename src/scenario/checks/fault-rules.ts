@@ -165,16 +165,11 @@ export function checkOutcome(
   if (outcome === undefined) return;
   const successes = hasBodyByOutcome(context.scenario.endpoints ?? noEndpoints);
   if (outcomesOfSpecification.has(outcome) || successes.has(outcome)) return;
-  context.addProblem({
-    code: "bad_choice",
-    field,
-    message: `the sandbox has no outcome ${quote(outcome)}`,
-    // Not made for a problem that is not added: it takes time.
-    get hint() {
-      const near = nearest(outcome, [...outcomesOfSpecification, ...successes.keys()]);
-      if (near === undefined) return "the report of a sandbox lists its endpoints and outcomes";
-      return `did you mean ${near}?`;
-    },
+  const message = `the sandbox has no outcome ${quote(outcome)}`;
+  context.addProblem({ code: "bad_choice", field, message }, () => {
+    const near = nearest(outcome, [...outcomesOfSpecification, ...successes.keys()]);
+    if (near === undefined) return "the report of a sandbox lists its endpoints and outcomes";
+    return `did you mean ${near}?`;
   });
 }
 

@@ -90,15 +90,12 @@ export function checkRef(
 ): void {
   const known = facts.refs[kind];
   if (ref === undefined || known.has(ref)) return;
-  facts.addProblem({
+  const problem = {
     code: `unknown_${kind}_ref`,
     field,
     message: `there is no ${kind} ${quote(ref)}`,
-    // Not made for a problem that is not added: it takes time.
-    get hint() {
-      return knownRefsHint(ref, known, `${kind}s`);
-    },
-  });
+  } as const;
+  facts.addProblem(problem, () => knownRefsHint(ref, known, `${kind}s`));
 }
 
 function knownRefsHint(ref: string, known: Facts["refs"]["key"], things: string): string {

@@ -9,8 +9,9 @@ import {
 import type { FieldPath } from "../../schema/shape.js";
 import { quote } from "../../schema/words.js";
 import { isReserved } from "../format/fields.js";
+import type { FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import type { Facts, ScenarioRule } from "./facts.js";
+import { type Facts, type ScenarioRule, timeSince } from "./facts.js";
 import { checkOutcome } from "./fault-rules.js";
 import { checkRef } from "./ref-rules.js";
 
@@ -19,38 +20,49 @@ type Action = Pick<WrittenStep, ActionName>;
 
 // Problems of single steps. Only a run shows whether a step has its expected result.
 
-/** No step of the timeline is earlier than the one before it; the first that is gets the problem. */
-const timelineIsInOrder: ScenarioRule = (facts) => {
+/** No step of the timeline is earlier than the one before it. */
+const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
+  const problem = earlyStep(scenario, start);
+  if (problem !== undefined) addProblem(problem);
+};
+
+/**
+ * The problem of the first step of a timeline that is earlier than the one before it, or than the clock's start; `undefined`
+ * if none is. If the start is not known, a time fits anywhere.
+ */
+function earlyStep({ timeline = [] }: Scenario, start: number | undefined): FieldProblem | undefined {
   let timeBefore = 0;
-  for (const [index, { at }] of (facts.scenario.timeline ?? []).entries()) {
-    const time = facts.fromStart(at);
-    // A time that depends on the real time fits anywhere.
+  for (const [index, { at }] of timeline.entries()) {
+    const time = timeSince(start, at);
     if (time === undefined) continue;
     if (time < timeBefore) {
-      facts.addProblem({
+      return {
         code: "timeline_order",
         field: ["timeline", index, "at"],
         message: `the step is earlier (${at}) than the one before it, or the start of the clock`,
         hint: "write a later time, or sort the steps by time",
-      });
-      return;
+      };
     }
     timeBefore = time;
   }
-};
+  return undefined;
+}
 
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
 const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_responded } = facts.scenario;
 
   // A step may use a key that any step creates. If one creates a key without a ref, only a run shows which.
-  const createdRefs = new Set<string | undefined>();
+  const createdRefs = new Set<string>();
+  let createsAnyRef = false;
   for (const step of [...timeline, ...story]) {
     const { createsKey, newKey } = actionRefs(step);
-    if (createsKey) createdRefs.add(newKey);
+    if (newKey !== undefined) createdRefs.add(newKey);
+    else if (createsKey) createsAnyRef = true;
   }
   const checkKey: CheckKey = (ref, path) => {
-    if (!createdRefs.has(undefined) && !createdRefs.has(ref)) checkRef("key", ref, path, facts);
+    if (ref === undefined || createsAnyRef || createdRefs.has(ref)) return;
+    checkRef("key", ref, path, facts);
   };
 
   for (const [index, step] of timeline.entries()) {

@@ -5,6 +5,24 @@ import { jsonNotation } from "./notations.js";
 
 const key = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
 
+test("an input is checked as it is copied: a getter cannot show a key only to the copy (R46)", () => {
+  let reads = 0;
+  const sending = {
+    key: "main",
+    get body() {
+      reads += 1;
+      return reads === 1 ? "fine" : key;
+    },
+  };
+  let input: unknown;
+  try {
+    input = checkInput(controlBodies.sending, sending, "The body is not valid", jsonNotation);
+  } catch (thrown) {
+    expect(thrown).toMatchObject({ code: "validation_failed" });
+  }
+  expect(JSON.stringify(input ?? null)).not.toContain(key);
+});
+
 test.each<[where: string, input: object]>([
   ["a value", { headers: { "X-Trace": key } }],
   ["a name", { headers: { [key]: "1" } }],

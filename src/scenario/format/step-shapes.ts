@@ -11,6 +11,7 @@ import {
 } from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
 import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
+import { containsKey } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import {
   durationOrNone,
@@ -186,8 +187,10 @@ const isKeyHeader = (name: string) => name.toLowerCase() === "x-api-key";
 const sentHeaderName = s.text({
   ...headerName,
   noun: "the name of a header to set here",
-  isAllowed: (name) => !isKeyHeader(name),
-  hint: (name) => (isKeyHeader(name) ? "use key: a ref, none, malformed or unknown" : undefined),
+  // The names of headers are shown, and are no place for a key (R46).
+  isAllowed: (name) => !isKeyHeader(name) && !containsKey(name),
+  hint: (name) =>
+    isKeyHeader(name) || containsKey(name) ? "use key: a ref, none, malformed or unknown" : undefined,
 });
 /** One line of Latin-1: what Node and browsers send. */
 const headerValue = s.text({
