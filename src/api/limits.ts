@@ -68,15 +68,15 @@ export function rateLimitHeaders(
   }
 
   // The legacy headers have one limit: the one that a client must wait for, or the one with the least quota left.
-  let shown = reachedReading(limits);
-  shown ??= limits.day.remaining < limits.minute.remaining ? limits.day : limits.minute;
+  let limit = reachedReading(limits);
+  limit ??= limits.day.remaining < limits.minute.remaining ? limits.day : limits.minute;
   return [
     "X-RateLimit-Limit",
-    String(shown.quota),
+    String(limit.quota),
     "X-RateLimit-Remaining",
-    String(shown.remaining),
+    String(limit.remaining),
     "X-RateLimit-Reset",
-    String(shown.reset),
+    String(limit.reset),
   ];
 }
 

@@ -72,6 +72,8 @@ test("an outcome that --allow names is allowed if nothing notices it, and holds 
     problems: [],
   });
   expect((await judged({ first: unnoticed, each: noticed }, plan)).kind).toBe("held");
+  const late = { result: "timed_out", replacedCount: 1 } as const;
+  expect((await judged({ first: unnoticed, each: late }, plan)).kind).toBe("allowed");
 });
 
 test("with --only, a wrong answer that is noticed in one run of two is not judged", async () => {

@@ -43,6 +43,9 @@ const longerBodyRows = [
   "key.granted_scopes",
 ];
 
+/** The row of the time after which a request may be sent again. */
+export const longWait = "retry_after";
+
 /** Whether the cause explains a failure with this row. */
 export function isCoveredBy(cause: RowCause, row: string): boolean {
   return cause.row === row || (cause.row === longBody && longerBodyRows.includes(row));
@@ -60,7 +63,7 @@ interface SearchBasis {
   readonly runs: Runs;
   /** The trials of the run that is searched. */
   readonly trials: VariedTrials;
-  /** All varied runs that failed. */
+  /** The varied runs that failed as this one did. */
   readonly failures: readonly ClientRun[];
 }
 
@@ -116,6 +119,10 @@ async function findCulprit(basis: SearchBasis, rows: readonly string[]): Promise
   const { trials } = basis;
   // It would explain several of the others.
   if (rows.includes(longBody) && (await trials.fails([{ row: longBody }]))) return longBody;
+
+  // A client that waits as long as it is told takes long in each trial that fails: this is the most likely one.
+  const isWaiting = trials.run.result === "timed_out" && rows.includes(longWait);
+  if (isWaiting && (await trials.fails([{ row: longWait }]))) return longWait;
 
   // Fewer rows take fewer runs, if the culprit is among them.
   const suspects = suspiciousRows(basis, rows);

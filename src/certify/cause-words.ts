@@ -1,6 +1,6 @@
 import type { VariedPoint } from "../sandbox/run-trace.js";
 import { listed } from "../schema/words.js";
-import type { RowCause } from "./cause-search.js";
+import { longWait, type RowCause } from "./cause-search.js";
 import type { ClientRun } from "./client-run.js";
 import type { Finding } from "./judgment.js";
 import { rowRemedy, variantWords } from "./varied-points.js";
@@ -23,7 +23,7 @@ export function rowCause({ row, points, shownBy, failed }: RowCause): Cause {
 function rowWords(row: string, points: readonly VariedPoint[], shownBy: ClientRun): CauseWords {
   const isLate = shownBy.result === "timed_out";
   // The client reads the header, and does what it asks for.
-  if (isLate && row === "retry_after") return longWaitWords(shownBy);
+  if (isLate && row === longWait) return longWaitWords(shownBy);
 
   // As in "each of a 200 and a 401 has an `ETag`".
   const statuses = new Set<string>();
@@ -46,15 +46,22 @@ const limitWait = "Limit how long your client waits. If it may wait that long, s
 
 /** The words of a client that waits as long as `Retry-After` asks, which is longer than its run may take. */
 function longWaitWords({ lastRequest, timeouts }: ClientRun): CauseWords {
-  const waits = `Waits longer than ${Math.round(timeouts.total / 1000)} s`;
-  if (lastRequest?.outcome !== "429.per_day") {
-    return { sentence: `${waits}, as \`Retry-After\` of a 429 asks`, whatToDo: limitWait };
-  }
+  const isDay = lastRequest?.outcome === "429.per_day";
+  const limit = isDay ? "a daily limit" : "a 429";
+  let asks = "asks";
+  if (lastRequest?.retryAfter !== undefined) asks = `asks: ${inThousands(lastRequest.retryAfter)} s`;
+  const sentence = `Waits longer than ${Math.round(timeouts.total / 1000)} s, as \`Retry-After\` of ${limit} ${asks}`;
+  if (!isDay) return { sentence, whatToDo: limitWait };
   return {
-    sentence: `${waits}, as \`Retry-After\` of a daily limit asks`,
+    sentence,
     whatToDo:
       "Limit how long your client waits, and tell its caller of the limit: a day is too long. Or test it with a key that is limited by the minute.",
   };
+}
+
+/** As in "52,000". */
+function inThousands(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 /** The words of runs that fail with their seed, whatever varies. */

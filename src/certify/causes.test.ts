@@ -111,10 +111,10 @@ test.each([
       ...failedRun(2, { row: "retry_after", variant: "seconds", status: 429 }, point("etag")),
       result: "timed_out",
     } as const;
-    const last = { id: "req_1", outcome };
+    const last = { id: "req_1", outcome, retryAfter: 52_000 };
     const { causes } = await causesOf([run], has("retry_after"), [], (varied) => varied, last);
     expect(causes.map(({ sentence }) => sentence)).toEqual([
-      `Waits longer than 1 s, as \`Retry-After\` of ${limit} asks`,
+      `Waits longer than 1 s, as \`Retry-After\` of ${limit} asks: 52,000 s`,
     ]);
     expect(causes[0]?.whatToDo).toContain(fix);
   },
@@ -288,4 +288,18 @@ test("a long body is the only cause, although rows that lengthen one broke the c
   const runs = [failedRun(1, point(lengthening as string)), failedRun(2, point("body_length", "longer"))];
   const { named } = await causesOf(runs, has(lengthening as string, "body_length"));
   expect(named).toEqual([{ row: "body_length", variants: ["longer"], seeds: [1, 2] }]);
+});
+
+test("runs that end by time share a search, which waits once more", async () => {
+  const retryAfter = { row: "retry_after", variant: "seconds", status: 429 };
+  const late = [2, 5, 8].map((seed) => ({
+    ...failedRun(seed, retryAfter, ...wide),
+    result: "timed_out" as const,
+  }));
+  const { named, calls, count } = await causesOf(late, has("retry_after"));
+  expect(named).toEqual([{ row: "retry_after", variants: ["seconds"], seeds: [2, 5, 8] }]);
+  const waits = calls.filter((id) => id.includes('"all"') || id.includes('"retry_after"'));
+  expect(waits).toHaveLength(3 + 1);
+  // Nothing varies once; each of the three passes without the row.
+  expect(count).toBe(3 + 1 + 1 + 3);
 });

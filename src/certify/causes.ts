@@ -91,17 +91,21 @@ async function explain(
   if (await trials.fails([], times)) return { kind: "seed" };
   if (found.unexplained.length === maxSearchedInVain) return { kind: "unknown" };
 
-  const first = await searchRows({ runs, trials, failures }, found.rows);
+  // A flaw that breaks a command may not be the one that makes it wait.
+  const alike = failures.filter(({ result }) => result === run.result);
+  const first = await searchRows({ runs, trials, failures: alike }, found.rows);
   if (first.kind === "found") return { kind: "rows", newCauses: first.causes };
+
+  // A run that does not end takes long, and does so by no chance.
+  if (run.result === "timed_out") return { kind: "unknown" };
 
   // One trial that passed by chance leads a search astray. The second search has trials of its own.
   const freshTrials = new VariedTrials(runs, run);
-  const second = await searchRows({ runs, trials: freshTrials, failures }, found.rows);
+  const second = await searchRows({ runs, trials: freshTrials, failures: alike }, found.rows);
   if (second.kind === "found") return { kind: "rows", newCauses: second.causes };
 
-  // The run itself may have failed by chance, twice: more runs under its conditions would contradict it. One that does not end takes
-  // long, and does so by no chance.
-  if (run.result === "failed" && runs.contradiction === undefined) {
+  // The run itself may have failed by chance, twice: more runs under its conditions would contradict it.
+  if (runs.contradiction === undefined) {
     for (let more = 0; more < moreRunsAfterSearch; more++) await runs.anotherLike(run);
   }
   return { kind: "unknown" };

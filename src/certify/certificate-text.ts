@@ -102,7 +102,7 @@ function checkWords(report: CertifyResult["report"]): (check: Check) => string {
   return (check) => words.get(nameOf(check)) ?? nameOf(check);
 }
 
-/** The kinds of resends that held, with their key. All kinds of a 429 together are "429". */
+/** The kinds of resends that held, with their key and which of its requests was rejected. All kinds of a 429 together are "429". */
 function heldResends(checks: readonly JudgedCheck[], wordsOf: (check: Check) => string): string[] {
   const limited = checks.filter(({ check }) => isAfterLimit(check));
   const isWhole = limited.length > 1 && limited.every(({ result }) => result.kind === "held");
@@ -114,7 +114,7 @@ function heldResends(checks: readonly JudgedCheck[], wordsOf: (check: Check) => 
     words.add(isWhole && isAfterLimit(check) ? "429" : wordsOf(check));
   }
   if (key === undefined) return [];
-  return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")}`];
+  return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")} (its last request)`];
 }
 
 function isAfterLimit(check: Check): boolean {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { named, reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
 import { certify } from "./certify.js";
 import { nameOf } from "./check.js";
-import type { ClientRunner, PlannedRun, RunEnd } from "./client-run.js";
+import { type ClientRunner, notMade, type PlannedRun, type RunEnd } from "./client-run.js";
 import type { CertifyPlan } from "./plan.js";
 
 /** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
@@ -30,6 +30,9 @@ test("a plain run that fails names the profile typical only if it always decides
   );
   expect(await whyUnusable("fails", ...turn, ...turn, ...turn, ...turn)).toBe(
     `${fails}, and passes with \`--profile typical\``,
+  );
+  expect(await whyUnusable("fails", ...turn, ...turn, ...turn, "fails", "fails")).toBe(
+    `${fails}, and passes and fails with \`--profile typical\``,
   );
 });
 
@@ -100,4 +103,63 @@ test("a command that depends on its seed fails also if nothing is varied, and it
   ]);
   expect(plainCount).toBe(3);
   expect(count).toBeLessThan(60);
+});
+
+const isPlain = ({ purpose }: PlannedRun) => purpose.kind === "plain";
+
+test("a contradiction withdraws what holds because a run failed, and not what holds because one passed", async () => {
+  const { held, problems, why } = await certified((request, number) =>
+    isPlain(request) && number > 1 ? { result: "failed" } : undefined,
+  );
+  expect(problems).toEqual([]);
+  expect(why).toMatch(/^the command no longer passes: /);
+  expect(held.filter((name) => /^(?:answer|resend)/.test(name))).toEqual([]);
+  expect(held).toEqual(expect.arrayContaining(["varied.1", "varied.mixed", "fault.hang", "advice"]));
+});
+
+test("a contradiction withdraws problems that rest on a failure", async () => {
+  const { held, problems, why } = await certified((request, number) => {
+    if (request.purpose.kind === "fault") return { result: "failed" };
+    return isPlain(request) && number > 1 ? { result: "failed" } : undefined;
+  });
+  expect([problems, held.filter((name) => name.startsWith("fault"))]).toEqual([[], []]);
+  expect(why).toMatch(/^the command no longer passes: /);
+});
+
+/** Certifies a command one run of which fails next to another. Returns the names of the runs after which all are made one at a time. */
+async function sharing(endOf: (request: PlannedRun, isSeparate: boolean) => Partial<RunEnd> | undefined) {
+  let count = 0;
+  const separated: string[] = [];
+  const run: ClientRunner["run"] = async (request) => {
+    const isNoticed = request.conditions.onRequest?.gets.kind === "wrong_answer";
+    const end = endOf(request, separated.length > 0);
+    if (end === undefined) return notMade;
+    count += 1;
+    const seen = { report, points: [point], sent: [sentTimes("active", 1)], replacedCount: 1 };
+    return runEnd({ ...seen, result: isNoticed ? "failed" : "passed", ...end });
+  };
+  const separateRuns: ClientRunner["separateRuns"] = (failed) => separated.push(named(failed).name);
+  const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
+  const { runs, unusable } = await certify(plan, { run, onEnd() {}, separateRuns });
+  return { separated, count, runs, unusable };
+}
+
+test("a run that failed next to another one is no contradiction: all runs are made again, and all are counted", async () => {
+  const { separated, count, runs, unusable } = await sharing((request, isSeparate) =>
+    request.isAlone && !isSeparate ? { result: "failed", isShared: true } : {},
+  );
+  expect([separated, unusable]).toEqual([["plain"], undefined]);
+  expect(runs).toBe(count);
+});
+
+test("after a signal, no run is made again", async () => {
+  let isOver = false;
+  const { separated } = await sharing((request) => {
+    if (isOver) return undefined;
+    if (request.purpose.kind !== "fault") return {};
+    // A repetition passes, and is the last run.
+    isOver = request.isAlone === true;
+    return { result: isOver ? "passed" : "failed", isShared: true };
+  });
+  expect([isOver, separated]).toEqual([true, []]);
 });

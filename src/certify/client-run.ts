@@ -35,6 +35,12 @@ export interface KeyRequest {
   readonly isElsewhere?: true | undefined;
 }
 
+/** The last request of a run. */
+interface LastRequest extends Pick<KeyRequest, "id" | "outcome"> {
+  /** How many seconds its response asks the client to wait; `undefined` if it does not. */
+  readonly retryAfter?: number | undefined;
+}
+
 /** When a run is ended, in milliseconds. */
 export interface Timeouts {
   readonly total: number;
@@ -73,7 +79,7 @@ export interface RunEnd {
   /** How many requests the conditions of the run hit. */
   readonly replacedCount: number;
   /** The last request of any key; `undefined` if it sent none. */
-  readonly lastRequest: Pick<KeyRequest, "id" | "outcome"> | undefined;
+  readonly lastRequest: LastRequest | undefined;
   /** Where the client's tests set another seed than the run's, as a sentence. */
   readonly pinned: string | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */

@@ -72,7 +72,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
     if (!isAfterOwnFailure(run) && !plan.allow.includes(fault)) failures.push({ fault, run });
   }
   const repeated = await runs.repeat(failures.map(({ run }) => run));
-  const resultOfFailure = repeated.kind === "not_made" ? notJudged(runNotMade) : failedResult;
+  const resultOfFailure = repeated.kind === "not_judged" ? repeated : failedResult;
 
   const checks: JudgedCheck[] = [];
   for (const { fault, run } of faultRuns) {
@@ -80,7 +80,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
     const result = isFailure ? resultOfFailure : resultWithoutProblem(fault, run, target, runs);
     checks.push({ check: { kind: "fault", outcome: fault }, result });
   }
-  const problems = repeated.kind === "not_made" ? [] : groupIntoProblems(failures, target, runs);
+  const problems = repeated.kind === "not_judged" ? [] : groupIntoProblems(failures, target, runs);
   return { checks, problems, notes: [] };
 }
 
@@ -239,7 +239,7 @@ function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
   const fixes = [isOne ? whatToDoAfter(name, { isIdempotent: true }) : sendAgain];
   if (hasPage) fixes.push("Read the status before the body: the error page of a gateway is HTML.");
   if (isLate) {
-    fixes.push("If your client has a longer timeout, raise --timeout, for example to --timeout 60s.");
+    fixes.push("If your client has a longer timeout, raise --timeout, for example to 60s.");
   }
   const allowed = names.map((fault) => `--allow ${fault}`);
   fixes.push(`If your client fails on purpose, add ${listed(allowed, "and")}.`);

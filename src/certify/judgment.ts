@@ -9,6 +9,13 @@ export interface Reason {
 }
 
 export const runNotMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
+/** Why a question is open for which several runs are needed, of which not all were made. */
+export function notAllMade(made: number, needed: number): Reason {
+  if (made === 0) return runNotMade;
+  const were = made === 1 ? "was" : "were";
+  return { why: `${made} of ${needed} runs ${were} made`, whatToDo: runNotMade.whatToDo };
+}
+
 export const runTooLate: Reason = {
   why: "the command did not end in time",
   whatToDo: "Set a longer --timeout.",

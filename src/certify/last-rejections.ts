@@ -1,7 +1,7 @@
 import type { KeyRequest } from "./client-run.js";
 
 /** In how many runs one more request must have come that must not. */
-const minResent = 2;
+export const minResent = 2;
 
 /** How many runs are made at most: a client with jitter may come too soon only in some of them. */
 const maxRuns = 5;

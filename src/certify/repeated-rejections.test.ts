@@ -57,3 +57,27 @@ test.each<[string, readonly SentKey[], readonly SentKey[]]>([
 test("no run is made for it that --only leaves out", async () => {
   expect(await whyOf([revoked(3)], [revoked(1, true)], ["resend"])).toBeUndefined();
 });
+
+test("of several rejected keys, each is told how often it was sent", async () => {
+  const expired = (count: number, isHit = false) =>
+    sentKey(
+      "expired",
+      ...Array.from({ length: count }, (_, at) => ({
+        outcome: "401.expired" as const,
+        isReplaced: isHit && at === 0,
+      })),
+    );
+  const sentIn = new Map<string, readonly SentKey[]>([
+    ["plain", [revoked(3), expired(2)]],
+    ["answer.401.revoked", [revoked(1, true), expired(2)]],
+    ["answer.401.expired", [revoked(3), expired(1, true)]],
+  ]);
+  const { runs } = await handMade(({ name }) => ({
+    sent: sentIn.get(name) ?? [],
+    report: reportCovering("401.revoked", "401.expired"),
+  }));
+  const [note] = await noteRepeatedRejections(runs);
+  expect(note?.why).toBe(
+    "the plain run sent REVOKED 3 times and EXPIRED 2 times in a row, after a 401, and less often if its first request got a 200",
+  );
+});

@@ -30,12 +30,10 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
   }
   if (names.length === 0) return [];
 
-  const fewest = Math.min(...counts);
-  const most = Math.max(...counts);
-  const times = fewest === most ? `${most} times` : `${fewest} to ${most} times`;
-  const each = names.length === 1 ? "it" : "each";
+  const sent = names.map((name, at) => `${name} ${counts[at]} times`);
+  const times = names.length === 1 ? `it ${counts[0]} times` : listed(sent, "and");
   const what = `resends of ${listed(names, "and")}`;
-  const why = `the plain run sent ${each} ${times} in a row, after ${listed([...statuses], "or")}, and less often if its first request got a 200`;
+  const why = `the plain run sent ${times} in a row, after ${listed([...statuses], "or")}, and less often if its first request got a 200`;
   const whatToDo =
     "If your client sends it again by itself, stop at the first 401 or 403: its response cannot change.";
   return [{ what, why, whatToDo }];

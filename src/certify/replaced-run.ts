@@ -2,7 +2,7 @@ import { isSuccess } from "../rules/outcomes.js";
 import type { Replacement } from "../runs/conditions.js";
 import type { RunPurpose } from "./check.js";
 import type { ClientRun, KeyRequest, NotMade, SentKey } from "./client-run.js";
-import { type NotJudged, notJudged, runNotMade, runTooLate } from "./judgment.js";
+import { type NotJudged, notJudged, runTooLate } from "./judgment.js";
 import { longestWait } from "./plan.js";
 import type { RunRequest } from "./runs.js";
 
@@ -26,6 +26,7 @@ type WhatFollowed =
       readonly next: KeyRequest;
       readonly early: KeyRequest | undefined;
     }
+  | NotMade
   | NotJudged;
 
 /** The run in which the nth request with the key gets this. `wait`: how long the client may wait then, in milliseconds. */
@@ -41,7 +42,7 @@ export function replacing(
 
 /** What followed in such a run. */
 export function whatFollowed(run: ClientRun | NotMade, { ref, requestCount }: SteadyKey): WhatFollowed {
-  if (run.kind === "not_made") return notJudged(runNotMade);
+  if (run.kind === "not_made") return run;
   if (run.result === "timed_out") return notJudged(runTooLate);
 
   const accepted = acceptedRequests(run, ref);

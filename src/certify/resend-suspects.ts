@@ -1,4 +1,4 @@
-import { countingEvidence, type NotJudged, notJudged, type RunEvidence } from "./judgment.js";
+import { countingEvidence, type NotJudged, notAllMade, notJudged, type RunEvidence } from "./judgment.js";
 import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import type { Suspect } from "./resend-kinds.js";
 import { takeTurns } from "./resend-turns.js";
@@ -53,6 +53,8 @@ async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promi
   const request = replacing(key, key.requestCount, late, { kind: "resend_control" });
   const followed = whatFollowed(await runs.first(request), key);
   switch (followed.kind) {
+    case "not_made":
+      return notJudged(notAllMade(requests.length, requests.length + 1));
     case "not_judged":
       return followed;
     case "sent_again":

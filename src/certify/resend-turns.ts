@@ -1,20 +1,34 @@
 import { keyVariable } from "../rules/api-key.js";
 import { listed } from "../schema/words.js";
-import { countingEvidence, type NotJudged, notJudged, type Reason, type RunEvidence } from "./judgment.js";
+import { isNoticed } from "./answers.js";
+import type { NotMade } from "./client-run.js";
+import {
+  countingEvidence,
+  type NotJudged,
+  notAllMade,
+  notJudged,
+  type Reason,
+  type RunEvidence,
+} from "./judgment.js";
 import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import { requestOfEachTurn } from "./request-of-each-turn.js";
-import { type ResendKind, type Suspect, waitAfterRejection } from "./resend-kinds.js";
+import { nameOfKey, type ResendKind, type Suspect, waitAfterRejection } from "./resend-kinds.js";
 import { type Doubt, letPollsWait, sentByOtherProcess, turnOffSomePolls } from "./resend-words.js";
 import type { Runs } from "./runs.js";
+import { otherSteadyKeys } from "./steady-key.js";
 
 // The key came again after its last request was rejected. Was it the client, which does so everywhere, or a single test that polls? A turn
 // is a run that rejects one of the requests with the key. One more must follow in each turn:
-// 1. Eight turns reject the requests from the first to the last, with the suspects' kinds of rejection by turns.
+// 1. Eight turns reject the requests from the first to the last, with the suspects' kinds of rejection by turns. Two of them reject
+//    another key that always works, if there is one: all tests with the first key may poll.
 // 2. With a kind that has a time, the next request may have come in time by chance. Each request that was only followed in time has three
 //    more turns, one of which must be followed too soon.
 
 /** How many requests are rejected in turn before a problem is named. */
 const minTurns = 8;
+
+/** How many of these turns reject another key. */
+const maxTurnsOfOtherKeys = 2;
 
 /** How often a request is rejected again after which the next one came in time: a client with jitter comes too soon only sometimes. */
 const maxMoreTurns = 3;
@@ -22,49 +36,79 @@ const maxMoreTurns = 3;
 /** What all turns have in common. */
 interface Turns {
   readonly runs: Runs;
+  /** The key of the suspects. */
   readonly key: SteadyKey;
   readonly suspects: readonly Suspect[];
 }
 
-/** A run that rejects one request with the key, as one of the suspects does. */
+/** A run that rejects one request with a key, as one of the suspects does. */
 interface Turn {
+  readonly key: SteadyKey;
   /** The number of the request with the key, from 1. */
   readonly nth: number;
   readonly resendKind: ResendKind;
 }
 
-/** What followed: a request that must not come, one that came in time, or one after which the command failed. */
+/**
+ * What followed: a request that must not come, one that came in time, or one after which the command failed. `nothing_shown`: no test uses
+ * the response of another key.
+ */
 type TurnResult =
-  | { readonly kind: "resent" | "in_time" }
+  | { readonly kind: "resent" | "in_time" | "nothing_shown" }
   | { readonly kind: "failed"; readonly reason: Reason }
+  | NotMade
   | NotJudged;
 
-/** Rejects the requests with the key in turn. The first turn that nothing follows is a reason to doubt all suspects. */
+/** Rejects requests in turn. The first turn that nothing follows is a reason to doubt all suspects. */
 export async function takeTurns(turns: Turns): Promise<RunEvidence> {
-  const { key, suspects } = turns;
-  const turnCount = Math.max(minTurns, suspects.length);
-  const all: Turn[] = [];
-  for (const nth of requestOfEachTurn(key.requestCount, turnCount)) all.push(newTurn(turns, all.length, nth));
+  const all = await planTurns(turns);
+  const open = new Set<number>();
+  for (const { key, nth } of all) if (key === turns.key) open.add(nth);
 
   // Of most suites in which only some tests ask again, the first half shows it.
-  const open = new Set(all.map(({ nth }) => nth));
-  const half = Math.ceil(turnCount / 2);
+  let made = 0;
+  const half = Math.ceil(all.length / 2);
   for (const part of [all.slice(0, half), all.slice(half)]) {
     const results = await Promise.all(part.map((turn) => takeTurn(turns, turn)));
     for (const [at, result] of results.entries()) {
       if (result.kind === "not_judged") return result;
-      if (result.kind === "resent") open.delete((part[at] as Turn).nth);
+      if (result.kind !== "not_made") made += 1;
+      const { key, nth } = part[at] as Turn;
+      if (result.kind === "resent" && key === turns.key) open.delete(nth);
     }
+    if (turns.runs.isStopped) return notAllTaken(turns, made, all.length);
   }
-  return takeMoreTurns(turns, open, turnCount);
+  return takeMoreTurns(turns, open, all.length);
 }
 
-/** The suspects take turns. When all requests have had one, each gets in the next round what the next suspect has. */
+/** The turns, with those of another key at the end of each half. The suspects take turns, too. */
+async function planTurns(turns: Turns): Promise<Turn[]> {
+  const { runs, key, suspects } = turns;
+  const turnCount = Math.max(minTurns, suspects.length);
+  const others = await otherSteadyKeys(runs, key);
+  const countOfOthers = others.length === 0 ? 0 : maxTurnsOfOtherKeys;
+
+  const ofKey: Turn[] = [];
+  for (const nth of requestOfEachTurn(key.requestCount, turnCount - countOfOthers)) {
+    ofKey.push(newTurn(turns, ofKey.length, nth));
+  }
+
+  const ofOthers: Turn[] = [];
+  while (ofOthers.length < countOfOthers) {
+    const other = others[ofOthers.length % others.length] as SteadyKey; // there is one
+    const { resendKind } = suspects[ofOthers.length % suspects.length] as Suspect; // there is one
+    ofOthers.push({ key: other, nth: other.requestCount, resendKind });
+  }
+  const half = Math.ceil(ofKey.length / 2);
+  return [...ofKey.slice(0, half), ...ofOthers.slice(0, 1), ...ofKey.slice(half), ...ofOthers.slice(1)];
+}
+
+/** When all requests have had one of the suspects' kinds, each gets in the next round what the next suspect has. */
 function newTurn({ key, suspects }: Turns, turnsBefore: number, nth: number): Turn {
   const round = Math.floor(turnsBefore / key.requestCount);
   const place = turnsBefore % key.requestCount;
   const { resendKind } = suspects[(round + place) % suspects.length] as Suspect; // there is one
-  return { nth, resendKind };
+  return { key, nth, resendKind };
 }
 
 /** Rejects those requests again that were only followed in time: a client with jitter may have done that by chance. */
@@ -79,6 +123,7 @@ async function takeMoreTurns(
     for (let more = 0; more < maxMoreTurns && !isResent; more++) {
       const result = await takeTurn(turns, newTurn(turns, taken, nth));
       if (result.kind === "not_judged") return result;
+      if (result.kind === "not_made") return notAllTaken(turns, taken, taken + 1);
       isResent = result.kind === "resent";
       taken += 1;
     }
@@ -96,19 +141,25 @@ async function takeTurn(turns: Turns, turn: Turn): Promise<Exclude<TurnResult, {
   return result.kind === "failed" ? notJudged(result.reason) : result;
 }
 
-async function rejectRequest(turns: Turns, { nth, resendKind }: Turn): Promise<TurnResult> {
-  const { runs, key } = turns;
+async function rejectRequest(turns: Turns, { key, nth, resendKind }: Turn): Promise<TurnResult> {
   const { check, rejection, isTimed, responseWords } = resendKind;
-  const run = await runs.another(replacing(key, nth, rejection, check, waitAfterRejection(resendKind)));
+  const wait = waitAfterRejection(resendKind);
+  const run = await turns.runs.another(replacing(key, nth, rejection, check, wait));
 
   const followed = whatFollowed(run, key);
+  const isOther = key !== turns.key;
   const when = `when its request ${nth} of ${key.requestCount} got ${responseWords}`;
   switch (followed.kind) {
+    case "not_made":
     case "not_judged":
       return followed;
     case "nothing":
-      return notJudged(reasonToDoubt(turns, { ending: `but not ${when}`, fix: turnOffSomePolls }));
+      if (!isOther) {
+        return notJudged(reasonToDoubt(turns, { ending: `but not ${when}`, fix: turnOffSomePolls }));
+      }
+      return isNoticed(followed.run) ? notJudged(othersAreNot(turns, key)) : { kind: "nothing_shown" };
     case "sent_again": {
+      if (isOther) return { kind: "resent" };
       if (followed.run.result !== "passed") {
         const doubt = { ending: `but the command failed ${when}`, fix: turnOffSomePolls };
         return { kind: "failed", reason: reasonToDoubt(turns, doubt) };
@@ -121,7 +172,24 @@ async function rejectRequest(turns: Turns, { nth, resendKind }: Turn): Promise<T
 
 /** As in "SVC_KEY_ACTIVE was sent again (req_1), but not when its request 2 of 4 got a 401". */
 function reasonToDoubt({ key, suspects }: Turns, { ending, fix }: Doubt): Reason {
+  return { why: `${keyVariable(key.ref)} was sent again (${firstIds(suspects)}), ${ending}`, whatToDo: fix };
+}
+
+/** Tests that poll may all use one key, and the others another one. */
+function othersAreNot({ key, suspects }: Turns, other: SteadyKey): Reason {
+  return {
+    why: `requests with ${nameOfKey(key.ref)} are sent again (${firstIds(suspects)}), those with ${nameOfKey(other.ref)} are not`,
+    whatToDo: turnOffSomePolls,
+  };
+}
+
+function firstIds(suspects: readonly Suspect[]): string {
   const ids = new Set(suspects.map(({ requests: [first] }) => first?.id ?? ""));
-  const why = `${keyVariable(key.ref)} was sent again (${listed([...ids], "and")}), ${ending}`;
-  return { why, whatToDo: fix };
+  return listed([...ids], "and");
+}
+
+/** The runs that rejected the last request count as well: they were made for the same question. */
+function notAllTaken({ suspects }: Turns, made: number, needed: number): NotJudged {
+  const before = suspects[0]?.requests.length ?? 0;
+  return notJudged(notAllMade(before + made, before + needed));
 }

@@ -263,14 +263,17 @@ test("a kind that holds takes no part in the turns", async () => {
   expect(kinds["resend.403.insufficient_scope"]).toBe("held");
 });
 
-test("a late response is later than the early request came, in whole seconds", async () => {
+test("a late response is later than each early request came, in whole seconds", async () => {
   const delays: unknown[] = [];
+  let earlyRuns = 0;
   const { runs } = await handMade(({ conditions: { onRequest } }) => {
     if (onRequest?.gets.kind === "late") delays.push(onRequest.gets.seconds);
     if (onRequest === undefined || onRequest.gets.kind === "late") {
       return { sent: [sentTimes("active", 2)], points: [point] };
     }
-    return is404(onRequest.gets) ? silent : early(1_600);
+    if (is404(onRequest.gets)) return silent;
+    earlyRuns += 1;
+    return early(earlyRuns % 2 === 0 ? 300 : 1_600);
   });
   await judgeResends(runs);
   expect([...new Set(delays)]).toEqual([3]);
@@ -293,16 +296,20 @@ test("with --only, what holds after a failure needs a second one, in which no re
   expect((await heldAfter(passed)).why).toMatch(/^the command passes when the last request/);
 });
 
-test("a 401 does not hold if a varied run that passed got more of them", async () => {
+test("a 401 does not hold if a varied run that passed got more of them; a 429 does, since a client may ask again", async () => {
   const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
     const rejections = name === "varied.3" ? 2 : 1;
+    const limited = sentKey(
+      "rate-limited",
+      ...Array.from({ length: rejections }, () => ({ outcome: "429.per_minute" }) as const),
+    );
     const revoked = sentKey(
       "revoked",
       ...Array.from({ length: rejections }, () => ({ outcome: "401.revoked" }) as const),
     );
     return onRequest === undefined
-      ? { sent: [sentTimes("active", 2), revoked], points: [point] }
-      : { ...silent, sent: [sentTimes("active", 2, 2), revoked] };
+      ? { sent: [sentTimes("active", 2), revoked, limited], points: [point] }
+      : { ...silent, sent: [sentTimes("active", 2, 2), revoked, limited] };
   });
   const { checks } = await judgeResends(runs);
   const kinds = kindsOf(checks);
@@ -327,4 +334,46 @@ test.each<[string, Partial<RunEnd>, "held" | "not_judged"]>([
   const { checks } = await judgeResends(runs);
   const kinds = kindsOf(checks);
   expect([kinds["resend.401"], kinds[timed]]).toEqual([expected, "held"]);
+});
+
+/** A client that sends the key `active` again after each 401, and whose key `live` is rejected in two of the turns with this end. */
+async function withOtherKey(ofLive: Partial<RunEnd>) {
+  const plain = [sentTimes("active", 4), sentTimes("live", 1)];
+  const { runs, names } = await handMade(({ name, conditions: { onRequest } }) => {
+    if (onRequest?.which.kind !== "nth") return { sent: plain, points: [point] };
+    if (name !== "resend.401") return { ...silent, sent: [sentTimes("active", 4, 4)] };
+    if (onRequest.which.key === "live") return { replacedCount: 1, ...ofLive };
+    return { replacedCount: 1, sent: [sentTimes("active", 5, onRequest.which.nth)] };
+  });
+  const { checks, problems } = await judgeResends(runs);
+  const result = resultsOf(checks)["resend.401"];
+  const count = names.filter((name) => name === "resend.401").length;
+  return { kind: result?.kind, why: reasonOf(result)?.why, problems: problems.length, count };
+}
+
+test("nobody is accused whose other key is not sent again: all tests with the first one may poll", async () => {
+  expect(await withOtherKey({ result: "failed", sent: [sentTimes("live", 1, 1)] })).toEqual({
+    kind: "not_judged",
+    why: "requests with ACTIVE are sent again (active-5), those with LIVE are not",
+    problems: 0,
+    count: 2 + 4,
+  });
+});
+
+test.each<[string, Partial<RunEnd>]>([
+  ["is sent again, too", { sent: [sentTimes("live", 2, 1)] }],
+  ["has a response that no test uses", { sent: [sentTimes("live", 1, 1)] }],
+])("a client is named whose other key %s, after eight turns in all", async (_, ofLive) => {
+  expect(await withOtherKey(ofLive)).toMatchObject({ kind: "failed", problems: 1, count: 2 + 8 });
+});
+
+test("a kind of which not all runs are made says how many were", async () => {
+  const { runs } = await handMade(({ name, conditions: { onRequest } }, before) => {
+    if (onRequest === undefined) return { sent: [sentTimes("active", 2)], points: [point] };
+    if (is404(onRequest.gets)) return silent;
+    if (name === timed && before === 1) return undefined;
+    return name === timed ? early(undefined) : silent;
+  });
+  const { checks } = await judgeResends(runs);
+  expect(reasonOf(resultsOf(checks)[timed])?.why).toBe("1 of 2 runs was made");
 });

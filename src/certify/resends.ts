@@ -3,7 +3,7 @@ import { isSuccess, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { isAnswerWanted, isNoticed, runFirstWrongAnswer } from "./answers.js";
 import { nameOf } from "./check.js";
-import type { ClientRun, KeyRequest } from "./client-run.js";
+import type { ClientRun, KeyRequest, NotMade } from "./client-run.js";
 import {
   countingEvidence,
   type Finding,
@@ -13,12 +13,13 @@ import {
   type Judgment,
   mergeJudgments,
   type NotJudged,
+  notAllMade,
   nothingJudged,
   notJudged,
   type RunEvidence,
   singleCheck,
 } from "./judgment.js";
-import { type LastRejection, shownTogether } from "./last-rejections.js";
+import { type LastRejection, minResent, shownTogether } from "./last-rejections.js";
 import { passEvidence } from "./pass-evidence.js";
 import { againCommand, type CertifyPlan, isWanted } from "./plan.js";
 import { firstExtraRequest, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
@@ -90,6 +91,10 @@ async function judgeKind(question: Question): Promise<Held | NotJudged | Suspect
   for (;;) {
     const rejection = await rejectLastRequest(question);
     if (rejection.kind === "not_judged") return rejection;
+    if (rejection.kind === "not_made") {
+      const needed = resendKind.isTimed ? minWaits : minResent;
+      return notJudged(notAllMade(rejections.length, Math.max(needed, rejections.length + 1)));
+    }
     rejections.push(rejection);
 
     const shown = shownTogether(rejections, minWaits, runs.failuresNeeded);
@@ -117,13 +122,17 @@ function requestsOf(rejections: readonly LastRejection[]): KeyRequest[] {
 }
 
 /** Rejects the last request with the key, in a run of its own. */
-async function rejectLastRequest({ runs, key, resendKind }: Question): Promise<LastRejection | NotJudged> {
+async function rejectLastRequest({
+  runs,
+  key,
+  resendKind,
+}: Question): Promise<LastRejection | NotMade | NotJudged> {
   const { check, rejection, isTimed, responseWords } = resendKind;
   const wait = waitAfterRejection(resendKind);
   const run = await runs.another(replacing(key, key.requestCount, rejection, check, wait));
 
   const followed = whatFollowed(run, key);
-  if (followed.kind === "not_judged") return followed;
+  if (followed.kind === "not_made" || followed.kind === "not_judged") return followed;
   if (followed.kind === "nothing") {
     if (isNoticed(followed.run)) return { kind: "gave_up" };
     const evidence = passEvidence(runs.plain, followed.run, "replaced");

@@ -6,10 +6,11 @@ import { type ClientRun, type ClientRunner, hasFailed, type NotMade, type Planne
 import {
   countingEvidence,
   findDependency,
+  type NotJudged,
+  notAllMade,
   notJudged,
   type Reason,
   type RunEvidence,
-  runNotMade,
 } from "./judgment.js";
 import { type CertifyPlan, seedCount, timeoutsFor, variedSeeds } from "./plan.js";
 
@@ -35,8 +36,8 @@ export interface ContradictingRuns {
   readonly passed: ClientRun;
 }
 
-/** What runs that had failed did when they were made again: all failed, one passed, or one was not made. */
-type RepeatResult = { readonly kind: "failed_again" | "contradicted" } | NotMade;
+/** What runs that had failed did when they were made again: all failed, or one passed; not judged if one was not made. */
+type RepeatResult = { readonly kind: "failed_again" | "contradicted" } | NotJudged;
 
 /** How often failures are repeated, in all. With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
 const minRepetitions = 5;
@@ -115,19 +116,19 @@ export class Runs {
     await this.another({ ...plainRun, isAlone: true });
   }
 
-  /** Makes each of these runs again, and so many in all that a suite which fails at random passes one. */
+  /** Makes each of these runs again that ended, and so many in all that a suite which fails at random passes one. */
   async repeat(failures: readonly ClientRun[]): Promise<RepeatResult> {
     const again = (run: ClientRun) => this.anotherLike(run, run.conditions.rows, run.isShared === true);
-    const repetitions = failures.map(again);
-
-    // A command that does not end takes long, and does so by no chance: once is enough.
+    // A command that does not end takes long, and does so by no chance.
     const ended = failures.filter(({ result }) => result === "failed");
+    const repetitions = ended.map(again);
     for (let at = 0; ended.length > 0 && repetitions.length < minRepetitions; at++) {
       repetitions.push(again(ended[at % ended.length] as ClientRun)); // there is one
     }
 
-    for (const run of await Promise.all(repetitions)) {
-      if (run.kind === "not_made") return run;
+    const made = countMade(await Promise.all(repetitions));
+    if (made < repetitions.length) {
+      return notJudged(notAllMade(failures.length + made, failures.length + repetitions.length));
     }
     return { kind: this.contradiction === undefined ? "failed_again" : "contradicted" };
   }
@@ -150,15 +151,16 @@ export class Runs {
   /** Whether failures that came as often as needed count: plain runs pass next to them. One that fails is a contradiction. */
   async repeatedFailureEvidence(): Promise<RunEvidence> {
     if (this.failuresNeeded === 1) return countingEvidence;
-    const plain = await this.plainRuns(plainRunsNextToFailure);
-    return plain.some(({ kind }) => kind === "not_made") ? notJudged(runNotMade) : countingEvidence;
+    const made = countMade(await this.plainRuns(plainRunsNextToFailure));
+    if (made < plainRunsNextToFailure) return notJudged(notAllMade(made, plainRunsNextToFailure));
+    return countingEvidence;
   }
 
   /** Makes a failed run again, and plain runs next to it. */
   async #failAgain(run: ClientRun): Promise<RunEvidence> {
     if (this.failuresNeeded === 1) return countingEvidence;
     const [plain, second] = await Promise.all([this.repeatedFailureEvidence(), this.anotherLike(run)]);
-    if (second.kind === "not_made") return notJudged(runNotMade);
+    if (second.kind === "not_made") return notJudged(notAllMade(1, 2));
     if (plain.kind === "not_judged") return plain;
     return hasFailed(second) ? countingEvidence : notJudged(failsOnlySometimes);
   }
@@ -200,6 +202,10 @@ export class Runs {
     const passed = alike.find(({ result }) => result === "passed");
     if (failed !== undefined && passed !== undefined) this.contradiction ??= { failed, passed };
   }
+}
+
+function countMade(runs: readonly (ClientRun | NotMade)[]): number {
+  return runs.filter(({ kind }) => kind === "ended").length;
 }
 
 /** What the plain run is asked for with. */

@@ -1,9 +1,16 @@
+import { headerPairs } from "../api/http-messages.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import { Counters, type KeysOfAdvice, type RequestCounter } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../sandbox/run-trace.js";
 import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
 import { pointId, variantWords } from "./varied-points.js";
+
+/** What a run has of its requests. */
+type FactsOfRequests = Pick<
+  RunEnd,
+  "sent" | "points" | "replacedCount" | "lastRequest" | "pinned" | "ownAssumptions" | "scenarios"
+>;
 
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
 export class SeenRequests implements RequestCounter {
@@ -46,7 +53,7 @@ export class SeenRequests implements RequestCounter {
   }
 
   /** What a run has of its requests when it ends. */
-  facts() {
+  facts(): FactsOfRequests {
     const pinned = this.#pinned;
     return {
       sent: [...this.#sent.values()].map(this.#withUnread),
@@ -81,7 +88,7 @@ export class SeenRequests implements RequestCounter {
       earlyMs,
       isElsewhere,
     });
-    this.#lastRequest = { id, outcome };
+    this.#lastRequest = { id, outcome, retryAfter: secondsToWait(exchange) };
     if (replaced !== undefined) this.#replacedCount += 1;
   }
 
@@ -94,4 +101,14 @@ export class SeenRequests implements RequestCounter {
     this.#scenarios.add(scenario);
     for (const name of ownAssumptions) this.#ownAssumptions.add(name);
   }
+}
+
+/** The seconds of `Retry-After`, which may be a date of the sandbox's clock; `undefined` without it. */
+function secondsToWait({ response, at }: Exchange): number | undefined {
+  const header = headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after");
+  if (header === undefined) return undefined;
+
+  const [, value] = header;
+  if (/^\d+$/.test(value)) return Number(value);
+  return Math.max(0, Math.round((Date.parse(value) - at) / 1000));
 }

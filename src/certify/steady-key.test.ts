@@ -102,3 +102,14 @@ test("without two varied runs that passed, four more plain runs must send the ke
   expect(await whyWith(2, 7)).toEqual({ why: undefined, plain: 5 });
   expect((await whyWith(3, 7)).why).toMatch(/^not all runs sent SVC_KEY_ACTIVE equally often/);
 });
+
+test("a key that was sent twice and also rejected is named first, and the default key before others", async () => {
+  const spoiled = (key: string) => sentKey(key, {}, { outcome: "401.expired" });
+  const whyWith = (...keys: readonly SentKey[]) => refOf(sending(keys));
+  expect(await whyWith(spoiled("legacy"), spoiled("active"), sentTimes("live", 1))).toBe(
+    "SVC_KEY_ACTIVE got a 401 in the plain run (active-2), and no key that always works came twice",
+  );
+  expect(await whyWith(sentKey("active", rejected, rejected), sentTimes("live", 1))).toBe(
+    "the plain run sent SVC_KEY_LIVE once",
+  );
+});

@@ -1,10 +1,11 @@
 import { keyVariable } from "../rules/api-key.js";
-import { isSuccess } from "../rules/outcomes.js";
+import { isFault, isSuccess, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { isNoticed } from "./answers.js";
 import {
   countingEvidence,
   type NotJudged,
+  notAllMade,
   notJudged,
   type Reason,
   type RunEvidence,
@@ -24,16 +25,11 @@ const plainRunsThatCount = 5;
 /** Finds a steady key that shows a resend: a test uses its last response, and nothing else sends it after that. */
 export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> {
   const working = workingKeys(runs);
-  if (working.length === 0) return notJudged(noKey);
-
   // A client may keep the response to what it sends once, and ask again if that was rejected: no resend.
   const repeated = working.filter(({ requestCount }) => requestCount > 1);
-  if (repeated.length === 0) return notJudged(sentOnce(working));
+  if (repeated.length === 0) return notJudged(noRepeatedKey(runs, working));
 
-  const { passed } = await runVaried(runs);
-  const steady = repeated.filter(({ ref, requestCount }) =>
-    passed.every((run) => acceptedRequests(run, ref).length === requestCount),
-  );
+  const steady = await sentEquallyOften(runs, repeated);
   if (steady.length === 0) return notJudged(notEquallyOften(repeated));
 
   const unfit: NotJudged[] = [];
@@ -43,6 +39,22 @@ export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> 
     unfit.push(evidence);
   }
   return unfit[0] as NotJudged; // there is a steady key
+}
+
+/** The other keys that always work, and that each run sends equally often. */
+export function otherSteadyKeys(runs: Runs, { ref }: SteadyKey): Promise<SteadyKey[]> {
+  return sentEquallyOften(
+    runs,
+    workingKeys(runs).filter((key) => key.ref !== ref),
+  );
+}
+
+/** Those of these keys that no varied run that passed sent more or less often than the plain run. */
+async function sentEquallyOften(runs: Runs, keys: readonly SteadyKey[]): Promise<SteadyKey[]> {
+  const { passed } = await runVaried(runs);
+  return keys.filter(({ ref, requestCount }) =>
+    passed.every((run) => acceptedRequests(run, ref).length === requestCount),
+  );
 }
 
 /** The keys that the plain run accepted each time, the default key first. One with an outcome that --allow names is rejected on purpose. */
@@ -66,6 +78,8 @@ async function keyEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   const request = replacing(key, key.requestCount, notFound, { kind: "resend_control" });
   const followed = whatFollowed(await runs.first(request), key);
   switch (followed.kind) {
+    case "not_made":
+      return notJudged(runNotMade);
     case "not_judged":
       return followed;
     case "sent_again":
@@ -85,11 +99,30 @@ export async function countEvidence(runs: Runs, key: SteadyKey): Promise<RunEvid
   const { passed } = await runVaried(runs);
   if (passed.length > 1) return countingEvidence;
 
+  let made = 0;
   for (const run of await runs.plainRuns(plainRunsThatCount)) {
-    if (run.kind === "not_made") return notJudged(runNotMade);
+    if (run.kind === "not_made") continue;
     if (acceptedRequests(run, key.ref).length !== key.requestCount) return notJudged(notEquallyOften([key]));
+    made += 1;
   }
-  return countingEvidence;
+  return made === plainRunsThatCount ? countingEvidence : notJudged(notAllMade(made, plainRunsThatCount));
+}
+
+/** Why there is no key that works and comes twice. A key that was sent twice, but also rejected, is named first. */
+function noRepeatedKey({ plain, plan: { defaultKey } }: Runs, working: readonly SteadyKey[]): Reason {
+  const spoiled = plain.sent.filter(({ isUnknown, requests }) => !isUnknown && requests.length > 1);
+  const byDefault = spoiled.toSorted(({ key }) => (key === defaultKey ? -1 : 0));
+  for (const { key, requests } of byDefault) {
+    const rejected = requests.find(({ outcome }) => !isSuccess(outcome));
+    if (rejected === undefined || !requests.some(({ outcome }) => isSuccess(outcome))) continue;
+    const { status } = outcomeRow(rejected.outcome);
+    const gets = isFault(rejected.outcome) ? "a fault" : `a ${status}`;
+    return {
+      why: `${keyVariable(key)} got ${gets} in the plain run (${rejected.id}), and no key that always works came twice`,
+      whatToDo: "Send a key that works in two tests, and let another one expire, be revoked or be limited.",
+    };
+  }
+  return working.length === 0 ? noKey : sentOnce(working);
 }
 
 const noKey: Reason = {

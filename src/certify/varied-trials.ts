@@ -19,12 +19,13 @@ export class VariedTrials {
   }
 
   /**
-   * Whether the run fails so many times, and never passes, while only this varies. Trials that were made before count. One that is not made
-   * counts as passed: the search then ends, and its caller finds that certify was stopped.
+   * Whether the run fails so many times, and never passes, while only this varies. One that does not end is enough: that takes long, and is
+   * no chance. Trials that were made before count. One that is not made counts as passed: the search then ends, and its caller finds that
+   * certify was stopped.
    */
   async fails(choices: readonly RowChoice[], times = 1): Promise<boolean> {
     const trials = this.#trialsOf(choices);
-    while (trials.length < times && trials.every(hasFailed)) {
+    while (trials.length < times && trials.every(({ result }) => result === "failed")) {
       // No failure shows anything after a contradiction.
       if (this.#runs.contradiction !== undefined) return false;
       const trial = await this.#runs.anotherLike(this.run, choices);

@@ -122,7 +122,7 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
   if (run.kind === "not_made" || result.kind !== "failed") return singleCheck(mixedCheck, result);
 
   const repeated = await runs.repeat([run]);
-  if (repeated.kind === "not_made") return singleCheck(mixedCheck, notJudged(runNotMade));
+  if (repeated.kind === "not_judged") return singleCheck(mixedCheck, repeated);
   const name = nameOf(mixedCheck);
   return singleCheck(mixedCheck, failedResult, {
     name,

@@ -8,6 +8,10 @@ interface WantedPackage {
   readonly since: string;
 }
 
+// The builds load the package in two ways. In ES modules, `load` imports it, and callers await it. CommonJS cannot wait, and a page
+// has the package in its bundle: there, the build lets `load` return the package itself, and removes the `await` of the callers
+// (`withoutWaiting` in `scripts/bundle.ts`).
+
 /**
  * Loads a package of the user. `olderVersion` returns the version of one that is too old. `package.json` has no range for it,
  * because npm also applies ranges to projects that never use the entry point.
@@ -22,20 +26,26 @@ export function usersPackage<Loaded extends object>(
     if (older !== undefined) throw unusablePackage(wanted, `and ${older} is installed`);
     return loaded;
   };
-  const throwExplained = (error: Error): never => {
-    if (missingPackage(error) !== wanted.name) throw error;
-    throw unusablePackage(wanted, "which is not installed");
-  };
 
+  let loading: Promise<Loaded> | Loaded;
   try {
-    // A promise in ES modules; the package itself in CommonJS and pages, whose builds load it synchronously (`scripts/bundle.ts`).
-    const loading: Promise<Loaded> | Loaded = load();
-    if ("then" in loading) return loading.then(requireNew, throwExplained);
-    // In these builds, no caller awaits it. The type is that of ES modules, where it is a promise.
-    return requireNew(loading) as never;
+    loading = load();
   } catch (error) {
-    return throwExplained(error as Error);
+    throw explained(error as Error, wanted);
   }
+  if ("then" in loading) {
+    const importing = loading.catch((error: Error) => {
+      throw explained(error, wanted);
+    });
+    return importing.then(requireNew);
+  }
+  return requireNew(loading) as never; // the type is that of ES modules
+}
+
+/** The error of a package that does not load: ours, if that package itself is missing. */
+function explained(error: Error, wanted: WantedPackage): Error {
+  if (missingPackage(error) !== wanted.name) return error;
+  return unusablePackage(wanted, "which is not installed");
 }
 
 /** The package that could not be found, by the messages of Node, and of Yarn without `node_modules`. */

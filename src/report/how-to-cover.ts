@@ -5,7 +5,7 @@ import { keyVariable } from "../rules/api-key.js";
 import { cachedByName } from "../rules/cached-by.js";
 import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
-import { isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
+import { firesAlways, isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
 import { type Endpoint, ownSuccessOf, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -156,7 +156,7 @@ function requestTo({ method, path }: Endpoint): Pick<Reproduction, "method" | "p
 function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
   const { outcome, entry, endpoint } = expected;
   const facts = faultFacts({ entry, endpoint, now: sandbox.clock.now() }, () => outcome);
-  /** Whether an earlier fault fires sometimes, and then only delays the response. */
+  /** Whether a fault before this one may fire, which then only delays the response. */
   let mayBeDelayed = false;
   for (const fault of sandbox.faults) {
     const effect = matchingEffect(fault, facts);
@@ -164,18 +164,16 @@ function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): Outc
     const faultOutcome = faultOutcomeId(effect);
     const { onlyDelays } = faultKindRow(faultOutcome);
 
-    const { every, requests, probability } = fault.when;
-    const firesAlways = every === undefined && requests === undefined && probability === undefined;
-    if (!firesAlways) {
+    // It may fire, or not.
+    if (!firesAlways(fault)) {
       if (!onlyDelays) return [];
       mayBeDelayed = true;
       continue;
     }
 
-    // A request has only the first fault that fires. It is not certain to be this one if an earlier one may fire.
-    const outcomes: OutcomeId[] = onlyDelays ? [outcome] : [];
-    if (!mayBeDelayed) outcomes.push(faultOutcome);
-    return outcomes;
+    // It fires, unless one before it does: a request has only one fault. None behind it fires.
+    if (!onlyDelays) return mayBeDelayed ? [] : [faultOutcome];
+    return mayBeDelayed ? [outcome] : [outcome, faultOutcome];
   }
   return [outcome];
 }

@@ -127,14 +127,14 @@ function requiresChange({ level }: ReportedAdvice): boolean {
 /** The outcomes that the client should cover, and others that it has covered. */
 function outcomesSection(report: Report): Section {
   const announced = report.endpoints.filter((endpoint) => endpoint.release === "announced");
-  const shown = report.outcomes.filter((row) => {
+  const listedRows = report.outcomes.filter((row) => {
     return row.promised || row.covered || isAnnounced(row, announced);
   });
-  const shared = sharedInstruction(shown);
+  const shared = sharedInstruction(listedRows);
   return {
     title: "Outcomes",
     columns: ["outcome", "requests", "when, and how to cover it"],
-    rows: shown.map((row) => outcomeTableRow(row, announced, shared)),
+    rows: listedRows.map((row) => outcomeTableRow(row, announced, shared)),
     // Once for all rows that leave it out.
     note: shared && { text: `With its variable instead of ${keyVariable(shared.ref)}:`, code: shared.curl },
   };

@@ -193,10 +193,10 @@ function nearestPath(path: string, endpoints: readonly Endpoint[]): string | und
   const paths = endpoints.map((endpoint) => endpoint.path);
 
   for (const endpointPath of paths) {
-    const known = endpointPath.toLowerCase();
+    const lowerCasePath = endpointPath.toLowerCase();
     // The same endpoint under another parent, or with a suffix.
-    if (lastSegmentOf(sent) === lastSegmentOf(known)) return endpointPath;
-    if (sent.startsWith(`${known}/`) || sent.startsWith(`${known}.`)) return endpointPath;
+    if (lastSegmentOf(sent) === lastSegmentOf(lowerCasePath)) return endpointPath;
+    if (sent.startsWith(`${lowerCasePath}/`) || sent.startsWith(`${lowerCasePath}.`)) return endpointPath;
   }
   return nearest(sent, paths);
 }

@@ -16,8 +16,8 @@ const longestWord = 20;
 export function redactPath(path: string): string {
   const isLong = path.length > longestPath + cutEnd.length;
   const start = isLong ? path.slice(0, longestPath) : path;
-  const shown = start.split("/").map(shownSegment).join("/");
-  return copyText(isLong ? shown + cutEnd : shown);
+  const safe = start.split("/").map(shownSegment).join("/");
+  return copyText(isLong ? safe + cutEnd : safe);
 }
 
 /** A copy of a text in its own memory: a substring would keep the whole text alive. */

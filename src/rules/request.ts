@@ -212,12 +212,12 @@ const plainValues: string[] = [];
 /** The value of a header as the journal keeps it: without keys, and not too long. */
 function keptValue(value: string): string {
   if (plainValues.includes(value)) return value;
-  const kept = copyText(redactEncoded(value).slice(0, longestKeptValue));
-  if (kept === value) {
-    plainValues.unshift(kept);
+  const stored = copyText(redactEncoded(value).slice(0, longestKeptValue));
+  if (stored === value) {
+    plainValues.unshift(stored);
     if (plainValues.length > keptNames.length) plainValues.pop();
   }
-  return kept;
+  return stored;
 }
 
 function originOf(url: string): string | undefined {

@@ -5,6 +5,12 @@ import { isoTime, parseDuration, timeFrom } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
+// A fault is read once, when it becomes active. Each request then asks all of them in order, and has the first that fires.
+//
+// Three things must be so. What a fault does to a request depends on its own counts and on the number of the request, never on
+// another fault: one that is added or removed changes no other. So a fault goes on counting behind one that fires, and its
+// chances come from salts of its own. And what is asked about the next request (`possibleEffects`) counts nothing.
+
 type ScenarioFault = NonNullable<Scenario["faults"]>[number];
 type WrittenCondition = NonNullable<ScenarioFault["when"]>;
 type WrittenEffect = ScenarioFault["then"];
@@ -205,25 +211,36 @@ export function isUsedUp(fault: ActiveFault): boolean {
   return requests.every((number) => number <= fault.matched);
 }
 
+/** Whether a fault fires on each request that it matches. */
+export function firesAlways({ when }: ActiveFault): boolean {
+  const { every, requests, probability } = when;
+  return every === undefined && requests === undefined && probability === undefined;
+}
+
 function countsRequests(fault: ActiveFault): boolean {
   return fault.when.every !== undefined || fault.when.requests !== undefined;
 }
 
 /** The latency of a fault on one request, in milliseconds. */
-function drawLatency(fault: ActiveFault, requestNumber: number): number {
-  const { latency } = fault.effect;
+function drawLatency({ effect, salts }: ActiveFault, requestNumber: number): number {
+  const { latency } = effect;
   if (latency === undefined) return 0;
-  const chance = chanceFrom(fault.salts.latency, requestNumber);
+  const chance = chanceFrom(salts.latency, requestNumber);
   if ("min" in latency) {
     const choices = latency.max - latency.min + 1;
     return latency.min + Math.floor(chance * choices);
   }
+  return lognormalDelay(latency, chance, chanceFrom(salts.tail, requestNumber));
+}
 
-  // A lognormal distribution, as delays of services have.
-  const { median, p99 } = latency;
+/** A delay in milliseconds from a lognormal distribution, as delays of services have, by two chances. */
+function lognormalDelay(
+  { median, p99 }: { readonly median: number; readonly p99: number },
+  chance: number,
+  secondChance: number,
+): number {
   if (median === 0) return 0;
   // The method of Box and Muller makes a normal deviate of two chances.
-  const secondChance = chanceFrom(fault.salts.tail, requestNumber);
   const normal = Math.sqrt(-2 * Math.log(1 - chance)) * Math.cos(2 * Math.PI * secondChance);
   const delay = median * (p99 / median) ** (normal / normalP99);
   return Math.min(Math.round(delay), maxTimesP99 * p99);

@@ -129,9 +129,9 @@ function unknownRefError(
   known: ReadonlyMap<string, unknown>,
 ): SandboxError {
   const refs = [...known.keys()];
-  const shown = refs.slice(0, maxShownRefs);
-  if (refs.length > shown.length) shown.push(`… ${refs.length - shown.length} more`);
-  const list = shown.length === 0 ? "none" : shown.join(", ");
+  const listedRefs = refs.slice(0, maxShownRefs);
+  if (refs.length > listedRefs.length) listedRefs.push(`… ${refs.length - listedRefs.length} more`);
+  const list = listedRefs.length === 0 ? "none" : listedRefs.join(", ");
   // HTTP and JavaScript may pass anything.
   const hint = didYouMean(String(ref), refs);
   const message = `Unknown ${kind} ${quote(ref)}: this scenario has ${list}.${hint}`;

@@ -74,12 +74,14 @@ const recordsOfScenario = new WeakMap<object, ScenarioRecords>();
 
 /** The records of a scenario: the same objects for the same scenario and seed. */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
-  const { population } = scenario;
-  const owner = scenario.organizations ?? population;
+  const { organizations, population } = scenario;
+  // What a copy of the scenario with other options still has: its organizations, or without any its population.
+  const owner = organizations ?? population;
   if (owner === undefined) return buildRecords(scenario, seed, sha256);
 
   const earlier = recordsOfScenario.get(owner);
-  if (earlier?.seed === seed && earlier.population === population) return earlier;
+  const isSame = earlier !== undefined && earlier.seed === seed && earlier.population === population;
+  if (isSame) return earlier;
   const records = buildRecords(scenario, seed, sha256);
   recordsOfScenario.set(owner, records);
   return records;
@@ -221,13 +223,16 @@ export function startKey(
   registry.addKey({ ...key, scopes, limits }, usage);
 }
 
-/** The limits of a key with those raised that the scenario leaves open. Keys at a limit stay there. */
+/** The limits of a key with those raised that the scenario leaves open. A key that starts at a limit stays there. */
 function raisedLimits(limits: KeyLimits, { used, settings }: SharedInRotation, added: KeyLimits): KeyLimits {
-  const given = settings.limits ?? {};
-  if (given.per_day !== undefined || used.perDay >= limits.perDay) return limits;
+  const { per_minute, per_day } = settings.limits ?? {};
+  // With a higher minute alone, a client would reach its day sooner.
+  const isDayOpen = per_day === undefined && used.perDay < limits.perDay;
+  if (!isDayOpen) return limits;
 
   const perDay = limits.perDay + added.perDay;
-  if (given.per_minute !== undefined || used.perMinute >= limits.perMinute) return { ...limits, perDay };
+  const isMinuteOpen = per_minute === undefined && used.perMinute < limits.perMinute;
+  if (!isMinuteOpen) return { perMinute: limits.perMinute, perDay };
   return { perMinute: limits.perMinute + added.perMinute, perDay };
 }
 

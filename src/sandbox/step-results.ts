@@ -153,11 +153,12 @@ export function keyRefsOf(
   performed: Partial<Performed> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
   const { key, newKey } = actionRefs(action);
-  // A new key replaces the key of the action; without one, it is the only key.
-  const planned = key === undefined ? { key: newKey } : { key, replacement: newKey };
+  // As it is planned: a new key replaces the key of the action, or is its only key.
+  const plannedKey = key ?? newKey;
+  const plannedReplacement = key === undefined ? undefined : newKey;
   return {
-    key: performed.key?.ref ?? planned.key ?? null,
-    replacement: performed.replacement?.ref ?? planned.replacement ?? null,
+    key: performed.key?.ref ?? plannedKey ?? null,
+    replacement: performed.replacement?.ref ?? plannedReplacement ?? null,
   };
 }
 

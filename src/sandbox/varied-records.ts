@@ -5,7 +5,11 @@ import type { VariedPoint } from "./run-trace.js";
 import { type RowOfVariants, variantOn } from "./variants.js";
 
 // What the profile `varied` adds to the records of keys and organizations, so that responses and lists agree (R4). Each row
-// has one variant in all records of a sandbox. Snapshots leave it out: the seed adds it again.
+// has one variant in all records of a sandbox.
+//
+// What is added must come off again: `with…` adds it to a record when a sandbox starts or its profile changes, and `without…`
+// takes it off, with the same settings, for a snapshot and before another profile. The seed then adds the same again. So
+// nothing is added that a scenario could also write: a name's suffix is cut by its length, and the scopes are in no document.
 
 /** A row of records, like those of the variation table. */
 type RecordRow<Value> = RowOfVariants<{ readonly id: string; readonly adds: Value }>;

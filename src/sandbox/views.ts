@@ -48,15 +48,15 @@ type Page = { readonly offset?: number | undefined; readonly limit?: number | un
 
 function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, page: Page): Entry[] {
   const { offset = 0, limit = Number.POSITIVE_INFINITY } = page;
-  const found: Entry[] = [];
+  const entriesOfPage: Entry[] = [];
   let index = 0;
   // Not a copy: the dashboard asks for one page of 100,000 keys each second.
   for (const entry of entries.values()) {
-    if (found.length >= limit) break;
-    if (index >= offset) found.push(entry);
+    if (entriesOfPage.length >= limit) break;
+    if (index >= offset) entriesOfPage.push(entry);
     index += 1;
   }
-  return found;
+  return entriesOfPage;
 }
 
 export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {
@@ -95,10 +95,10 @@ function requireKnown({ registry, endpoints }: SandboxState, filter: RequestFilt
   if (key !== undefined && !isReserved(key)) registry.key(key);
   if (outcome === undefined) return;
 
-  const known: string[] = outcomes.map(({ id }) => id);
-  for (const endpoint of endpoints) known.push(...successOutcomesOf(endpoint));
-  if (known.includes(outcome)) return;
-  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, known)}`;
+  const outcomeIds: string[] = outcomes.map(({ id }) => id);
+  for (const endpoint of endpoints) outcomeIds.push(...successOutcomesOf(endpoint));
+  if (outcomeIds.includes(outcome)) return;
+  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, outcomeIds)}`;
   requireFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
 }
 
@@ -138,9 +138,9 @@ export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expe
 
   const sentences = [`Expected ${expectedRequests(count, filter)}, found ${found}.`, nearestInWords(nearest)];
   const total = journal.total();
-  const kept = journal.requests().length;
-  if (kept < total) {
-    sentences.push(`The journal has only the last ${kept} of ${total} requests; the report counts all.`);
+  const inJournal = journal.requests().length;
+  if (inJournal < total) {
+    sentences.push(`The journal has only the last ${inJournal} of ${total} requests; the report counts all.`);
   }
   throw new SandboxError("expectation_failed", sentences.join(" "), { found, nearest });
 }
@@ -161,8 +161,8 @@ function nearestInWords(nearest: readonly NearestRequest[]): string {
 function expectedRequests(count: number | undefined, filter: RequestFilter): string {
   const noun = count === undefined || count === 1 ? "request" : "requests";
   const requests = `${count ?? "at least 1"} ${noun}`;
-  const wanted: string[] = [];
-  if (filter.outcome !== undefined) wanted.push(filter.outcome);
-  if (filter.key !== undefined) wanted.push(`the key ${filter.key}`);
-  return wanted.length === 0 ? requests : `${requests} with ${wanted.join(" and ")}`;
+  const conditions: string[] = [];
+  if (filter.outcome !== undefined) conditions.push(filter.outcome);
+  if (filter.key !== undefined) conditions.push(`the key ${filter.key}`);
+  return conditions.length === 0 ? requests : `${requests} with ${conditions.join(" and ")}`;
 }

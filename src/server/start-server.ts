@@ -67,9 +67,9 @@ export interface SandboxServer<Key extends string = string, Organization extends
   readonly sandbox: Sandbox<Key, Organization>;
 }
 
-// Four signatures for the refs that the compiler then checks: those of a scenario in the options; of `key-states`, without one;
-// any text, for a loaded scenario or the URL of a file; and those that it finds in options that fit no other one, such as a file's name.
+// The signatures are for the refs that the compiler then checks, each for another source of them, as those of `createSandbox`.
 
+// The refs of the scenario in the options.
 /**
  * Starts a server with its own sandbox; resolves once it accepts requests.
  *
@@ -89,12 +89,15 @@ export function startServer<const Source extends ScenarioSource>(
     readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
   },
 ): Promise<SandboxServer<ScenarioKeyRef<Source>, OrganizationRef<Source>>>;
+// Without a scenario, those of `key-states`.
 export function startServer(
   options?: ServerOptions<never>,
 ): Promise<SandboxServer<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>>;
+// Of a loaded scenario, or the URL of a file, any text.
 export function startServer(
   options: Omit<ServerOptions, "scenario"> & { readonly scenario: LoadedScenario | URL },
 ): Promise<SandboxServer>;
+// Of the name of a file, and of options that a variable has, any text.
 export function startServer<const Options extends ServerOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Promise<SandboxServer>;

@@ -193,10 +193,9 @@ export class StateFile {
     if (this.#phase === "begun") this.#pace.run(() => this.#writeOrReport(this.#reserveNumbers()));
   }
 
-  /** Why the state cannot be saved, as a sentence; `undefined` if it can. */
-  problem(): string | undefined {
-    if (this.#failure === undefined) return undefined;
-    return `The state cannot be saved: ${fileFailure(this.#failure)}.`;
+  /** Whether the last save failed. */
+  isUnwritable(): boolean {
+    return this.#failure !== undefined;
   }
 
   /** Writes the rest, and nothing after that. Throws `state_unwritable`. */

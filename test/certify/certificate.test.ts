@@ -18,7 +18,7 @@ test("a certificate is one screen: causes first, then what held and what was not
       "   Its last line: Error: unexpected Content-Type",
       "   Fix: Compare only the media type.",
       "   Again: svc-sandbox exec --profile varied --seed 3 -- npm run test:api -- --grep 'it'\\''s a key'",
-      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), no resend of ACTIVE after 401 and 403 access_denied, faults (1 of 1), no key in output or URL",
+      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), no resend of ACTIVE after 401 and 403 access_denied (its last request), faults (1 of 1), no key in output or URL",
       "Allowed: wrong answers on 200.retiring",
       "Not judged: 429 without Retry-After: no request was rejected. Send the key.",
       "Not judged: varied 403: no request got a 403. Send a key that gets a 403.",
@@ -106,6 +106,25 @@ test("a check that failed without a problem is printed by its name, and counts a
   const lines = certificateText({ ...failed, checks }).split("\n");
   expect(lines[0]).toMatch(/^Failed \(allowed 200\.retiring\): 2 problems, /);
   expect(lines).toContain("2. varied.7 failed, and no run shows why");
+});
+
+test("a reason that the first line has already is not listed again", () => {
+  const why = "resend.429.without: no request was rejected";
+  const text = certificateText({ ...failed, verdict: "not_judged", why, whatToDo: "Send the key." });
+  expect(text.match(/no request was rejected/g)).toHaveLength(1);
+});
+
+test("all kinds of a 429 that hold are one, and a single one has its own words", () => {
+  const kindsHeld = (...forms: readonly ("without" | "seconds" | "date")[]) => {
+    const checks = forms.map((retryAfter) =>
+      judgedCheck({ kind: "resend", outcome: "429.per_minute", retryAfter }, { kind: "held", key: "active" }),
+    );
+    return certificateText({ ...failed, checks });
+  };
+  expect(kindsHeld("without", "seconds", "date")).toContain(
+    "no resend of ACTIVE after 429 (its last request)",
+  );
+  expect(kindsHeld("date")).toContain("no resend of ACTIVE after 429 with a date (its last request)");
 });
 
 test("a certificate that was stopped says so first, and JUnit has it as an error", () => {

@@ -99,6 +99,15 @@ test("a state that a running server uses is rejected, under any name, until that
   await (await startServer({ state })).close(0);
 });
 
+test("a close that fails still closes the state file", async () => {
+  const state = join(temporaryFolder(), "state.json");
+  const server = await startServer({ state });
+  await expect(server.close(Symbol("no number") as never)).rejects.toThrow(TypeError);
+  // Its lock is free.
+  await (await startServer({ state })).close(0);
+  await server.close(0);
+});
+
 test.runIf(process.platform !== "win32")("a state must not be a pipe, a device or a dead link", async () => {
   const cwd = temporaryFolder();
   execFileSync("mkfifo", [join(cwd, "pipe")]);

@@ -47,7 +47,7 @@ export function storyRequest(
   };
 
   const shownHeaders: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) shownHeaders[name] = redactKeys(value);
+  for (const [name, value] of Object.entries(headers)) shownHeaders[redactKeys(name)] = redactKeys(value);
   const shown: SentRequest = {
     method,
     path: redactKeys(target),

@@ -4,6 +4,7 @@ import { restartSandbox } from "../../sandbox/start-sandbox.js";
 import type { Performed, StepAction, StoryResponse } from "../../sandbox/step-results.js";
 import { responseDifferences } from "./expectation.js";
 import { tryNextStep } from "./run-story.js";
+import { storyRequest } from "./send.js";
 import { actionIntent, actionSentences } from "./step-text.js";
 
 const response: StoryResponse = {
@@ -54,6 +55,17 @@ test("a response that a fault delayed has its own outcome and the fault's", () =
   expect(at({ outcome: "200.live" }, late)).toEqual([
     'outcome: "200.live", not "200.test", with fault.latency',
   ]);
+});
+
+test("R46 the request of a step shows no key, wherever the step has it: also as the name of a header", () => {
+  const pinned = "SVC_test_9f8e7d6c5b4a";
+  const { shown } = storyRequest(startFrozen("key-states"), {
+    path: `/v1/${pinned}?key=${pinned}`,
+    headers: { [pinned]: pinned },
+    body: { [pinned]: pinned },
+  });
+  expect(JSON.stringify(shown).toLowerCase()).not.toContain(pinned.toLowerCase());
+  expect(shown.headers).toHaveProperty("svc_test_…", "SVC_test_…");
 });
 
 const performed = { key: null, replacement: null, error: null, secret: null } as unknown as Performed;

@@ -7,6 +7,7 @@ import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";
 import type { StartOptions } from "../../sandbox/sandbox-state.js";
 import type { CommandCall } from "../command.js";
+import { JobQueue } from "../job-queue.js";
 import { runClient } from "../serve/run-client.js";
 import { type CommandEnd, TakenSignals } from "../serve/run-command.js";
 import type { ServeFlags } from "../serve/serve-options.js";
@@ -126,67 +127,5 @@ class OutputTail {
     const text = Buffer.concat(this.#chunks).subarray(-maxTail).toString("utf8");
     const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
     return lines.map((line) => redactEncoded(line).slice(0, maxLine));
-  }
-}
-
-/** A job that runs, or waits until it may. */
-interface Job {
-  /** Whether it runs while no other does. */
-  readonly isAlone: boolean;
-  /** Whether another one was under way meanwhile. */
-  isShared: boolean;
-}
-
-/** Runs at most `limit` jobs in parallel. They begin in the order in which they come. */
-class JobQueue {
-  #limit: number;
-  readonly #underWay = new Set<Job>();
-  /** Resolves when the job that came last has begun: the next one waits for that. */
-  #lastBegun = Promise.resolve();
-  /** Called whenever a job ends; wakes the one that waits for room. */
-  #onEnd = () => {};
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** Runs a job in its turn; with `isAlone`, while no other is under way. */
-  async run<Result>(work: () => Promise<Result>, isAlone: boolean) {
-    const job: Job = { isAlone, isShared: false };
-    this.#lastBegun = this.#lastBegun.then(() => this.#begin(job));
-    await this.#lastBegun;
-    try {
-      return { result: await work(), isShared: job.isShared };
-    } finally {
-      this.#underWay.delete(job);
-      this.#onEnd();
-    }
-  }
-
-  /** Runs all later jobs one at a time. */
-  separate(): void {
-    this.#limit = 1;
-  }
-
-  /** Waits until there is room for a job, and begins it. */
-  async #begin(job: Job): Promise<void> {
-    while (!this.#hasRoomFor(job)) await this.#nextEnd();
-    this.#underWay.add(job);
-    if (this.#underWay.size === 1) return;
-    for (const one of this.#underWay) one.isShared = true;
-  }
-
-  #hasRoomFor({ isAlone }: Job): boolean {
-    if (isAlone) return this.#underWay.size === 0;
-    for (const other of this.#underWay) {
-      if (other.isAlone) return false;
-    }
-    return this.#underWay.size < this.#limit;
-  }
-
-  #nextEnd(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onEnd = resolve;
-    });
   }
 }

@@ -3,7 +3,7 @@ import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
-import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { problemsAt, ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -12,15 +12,19 @@ import type { Io } from "../io.js";
 import { namedOrOwn, openNamed, problemsJson } from "../open-scenario.js";
 
 /** What came of one file. */
-interface CheckedFile {
-  readonly file: string;
-  /** The exit code. */
-  readonly code: number;
-  readonly scenario?: Scenario;
-  readonly error?: SandboxError;
-  /** Valid, but usually a mistake. */
-  readonly warning?: ScenarioError | undefined;
-}
+type CheckedFile =
+  | {
+      readonly kind: "valid";
+      readonly file: string;
+      readonly scenario: Scenario;
+      /** What is usually a mistake; without problems if nothing is. */
+      readonly warnings: ScenarioError;
+    }
+  | { readonly kind: "invalid"; readonly file: string; readonly error: ScenarioError }
+  /** It cannot be read. */
+  | { readonly kind: "unreadable"; readonly file: string; readonly error: SandboxError };
+
+const exitCodes = { valid: exitCode.fine, invalid: exitCode.failed, unreadable: exitCode.usage } as const;
 
 export const validateCommand = declareCommand({
   summary: "check scenario files without serving them",
@@ -47,7 +51,7 @@ export const validateCommand = declareCommand({
     } else {
       for (const file of checked) printChecked(file, io, flags);
     }
-    return Math.max(...checked.map(({ code }) => code));
+    return Math.max(...checked.map(({ kind }) => exitCodes[kind]));
   },
 });
 
@@ -55,25 +59,22 @@ export const validateCommand = declareCommand({
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
     const { loaded, places } = await openNamed(file, io);
-    const { scenario, files, piped } = loaded;
+    const { name, scenario, files, piped } = loaded;
     const { placeOf, spelling } = await places();
-    const toError = (problems: readonly FieldProblem[]) => {
-      if (problems.length === 0) return undefined;
-      return new ScenarioError(problemsAt(problems, placeOf, loaded.name));
-    };
-
     const { failingSteps, ...others } = scenarioWarnings(loaded, { spelling });
-    const failing = toError(failingSteps);
-    if (failing !== undefined) throw failing;
+    if (failingSteps.length > 0) {
+      return { kind: "invalid", file, error: new ScenarioError(problemsAt(failingSteps, placeOf, name)) };
+    }
 
     // Bundled scenarios are tested: they need no warnings.
     const isBundled = files.length === 0 && piped === undefined;
-    if (isBundled) return { file, code: exitCode.fine, scenario };
-    return { file, code: exitCode.fine, scenario, warning: toError(Object.values(others).flat()) };
+    const problems = isBundled ? [] : Object.values(others).flat();
+    const warnings = new ScenarioError(problemsAt(problems, placeOf, name));
+    return { kind: "valid", file, scenario, warnings };
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    const code = error instanceof ScenarioError ? exitCode.failed : exitCode.usage;
-    return { file, code, error };
+    if (error instanceof ScenarioError) return { kind: "invalid", file, error };
+    if (error instanceof SandboxError) return { kind: "unreadable", file, error };
+    throw error;
   }
 }
 
@@ -83,25 +84,27 @@ function printChecked(
   io: Io,
   { quiet }: { readonly quiet?: boolean | undefined },
 ): void {
-  const { file, scenario, error, warning } = checked;
-  if (error !== undefined) {
-    const count = error instanceof ScenarioError ? error.problems.length : 0;
+  const { file } = checked;
+  if (checked.kind !== "valid") {
+    const { error } = checked;
+    const count = checked.kind === "invalid" ? checked.error.problems.length : 0;
     const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
     io.stderr.say(printable(redactKeys(`${error.message}\n${total}`)));
     return;
   }
   if (quiet) return;
 
-  if (warning !== undefined) {
-    const count = pluralize(warning.problems.length, "warning");
-    io.stderr.say(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
+  const { problems, message } = checked.warnings;
+  if (problems.length > 0) {
+    const count = pluralize(problems.length, "warning");
+    io.stderr.say(redactKeys(`${message}\n\n${file}: ${count}\n\n`));
   }
-  const contents = contentsText(scenario ?? {});
+  const contents = contentsText(checked.scenario);
   io.stdout.say(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
 }
 
 /** What a scenario has, in numbers. */
-function contentsText(scenario: Partial<Scenario>): string {
+function contentsText(scenario: Scenario): string {
   const organizations = Object.values(scenario.organizations ?? {});
   const endpoints = Object.keys(scenario.endpoints ?? {});
   let keys = 0;
@@ -112,11 +115,11 @@ function contentsText(scenario: Partial<Scenario>): string {
   return counts.join(", ");
 }
 
-function asJson({ file, error, warning }: CheckedFile): object {
-  return {
-    file: redactKeys(file),
-    ok: error === undefined,
-    problems: error === undefined ? [] : problemsJson(error, file),
-    ...(warning !== undefined && { warnings: warning.problems }),
-  };
+function asJson(checked: CheckedFile): object {
+  const file = redactKeys(checked.file);
+  if (checked.kind !== "valid") {
+    return { file, ok: false, problems: problemsJson(checked.error, checked.file) };
+  }
+  const { problems } = checked.warnings;
+  return { file, ok: true, problems: [], ...(problems.length > 0 && { warnings: problems }) };
 }

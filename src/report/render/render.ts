@@ -51,17 +51,17 @@ export interface TextStyle {
 /** The layout in a format. It leaves out sections without rows. */
 export function render(layout: ReportLayout, format: ReportFormat, style: TextStyle = {}): string {
   const filledSections = layout.sections.filter((section) => section.rows.length > 0);
-  const shown: ReportLayout = { ...layout, sections: filledSections };
+  const filledLayout: ReportLayout = { ...layout, sections: filledSections };
 
   switch (format) {
     case "text":
-      return renderText(shown, style);
+      return renderText(filledLayout, style);
     case "json":
-      return `${JSON.stringify(shown.json, null, 2)}\n`;
+      return `${JSON.stringify(filledLayout.json, null, 2)}\n`;
     case "markdown":
-      return renderMarkdown(shown);
+      return renderMarkdown(filledLayout);
     case "junit":
-      return renderJunit(shown);
+      return renderJunit(filledLayout);
   }
 }
 

@@ -120,7 +120,7 @@ function hasKey(exchange: Exchange, key: string | undefined): boolean {
 
 /** Leaves out the requests that a fault hit and that their client then sent again. */
 function withoutRetried(all: readonly Exchange[]): Exchange[] {
-  const kept: Exchange[] = [];
+  const others: Exchange[] = [];
   const sentLater = new Set<string>();
   // The latest first, so that what was sent after a request is known.
   for (const exchange of [...all].reverse()) {
@@ -130,9 +130,9 @@ function withoutRetried(all: readonly Exchange[]): Exchange[] {
     sentLater.add(sameRequest);
 
     const isRetried = fault !== null && isSentAgain && wasInVain(exchange);
-    if (!isRetried) kept.push(exchange);
+    if (!isRetried) others.push(exchange);
   }
-  return kept.reverse();
+  return others.reverse();
 }
 
 /** Whether a client may have got nothing from a request that a fault hit, so that it had to send it again. */

@@ -217,11 +217,11 @@ function requireAccess({ ref, sandboxAccess, liveAccess }: Organization, environ
 
 function requireScopes(sandbox: SandboxState, scopes: readonly string[]): void {
   if (scopes.length === 0) throw new SandboxError("scopes_required", "A key needs at least one scope.");
-  const known = sandbox.assumptions.scopes;
-  const unknown = scopes.find((scope) => !known.includes(scope));
+  const knownScopes = sandbox.assumptions.scopes;
+  const unknown = scopes.find((scope) => !knownScopes.includes(scope));
   if (unknown === undefined) return;
-  const message = `Unknown scope ${quote(unknown)}; known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`;
-  throw new SandboxError("unknown_scope", message, { scope: unknown, known: [...known] });
+  const message = `Unknown scope ${quote(unknown)}; known scopes: ${knownScopes.join(", ")}.${didYouMean(unknown, knownScopes)}`;
+  throw new SandboxError("unknown_scope", message, { scope: unknown, known: [...knownScopes] });
 }
 
 /** Returns how many of an organization's keys in an environment count toward the maximum (R32). */

@@ -246,8 +246,8 @@ function changeAssumptions(
   now: number,
 ): Assumptions {
   const { profile, ...chosen } = input;
-  const kept = profile === undefined ? sandbox.ownAssumptions : {};
-  const settings = { profile: profile ?? sandbox.profile, ownAssumptions: { ...kept, ...chosen } };
+  const ownBefore = profile === undefined ? sandbox.ownAssumptions : {};
+  const settings = { profile: profile ?? sandbox.profile, ownAssumptions: { ...ownBefore, ...chosen } };
   const next = assumptionsInEffect({ ...settings, run: sandbox.run, endpoints: sandbox.endpoints });
 
   // What the sandbox has must fit the new assumptions.
@@ -295,8 +295,8 @@ function missingScopeProblem(next: Assumptions): string | undefined {
 /** Each scope that a key has must be one of them. */
 function heldScopeProblem(sandbox: SandboxState, next: Assumptions): string | undefined {
   for (const { key } of sandbox.registry.keys.values()) {
-    const own = withoutGrantedScopes(sandbox, key.scopes);
-    const lacking = own.find((scope) => !next.scopes.includes(scope));
+    const ownScopes = withoutGrantedScopes(sandbox, key.scopes);
+    const lacking = ownScopes.find((scope) => !next.scopes.includes(scope));
     if (lacking !== undefined) return `lack ${lacking}, which the key ${quote(key.ref)} has`;
   }
   return undefined;

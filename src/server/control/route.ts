@@ -7,6 +7,10 @@ import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import type { ControlServer } from "./control-server.js";
 
+// A route is written with `controlRoute`: a call such as `PATCH /organizations/{ref}`, and a row with the shapes of its body and its
+// query. What its `run` gets has the types of these shapes and of the parts of that path; `app.ts` has checked it before. All routes
+// are in one list, which knows no types of inputs: `Route`.
+
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The shape of a query. */

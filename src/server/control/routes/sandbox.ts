@@ -121,19 +121,18 @@ function requireReady({ stopping }: ControlServer): void {
 /** Whether the state file has everything; nothing without such a file. */
 function savedState({ stateFile }: ControlServer): { readonly state?: "saved" | "unwritable" } {
   if (stateFile === undefined) return {};
-  return { state: stateFile.problem() === undefined ? "saved" : "unwritable" };
+  return { state: stateFile.isUnwritable() ? "unwritable" : "saved" };
 }
 
 /** A text that differs once a view differs: by an event, by time, by a response that was not read, or by a failed save. */
 function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer): string {
-  const isUnwritable = stateFile?.problem() !== undefined;
   const parts = [
     // The numbers of events start again with the process.
     startId,
     sandbox.journal.latest(),
     nextChangeAt(sandbox),
     sandbox.counters.unread(),
-    isUnwritable ? "unwritable" : "",
+    stateFile?.isUnwritable() ?? false,
   ];
   return parts.join(" ");
 }

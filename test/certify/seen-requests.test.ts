@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { handle } from "../../src/api/handle.js";
+import { SeenRequests } from "../../src/certify/seen-requests.js";
+import { conditionedRun } from "../../src/runs/conditioned-run.js";
+import type { RunConditions } from "../../src/runs/conditions.js";
+import type { RunTrace } from "../../src/sandbox/run-trace.js";
+import { secretFor } from "../../src/sandbox/secrets.js";
+import { startFrozen } from "../support/doors.js";
+import { asked } from "../support/send.js";
+
+interface Sent {
+  readonly method?: string;
+  readonly seed?: number;
+  /** What to change of the trace of each request, by its number from 1. */
+  readonly change?: (number: number) => Partial<RunTrace>;
+}
+
+/** What is seen of requests with these keys. */
+function seen(keys: readonly string[], conditions: RunConditions = {}, sent: Sent = {}) {
+  const { method = "GET", seed = 1, change = () => ({}) } = sent;
+  const sandbox = startFrozen("key-states", { run: conditionedRun(conditions), seed });
+  const requests = new SeenRequests(() => 0);
+  let number = 0;
+  sandbox.counters.passOnTo({
+    countUnread: (id) => requests.countUnread(id),
+    count(exchange, keysOfAdvice, trace) {
+      number += 1;
+      requests.count(exchange, keysOfAdvice, trace && { ...trace, ...change(number) });
+    },
+  });
+  for (const key of keys) handle(sandbox, asked({ method, apiKey: secretFor(sandbox, key) }));
+  return requests.facts();
+}
+
+test("the first seed that the client's code sets is named, whatever later sandboxes have", () => {
+  const pins = [{ seed: 7, place: "a.test.js:1:1" }, { seed: 9 }];
+  const { pinned } = seen(
+    ["active", "active", "active"],
+    {},
+    { change: (number) => ({ pinned: pins[number - 1] }) },
+  );
+  expect(pinned).toBe("a.test.js:1:1 sets the seed 7");
+});
+
+test("a fault may hit a GET whose response has a body, and no HEAD", () => {
+  const canFail = (method: string) =>
+    seen(["active"], {}, { method }).sent.flatMap(({ requests }) => requests.map((one) => one.canFail));
+  expect(canFail("GET")).toEqual([true]);
+  expect(canFail("HEAD")).toEqual([false]);
+});
+
+test("of the last request, the seconds that its response asks to wait are kept, also if it has a date", () => {
+  const waits: number[] = [];
+  for (const seed of [1, 2, 3]) {
+    const conditions = { profile: "varied", rows: [{ row: "retry_after" }] } as const;
+    const { lastRequest } = seen(["rate-limited"], conditions, { seed });
+    expect(lastRequest?.outcome).toBe("429.per_day");
+    if (lastRequest?.retryAfter !== undefined) waits.push(lastRequest.retryAfter);
+  }
+  const [first = 0, second = 0] = waits;
+  expect(waits).toHaveLength(2);
+  expect(first).toBeGreaterThan(60);
+  expect(Math.abs(first - second)).toBeLessThanOrEqual(1);
+});
