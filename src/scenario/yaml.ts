@@ -19,6 +19,7 @@ import {
 import type { FieldPath } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
+import { yamlNotation } from "./format/yaml-hints.js";
 import { createSource, isSecretName, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
 import { type AddProblem, addingTo, type FieldProblem, type SourceText, type TextRange } from "./problems.js";
@@ -74,7 +75,7 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
   const addProblem = addingTo(problems);
   const tree = readTree(source, addProblem);
   const scenario = tree && readFields(tree, addProblem);
-  return { file, text, startsLikeScenario, scenario, problems };
+  return { file, text, notation: yamlNotation, startsLikeScenario, scenario, problems };
 }
 
 /** Reads a text to nodes that can be read to values; adds problems and returns `undefined` if that is not possible. */
