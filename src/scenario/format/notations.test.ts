@@ -3,12 +3,11 @@ import { shapeProblems } from "../../schema/check.js";
 import type { Notation } from "../../schema/notation.js";
 import type { Shape } from "../../schema/shape.js";
 import { controlBodies } from "./inputs.js";
-import { jsonNotation, libraryNotation, yamlNotation } from "./notations.js";
+import { jsonNotation, libraryNotation } from "./notations.js";
 
 test.each<[hint: string, notation: Notation, shape: Shape, value: unknown]>([
   ['write { "by": "61m" }', jsonNotation, controlBodies.clock_advance, "61m"],
   ['write { by: "61m" }', libraryNotation, controlBodies.clock_advance, "61m"],
-  ["write { by: 61m }", yamlNotation, controlBodies.clock_advance, "61m"],
   ['write "60s" or "60m"', libraryNotation, controlBodies.key_rotation, { overlap: "60" }],
   ['write { overlap: "10m" }', libraryNotation, controlBodies.key_rotation, "10m"],
   [
