@@ -147,11 +147,11 @@ export function responseOf(
   headers: FlatHeaders,
   type = "application/json",
 ): ApiResponse {
-  const all: string[] = [];
-  if (bytes > 0) all.push("Content-Type", type);
-  all.push(...headers);
-  if (status === 204) return { status, headers: all, body: "" };
+  const allHeaders: string[] = [];
+  if (bytes > 0) allHeaders.push("Content-Type", type);
+  allHeaders.push(...headers);
+  if (status === 204) return { status, headers: allHeaders, body: "" };
 
-  all.push("Content-Length", String(bytes));
-  return { status, headers: all, body: text };
+  allHeaders.push("Content-Length", String(bytes));
+  return { status, headers: allHeaders, body: text };
 }

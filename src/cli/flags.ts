@@ -85,12 +85,12 @@ export function reader<Value>(
 
 /** Creates a reader of whole numbers; `addition` follows the description of valid ones. */
 export function wholeNumber(min: number, max: number, addition = ""): Flag<number>["read"] {
-  const read = (text: string) => {
+  const readText = (text: string) => {
     if (!/^\d{1,16}$/.test(text)) return undefined;
     const number = Number(text);
     return number >= min && number <= max ? number : undefined;
   };
-  return reader(read, `a whole number from ${min} to ${max}${addition}`);
+  return reader(readText, `a whole number from ${min} to ${max}${addition}`);
 }
 
 /** Creates a reader that accepts these choices. */
@@ -176,12 +176,12 @@ function readToken(text: string, from: string): string {
 
 /** Creates a reader of durations, in milliseconds. */
 export function readDuration(examples: string): Flag<number>["read"] {
-  const read = (text: string) => {
+  const readText = (text: string) => {
     const duration = parseDuration(text);
     if (duration === undefined || duration <= 0) return undefined;
     return duration;
   };
-  return reader(read, `a duration such as ${examples}`);
+  return reader(readText, `a duration such as ${examples}`);
 }
 
 /** How to start a sandbox. */

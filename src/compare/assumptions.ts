@@ -122,8 +122,8 @@ function readEach(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Re
     if (!row.statuses.includes(response.status)) continue;
     const challenge = challenges.get(attempt) ?? "";
     const headers = limitHeaders.get(attempt) ?? { kind: "none" };
-    const shown = row.read({ response, outcome, challenge, limitHeaders: headers });
-    if (shown.kind !== "nothing") readings.push({ attempt, shown });
+    const reading = row.read({ response, outcome, challenge, limitHeaders: headers });
+    if (reading.kind !== "nothing") readings.push({ attempt, shown: reading });
   }
   return readings;
 }
@@ -175,7 +175,7 @@ function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
 
 /** Where an assumption is from: `each 401, 429.per_minute; not seen: 403`. */
 export function whereSeen({ from, notSeen }: LearnedAssumption): string {
-  const seen = from.join(", ");
-  if (notSeen === undefined) return seen;
-  return `${seen}; not seen: ${notSeen.join(", ")}`;
+  const sources = from.join(", ");
+  if (notSeen === undefined) return sources;
+  return `${sources}; not seen: ${notSeen.join(", ")}`;
 }

@@ -188,10 +188,10 @@ function describeConclusion(result: Comparison): string {
 
 /** The sentence on what was not judged of R14, after a space; empty if everything was, or no 401 was tried. */
 function sentenceOnR14({ outcomes, uncompared, unjudged }: Comparison): string {
-  const tried = outcomes.filter(
+  const tried401s = outcomes.filter(
     ({ outcome, got }) => outcomeRow(outcome).status === 401 && got !== undefined,
   );
-  const isAnyCompared = tried.some(({ outcome }) => !uncompared.includes(outcome));
+  const isAnyCompared = tried401s.some(({ outcome }) => !uncompared.includes(outcome));
   if (!isAnyCompared) return uncompared.length === 0 ? "" : " R14 was not judged.";
 
   const unjudgedWords: string[] = [];

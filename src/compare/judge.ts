@@ -243,8 +243,8 @@ export function undocumentedNames(response: RedactedResponse): string[] {
   const shape = response.status < 400 ? me.responseShape : errorShape;
   const names = unknownMembers(shape, response.json).slice(0, mostNames);
   for (const [name] of response.headers) {
-    const shown = shownText(name);
-    if (/^(?:deprecation|sunset)$/i.test(shown)) names.push(shown);
+    const nameInText = shownText(name);
+    if (/^(?:deprecation|sunset)$/i.test(nameInText)) names.push(nameInText);
   }
   return names;
 }

@@ -102,13 +102,13 @@ function readHeadersOfOne(response: RedactedResponse, limits: readonly KeyLimit[
 
   const sorted = names.map((name) => name.toLowerCase()).sort();
   const values = sorted.map((name) => headerOf(response, name) ?? "");
-  const other: LimitHeaders = {
+  const anotherForm: LimitHeaders = {
     kind: "another_form",
     words: `another form of ${shownText(names.join(", "))}`,
   };
-  if (sorted.join() === legacyNames.join()) return readLegacy(values, limits, other);
-  if (sorted.join() === draftNames.join()) return readDraft(values, limits, other);
-  return other;
+  if (sorted.join() === legacyNames.join()) return readLegacy(values, limits, anotherForm);
+  if (sorted.join() === draftNames.join()) return readDraft(values, limits, anotherForm);
+  return anotherForm;
 }
 
 /** Reads a limit of the key, and seconds until its reset: a number above the window is a time, or in other units. */
@@ -124,9 +124,10 @@ function readLegacy(
 
   // Without a 200 of the key, its limits are not known.
   const usual = { quota, window: day / 1000 };
-  const own = limits.length === 0 ? usual : limits.find((one) => one.quota === quota && reset <= one.window);
-  if (own === undefined || reset > own.window) return other;
-  const limit = `${quota} in ${own.window} s`;
+  const limitOfKey =
+    limits.length === 0 ? usual : limits.find((one) => one.quota === quota && reset <= one.window);
+  if (limitOfKey === undefined || reset > limitOfKey.window) return other;
+  const limit = `${quota} in ${limitOfKey.window} s`;
   return { kind: "legacy", counts: [{ limit, remaining, reset }] };
 }
 

@@ -166,12 +166,12 @@ async function confirmLimit(session: Session, limited: Attempt): Promise<Contrac
     return [];
   }
 
-  const other = findOtherKey(session, limited);
-  if (other.kind === "none") {
+  const otherKey = findOtherKey(session, limited);
+  if (otherKey.kind === "none") {
     session.notes.push(`R25 was not judged for ${limited.outcome}: it needs another working key.`);
     return [];
   }
-  return compareWithOtherKey(session, limited, other.working);
+  return compareWithOtherKey(session, limited, otherKey.working);
 }
 
 /** A key at its limit must not affect another one (R25). */

@@ -66,7 +66,9 @@ function splitRejections(cause: PromisedOutcomeId, attempts: readonly Attempt[])
   for (const [requestNumber, attempt] of attempts.entries()) {
     if (attempt.outcome !== cause || !isRejected(attempt)) continue;
     const placed = new Map<string, PlacedText>();
-    for (const one of splitIntoPlaces(attempt.response)) placed.set(placeId(one.place), one);
+    for (const placedText of splitIntoPlaces(attempt.response)) {
+      placed.set(placeId(placedText.place), placedText);
+    }
     rejections.push({ requestNumber, placed });
   }
   return rejections;

@@ -112,8 +112,8 @@ export function createRedact(secrets: readonly string[]): Redact {
   const needles: { readonly text: string; readonly shown: string }[] = [];
   for (const secret of secrets) {
     const prefix = findPrefix(secret)?.prefix ?? "";
-    const shown = `${prefix}…`;
-    needles.push({ text: secret, shown }, { text: encodeURIComponent(secret), shown });
+    const shortForm = `${prefix}…`;
+    needles.push({ text: secret, shown: shortForm }, { text: encodeURIComponent(secret), shown: shortForm });
     const rest = secret.slice(prefix.length);
     if (rest.length >= minSecretLength) needles.push({ text: rest, shown: "…" });
   }

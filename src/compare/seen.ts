@@ -65,20 +65,20 @@ export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): Se
   for (const attempt of attempts) {
     const { outcome, response } = attempt;
     if (response.status !== 200 && response.status !== 401) continue;
-    const read = { response, challenge: challenges.get(attempt) ?? "" };
-    compared.push({ attempt, read, usual: responseOfKeyStates(outcome) });
+    const responseToRead = { response, challenge: challenges.get(attempt) ?? "" };
+    compared.push({ attempt, read: responseToRead, usual: responseOfKeyStates(outcome) });
   }
 
-  const seen: Record<string, readonly SeenValue[]> = {};
+  const seenValues: Record<string, readonly SeenValue[]> = {};
   for (const [name, reader] of Object.entries(readers)) {
     const readings = compared.map(({ attempt, read, usual }): SeenReading => {
       const value = reader(read);
       return { attempt, value: value === reader(usual) ? undefined : value };
     });
     const values = distinctValues(readings);
-    if (values.length > 0) seen[name] = values;
+    if (values.length > 0) seenValues[name] = values;
   }
-  return seen;
+  return seenValues;
 }
 
 /** The response of `key-states` with this outcome, as far as it is read here. */

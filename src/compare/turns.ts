@@ -9,14 +9,15 @@ interface SuspectTurn {
 }
 
 /**
- * A balancer that gives requests to its nodes in turn must not give a suspect the same node each time, whatever the number
- * of nodes: so each turn is one request longer than the one before, and the order of the suspects changes.
+ * A balancer that gives requests to its nodes in turn must not give a suspect a node each time that its baseline never
+ * gets: so each turn is one request longer than the one before, and the suspects are reversed every other time. In the
+ * order forward, reversed, reversed, forward, two suspects would meet one of seven nodes in each turn.
  */
 export const turns: readonly SuspectTurn[] = [
   { more: 0, order: "forward" },
   { more: 1, order: "reversed" },
-  { more: 2, order: "reversed" },
-  { more: 3, order: "forward" },
+  { more: 2, order: "forward" },
+  { more: 3, order: "reversed" },
 ];
 
 /** Returns the causes to send in a turn, in their order; none if no contrast is left. */

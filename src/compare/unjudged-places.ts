@@ -106,7 +106,7 @@ function judgeWithoutContrast(
 /** Returns the names of the words at a place that are not new in each response; a time may be that of the response before. */
 function findRepeatedWords(row: PlaceRow): Set<string> {
   const latestByName = new Map<string, string>();
-  const seen = new Set<string>();
+  const seenWords = new Set<string>();
   const repeated = new Set<string>();
   for (const text of textsInOrder(row)) {
     const words = splitWords(text);
@@ -115,8 +115,8 @@ function findRepeatedWords(row: PlaceRow): Set<string> {
       const name = nameOfWord(index, words);
       const namedWord = `${name}: ${word}`;
       const isSameTime = hasTime && latestByName.get(name) === word;
-      if (seen.has(namedWord) && !isSameTime) repeated.add(name);
-      seen.add(namedWord);
+      if (seenWords.has(namedWord) && !isSameTime) repeated.add(name);
+      seenWords.add(namedWord);
       latestByName.set(name, word);
     }
   }

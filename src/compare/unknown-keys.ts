@@ -18,8 +18,8 @@ export function createUnknownKeys(given: string, draw: RandomStream): () => stri
     for (const character of rest) {
       const kind = kinds.find((characters) => characters.includes(character));
       // A character of no kind, such as `-`, belongs to the form.
-      const other = kind === undefined ? character : pick(draw, [...kind.replace(character, "")]);
-      key += other;
+      const drawnCharacter = kind === undefined ? character : pick(draw, [...kind.replace(character, "")]);
+      key += drawnCharacter;
     }
     return key;
   };

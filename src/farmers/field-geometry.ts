@@ -53,8 +53,8 @@ export function drawFieldRings(
   for (const { points, width, height } of outlines) {
     // Along the track: on the side with more room left, some meters behind the last field there.
     const isAbove = takenAbove <= takenBelow;
-    const taken = isAbove ? takenAbove : takenBelow;
-    const left = taken + exact.between(draw, 2, 0.2 * width + 8);
+    const takenOnSide = isAbove ? takenAbove : takenBelow;
+    const left = takenOnSide + exact.between(draw, 2, 0.2 * width + 8);
     if (isAbove) takenAbove = left + width;
     else takenBelow = left + width;
 

@@ -99,9 +99,9 @@ function relativeHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHan
 
 /** The error of a base URL that cannot be used; `undefined` hides it. */
 function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
-  const shown = baseUrl === undefined ? "" : `: ${quote(baseUrl)}`;
+  const quotedBaseUrl = baseUrl === undefined ? "" : `: ${quote(baseUrl)}`;
   const use = "Use the whole address, such as https://api.example, or leave it out for any host";
-  return new SandboxError("usage", `Invalid base URL${shown}. ${why}. ${use}.`);
+  return new SandboxError("usage", `Invalid base URL${quotedBaseUrl}. ${why}. ${use}.`);
 }
 
 function withoutSlash(path: string): string {

@@ -304,20 +304,23 @@ function requestsApi(sandbox: () => SandboxState): Sandbox["requests"] {
   };
 }
 
-/** The functions without options, and what does what an option might be meant for. */
+const moveInstead = "To move the clock, call clock.set.";
+const filterInstead = "Filter its result.";
+
+/** The functions without options, and what to do instead. */
 const insteadOfOptions = {
-  report: "It is about all requests since the last requests.clear().",
-  snapshot: "It has the whole state.",
-  reset: "For a sandbox with other options, call createSandbox.",
-  "clock.now": "To move the clock, call clock.set or clock.advance.",
+  report: filterInstead,
+  snapshot: filterInstead,
+  reset: "For other options, call createSandbox.",
+  "clock.now": moveInstead,
   "clock.isFrozen": "To freeze the clock, call clock.freeze.",
-  "clock.freeze": "To freeze it at a time, call clock.set next.",
-  "clock.resume": "To move the clock, call clock.set or clock.advance.",
-  "keys.list": "It returns all keys: filter the result, or call keys.get.",
-  "organizations.list": "It returns all organizations: filter the result, or call organizations.get.",
-  "faults.list": "It returns all faults: filter the result.",
-  "requests.total": "To count some of the requests, call requests.list or expect.",
-  "requests.clear": "It clears all requests.",
+  "clock.freeze": moveInstead,
+  "clock.resume": moveInstead,
+  "keys.list": filterInstead,
+  "organizations.list": filterInstead,
+  "faults.list": filterInstead,
+  "requests.total": "To count some, call expect.",
+  "requests.clear": "It clears all.",
 } as const;
 
 /** A function that rejects any value, because the value would do nothing. */

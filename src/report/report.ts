@@ -189,16 +189,17 @@ function suggestEndpoint(method: string, path: string, endpoints: readonly Endpo
 
 /** The path of an endpoint that is like this one, in whatever case. */
 function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
-  const sent = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const plainPath = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
   const paths = endpoints.map((endpoint) => endpoint.path);
 
   for (const endpointPath of paths) {
     const lowerCasePath = endpointPath.toLowerCase();
     // The same endpoint under another parent, or with a suffix.
-    if (lastSegmentOf(sent) === lastSegmentOf(lowerCasePath)) return endpointPath;
-    if (sent.startsWith(`${lowerCasePath}/`) || sent.startsWith(`${lowerCasePath}.`)) return endpointPath;
+    if (lastSegmentOf(plainPath) === lastSegmentOf(lowerCasePath)) return endpointPath;
+    const isBelow = plainPath.startsWith(`${lowerCasePath}/`) || plainPath.startsWith(`${lowerCasePath}.`);
+    if (isBelow) return endpointPath;
   }
-  return nearest(sent, paths);
+  return nearest(plainPath, paths);
 }
 
 function lastSegmentOf(path: string): string {

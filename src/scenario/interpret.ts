@@ -9,7 +9,6 @@ import { keyRules } from "./checks/key-rules.js";
 import { refRules } from "./checks/ref-rules.js";
 import { stepRules } from "./checks/step-rules.js";
 import { type Extendable, resolveExtends } from "./extends.js";
-import { valueNotation, yamlNotation } from "./format/notations.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
   addingTo,
@@ -47,9 +46,8 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
     throw new ScenarioError(problemsInOrder(problems, own, file));
   }
 
-  const notation = written.text === undefined ? valueNotation : yamlNotation;
   const spelling = spellingIn(merged);
-  const { problems: misshapen, extras } = findProblems(scenarioSchema, merged.fields, notation, {
+  const { problems: misshapen, extras } = findProblems(scenarioSchema, merged.fields, written.notation, {
     isExtra: isForAnchors,
     spelling,
   });

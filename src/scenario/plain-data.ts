@@ -2,6 +2,7 @@ import type { Members } from "../schema/problem.js";
 import { type FieldPath, typeTag } from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
+import { valueNotation } from "./format/notations.js";
 import { type AddProblem, addingTo, type FieldProblem } from "./problems.js";
 import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
@@ -15,7 +16,8 @@ export function readValue(value: unknown, maxParts = maxPartsOfSnapshot): Writte
   // A value has no text with places.
   const find: ReadScenario["find"] = () => ({ place: undefined, depth: 0, layer: 0 });
   const scenario = fields && { fields, find };
-  return { file: undefined, text: undefined, startsLikeScenario: true, scenario, problems };
+  const notation = valueNotation;
+  return { file: undefined, text: undefined, notation, startsLikeScenario: true, scenario, problems };
 }
 
 /** Copies plain data that should be a scenario; adds problems and returns `undefined` if something is wrong. Never throws. */

@@ -86,7 +86,7 @@ export interface ScenarioProblem {
   readonly line?: number;
   /** Counted from 1, in UTF-16 units, as editors count. */
   readonly column?: number;
-  /** The text of the line; of a long one the part around the column. Missing if it may have a part of a secret. */
+  /** The text of the line; of a long one the part around the column. Missing if the line is very long, or may have a part of a secret. */
   readonly source?: string;
   /** The line to print under `source`: empty space and `^` at the column. */
   readonly caret?: string;

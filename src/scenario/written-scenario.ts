@@ -1,3 +1,4 @@
+import type { Notation } from "../schema/notation.js";
 import type { Members } from "../schema/problem.js";
 import type { FieldPath } from "../schema/shape.js";
 import type { FieldProblem, Place, SourcePlace } from "./problems.js";
@@ -7,6 +8,8 @@ export interface WrittenScenario {
   readonly file: string | undefined;
   /** `undefined` for a value. */
   readonly text: string | undefined;
+  /** The hints of its problems are in these words. A page that has only values loads none of YAML's. */
+  readonly notation: Notation;
   /** Whether it has `version: 1`, even if the rest cannot be read: any other file is not described. */
   readonly startsLikeScenario: boolean;
   /** `undefined` if it cannot be read. */

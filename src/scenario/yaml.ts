@@ -11,16 +11,15 @@ import {
   type Pair,
   type ParseOptions,
   Parser,
-  type Scalar,
   type SchemaOptions,
   stringify,
   visit,
   type YAMLMap,
-  type YAMLSeq,
 } from "yaml";
 import type { FieldPath } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
+import { yamlNotation } from "./format/yaml-hints.js";
 import { createSource, isSecretName, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
 import { type AddProblem, addingTo, type FieldProblem, type SourceText, type TextRange } from "./problems.js";
@@ -76,7 +75,7 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
   const addProblem = addingTo(problems);
   const tree = readTree(source, addProblem);
   const scenario = tree && readFields(tree, addProblem);
-  return { file, text, startsLikeScenario, scenario, problems };
+  return { file, text, notation: yamlNotation, startsLikeScenario, scenario, problems };
 }
 
 /** Reads a text to nodes that can be read to values; adds problems and returns `undefined` if that is not possible. */
@@ -130,10 +129,51 @@ function readFields(tree: Tree, addProblem: AddProblem): ReadScenario | undefine
     }
   };
 
-  const value: unknown = tree.document.toJS({ maxAliasCount: -1 });
-  const fields = readPlain(value, addAtPath, scenarioLimits.parts);
+  const fields = readPlain(new Values(tree).of(tree.document.contents), addAtPath, scenarioLimits.parts);
   if (fields === undefined) return undefined;
   return { fields, find };
+}
+
+/**
+ * The values of nodes. The yaml package would compare each alias with every anchor and alias before it; here, an alias has
+ * the value of its anchor, which may contain itself.
+ */
+class Values {
+  readonly #tree: Tree;
+  readonly #byNode = new Map<Node, unknown>();
+
+  constructor(tree: Tree) {
+    this.#tree = tree;
+  }
+
+  of(written: Node | null): unknown {
+    const node = aliasTarget(this.#tree, written);
+    if (node === null) return null;
+    const made = this.#byNode.get(node);
+    if (made !== undefined) return made;
+
+    if (isMap(node)) {
+      const members: Record<string, unknown> = {};
+      this.#byNode.set(node, members);
+      for (const { key, value } of node.items as MapPair[]) {
+        // Also for `__proto__`, which an assignment would not make a member.
+        Object.defineProperty(members, keyText(key), {
+          value: this.of(value),
+          configurable: true,
+          enumerable: true,
+          writable: true,
+        });
+      }
+      return members;
+    }
+    if (isSeq(node)) {
+      const items: unknown[] = [];
+      this.#byNode.set(node, items);
+      for (const item of node.items) items.push(this.of(item as Node));
+      return items;
+    }
+    return isScalar(node) ? node.value : null;
+  }
 }
 
 /** Adds a problem for what is too large or no text; returns whether it can be read. */
@@ -282,8 +322,6 @@ function checkNodes(document: Document.Parsed, addAt: AddAt): Tree["targets"] {
       }
 
       targets.set(alias as Node, target);
-      // The yaml package would compare the alias with every anchor and alias before it, each time.
-      alias.resolve = () => target as Scalar | YAMLMap | YAMLSeq;
       if (targets.size <= scenarioLimits.aliases) return undefined;
       addAt(offset, {
         code: "too_large",

@@ -10,7 +10,7 @@ import {
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The description of a shape, by its path in the root: `<ref>` is any member of a record, `<item>` any item of a list, `<option>` one of several kinds. */
+/** The description of a shape, by its path in the root: `<ref>` is any member of a record, `<name>` its name, `<item>` any item of a list, `<option>` one of several kinds. */
 export type Describe = (shape: Shape, path: readonly string[]) => string | undefined;
 
 const ownDescription: Describe = ({ description }) => description;

@@ -53,7 +53,7 @@ export interface TextKind extends Range {
   readonly noun?: string;
   /** A value to show in a hint. */
   readonly example?: string;
-  /** The code of an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun`. */
+  /** The code of an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun` that has a maximum length. */
   readonly code?: ShapeCode;
   /** The texts that an invalid one probably means, the likeliest first: `90` means `90s` or `90m`. */
   readonly meant?: (text: string) => readonly string[];

@@ -150,8 +150,8 @@ function requireOptions(options: Omit<ServerOptions, "scenario">): void {
   requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionShapes)]);
 
   // The others are checked where the sandbox starts.
-  const given = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
-  const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(given), libraryNotation);
+  const serverOptions = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
+  const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(serverOptions), libraryNotation);
   if (problems.length > 0) throw validationError("Failed to start the server", problems);
 
   const { onDefect } = options;

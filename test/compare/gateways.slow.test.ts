@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { exchange } from "../support/exchange.js";
 import { freePort } from "../support/free-port.js";
+import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { missing } from "../support/programs.js";
 import { runCli } from "../support/run-cli.js";
 import { runProxy } from "../support/running-proxy.js";
@@ -98,5 +99,62 @@ test.each([nginx, haproxy].filter(({ program }) => missing(program) === undefine
     const { code, stdout } = await runCli(["compare", url, "--json", "--probe-limits"], { env });
     const { verdict, assumptions } = JSON.parse(stdout);
     expect([code, verdict, Object.keys(assumptions).length]).toEqual([0, "agrees", 6]);
+  },
+);
+
+/** Serves four nodes in turn, one of which has another text for every 401. */
+async function startNodesInTurn() {
+  let sent = 0;
+  const nodes: string[] = [];
+  for (const name of ["alpha", "beta", "gamma", "delta"]) {
+    const node = await serveProbed((reply) => {
+      sent += 1;
+      if (reply.status === 200) {
+        setIn(reply, "headers.X-Request-Id", `req-${sent}`);
+        setIn(reply, "body.data.usage.today", sent);
+      }
+      if (name === "delta" && reply.status === 401) {
+        setIn(reply, "body.error.message", "A valid key is required.");
+      }
+    });
+    nodes.push(`  server ${name} ${new URL(node.url).host}`);
+  }
+
+  const port = await freePort();
+  const settings = `
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+frontend gateway
+  bind 127.0.0.1:${port}
+  http-request return status 204 if { path /up }
+  default_backend nodes
+backend nodes
+  balance roundrobin
+${nodes.join("\n")}
+`;
+  runProxy("haproxy", settings);
+  const url = `http://127.0.0.1:${port}`;
+  const isUp = () =>
+    exchange(url, { path: "/up" }).then(
+      (response) => response.status,
+      () => undefined,
+    );
+  await expect.poll(isUp).toBe(204);
+  return url;
+}
+
+test.skipIf(missing("haproxy") !== undefined)(
+  "R14 HAProxy with four nodes in turn, one of them with another text for every 401, causes no alarm",
+  async () => {
+    const url = await startNodesInTurn();
+    const { SVC_KEY_LIVE: _, SVC_KEY_ACTIVE: __, ...rejected } = probeKeys;
+    for (let run = 1; run <= 10; run++) {
+      const { stdout } = await runCli(["compare", url, "--json"], { env: rejected });
+      const { differences, verdict } = JSON.parse(stdout);
+      expect([run, differences, verdict]).toEqual([run, [], "agrees_in_part"]);
+    }
   },
 );

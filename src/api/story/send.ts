@@ -48,7 +48,7 @@ export function storyRequest(
 
   const shownHeaders: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) shownHeaders[redactKeys(name)] = redactKeys(value);
-  const shown: SentRequest = {
+  const redacted: SentRequest = {
     method,
     path: redactKeys(target),
     body: body === undefined ? null : redactKeys(body),
@@ -56,7 +56,7 @@ export function storyRequest(
     headers: shownHeaders,
     times: repeat,
   };
-  return { received, shown };
+  return { received, shown: redacted };
 }
 
 /** Sends a request that is no step, with the key of any ref, also of one of which the sandbox has only the hash. Throws `unknown_ref`. */

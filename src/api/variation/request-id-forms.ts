@@ -24,6 +24,6 @@ export function isRequestId(text: string): boolean {
 
 /** A UUID that contains the digits of a request id. */
 function uuidWith(digits: string): string {
-  const all = digits + digits.slice(0, 6);
-  return `${all.slice(0, 8)}-${all.slice(8, 12)}-4${all.slice(12, 15)}-a${all.slice(15, 18)}-${all.slice(18, 30)}`;
+  const uuidDigits = digits + digits.slice(0, 6);
+  return `${uuidDigits.slice(0, 8)}-${uuidDigits.slice(8, 12)}-4${uuidDigits.slice(12, 15)}-a${uuidDigits.slice(15, 18)}-${uuidDigits.slice(18, 30)}`;
 }

@@ -158,8 +158,8 @@ async function execEnvironment(
   noProxy: string,
 ): Promise<Io["env"]> {
   const { certificate, controlToken } = server;
-  const kept = Object.entries(io.env).filter(([name]) => !clientVariable.test(name));
-  const env = Object.fromEntries(kept);
+  const otherVariables = Object.entries(io.env).filter(([name]) => !clientVariable.test(name));
+  const env = Object.fromEntries(otherVariables);
   Object.assign(env, clientEnvironment(sandbox, server));
   env.SVC_SANDBOX_RUN = runFolder;
   // The requests of another version could not be counted.

@@ -72,8 +72,8 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
   const content = isChange ? (yaml ?? JSON.stringify(body)) : null;
 
   const url = new URL(`.${path}`, controlUrl);
-  const sent = fetch(url, { method, headers, cache: "no-store", body: content, signal });
-  const response = await sent.catch(() => {
+  const responded = fetch(url, { method, headers, cache: "no-store", body: content, signal });
+  const response = await responded.catch(() => {
     whyOffline.value = "The sandbox does not respond. Is it still running?";
     throw new ControlError("unreachable", whyOffline.value);
   });

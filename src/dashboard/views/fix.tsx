@@ -138,8 +138,8 @@ export function FixAndSend({ request, above, onSent, isQuiet = false }: FixProps
 
   const send = async () => {
     const body = { ...details?.repeat, key: newRef ?? details?.repeat.key };
-    const sent = await call<ShownSentRequest>("/send", { method: "POST", body });
-    onSent(sent.request.id);
+    const { request: again } = await call<ShownSentRequest>("/send", { method: "POST", body });
+    onSent(again.id);
   };
   const runFix = async () => {
     setIssued(await fix?.run(key as ListedKey, details as ShownRequestDetails));

@@ -26,12 +26,12 @@ export function KeysView() {
   const query = new URLSearchParams({ filter, limit: `${limitInAddress()}` });
   const { data, problem } = useData(`/directory?${query}`);
   const { sections = [], matching = 0, total = 0 } = data ?? {};
-  const shown = sections.flatMap(({ keys }) => keys);
+  const keys = sections.flatMap(({ keys }) => keys);
   const opened = route.value.parts[0];
   useSteadyRow(opened);
 
   const isRead = data !== undefined;
-  const isListed = shown.some(({ ref }) => ref === opened);
+  const isListed = keys.some(({ ref }) => ref === opened);
   const isMissing = isRead && opened !== undefined && !isListed;
   const readKeys = (count: number) => {
     if (count > limitInAddress()) showMoreRows();
@@ -56,12 +56,12 @@ export function KeysView() {
         </p>
       )}
       {isRead && sections.length === 0 && <p class="panel muted">No keys match the filter.</p>}
-      {shown.length > 0 && (
+      {keys.length > 0 && (
         <section class="panel lifelines" aria-label="Lifelines">
           <h2>Lifelines</h2>
           <Lifelines
             key={filter}
-            keys={shown}
+            keys={keys}
             total={matching}
             max={20}
             readKeys={readKeys}
@@ -73,7 +73,7 @@ export function KeysView() {
       {sections.map((section) => (
         <OrganizationPanel key={section.organization.ref} {...section} />
       ))}
-      <MoreRows left={matching - shown.length} />
+      <MoreRows left={matching - keys.length} />
       <KeyDialog />
     </>
   );

@@ -23,7 +23,7 @@ interface SentAgain {
 /** One request: next to the list, or in a narrow window in its place. Escape closes it. A request that it sends again takes its place. */
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const path = `/requests/${encodeURIComponent(id)}` as const;
-  const shown = useData(path).data;
+  const request = useData(path).data;
 
   // The panel gets the focus for each request that is opened, but not for one that it has sent again: the button has it.
   const last = useRef<SentAgain>(undefined);
@@ -51,7 +51,7 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
   return (
     <section class="panel stack detail" aria-label="Request" ref={panel} tabIndex={-1} onKeyDown={close}>
       <header class="bar apart nowrap">
-        <h2>{shown === undefined ? "Request" : <Target request={shown} />}</h2>
+        <h2>{request === undefined ? "Request" : <Target request={request} />}</h2>
         <a class="button quiet" href={list}>
           Close
         </a>

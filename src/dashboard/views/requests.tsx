@@ -13,11 +13,11 @@ export function RequestsView() {
   const opened = route.value.parts[0];
   useSteadyRow(opened);
   const { data, problem } = useData("/requests");
-  const all = data ?? [];
-  const total = all.length;
+  const requests = data ?? [];
+  const total = requests.length;
   const words = filterInAddress().toLowerCase().split(/\s+/).filter(Boolean);
-  const organization = useOrganizationWord(words, all);
-  const matches = filterRequests(all, words, organization).toReversed();
+  const organization = useOrganizationWord(words, requests);
+  const matches = filterRequests(requests, words, organization).toReversed();
   const matching = matches.length;
 
   // The journal keeps no more than 1,000.

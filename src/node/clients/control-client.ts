@@ -125,8 +125,8 @@ export class ControlClient {
   }
 
   async #requests(): Promise<readonly RequestInJson[]> {
-    const read = (data: unknown) => readAs(requestsShape, data);
-    const requests = await this.#get("get the requests of", "/requests", "requests", read);
+    const readRequests = (data: unknown) => readAs(requestsShape, data);
+    const requests = await this.#get("get the requests of", "/requests", "requests", readRequests);
     return requests as readonly RequestInJson[];
   }
 
@@ -201,8 +201,8 @@ export class ControlClient {
     // A server may state the token, and outputs end up in logs.
     const hideToken = (text: string) => (token === undefined ? text : text.replaceAll(token, "…"));
     const failed = (why: string) => {
-      const asked = redactEncoded(method === "GET" ? url.href : this.url);
-      return new SandboxError("usage", `Failed to ${what} ${asked}: ${hideToken(why)}`);
+      const target = redactEncoded(method === "GET" ? url.href : this.url);
+      return new SandboxError("usage", `Failed to ${what} ${target}: ${hideToken(why)}`);
     };
 
     const response = await send(url, {

@@ -113,10 +113,10 @@ export function scenarioFiles(nameOrFile: string, cwd: string, text?: string) {
   const files = [file];
   const load = (name: string, from = nameOrFile) => {
     // As in the files and on the command line, because messages show it.
-    const shown = isAbsolute(name) ? name : join(dirname(from), name);
-    const extended = resolve(cwd, shown);
+    const fileInMessages = isAbsolute(name) ? name : join(dirname(from), name);
+    const extended = resolve(cwd, fileInMessages);
     files.push(extended);
-    return { text: readScenarioFile(extended, name, dirname(file)), file: shown };
+    return { text: readScenarioFile(extended, name, dirname(file)), file: fileInMessages };
   };
   return { text: text ?? readScenarioFile(file, nameOrFile, cwd), load, files };
 }

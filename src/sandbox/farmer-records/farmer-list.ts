@@ -47,13 +47,13 @@ export function farmersOf(
   const count = population.farmers ?? defaultCount;
   const start = population.as_of === undefined ? settings.start : requireInstant(population.as_of);
 
-  let made: MadeFarmers | undefined;
+  let farmers: MadeFarmers | undefined;
   const allFarmers = () => {
     if (make === undefined) {
       throw new SandboxError("usage", "This sandbox has no farmers.", { part: "farmers" });
     }
-    made ??= make({ seed, start, locale: population.locale });
-    return made;
+    farmers ??= make({ seed, start, locale: population.locale });
+    return farmers;
   };
 
   const at = (index: number): Farmer => {

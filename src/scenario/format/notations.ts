@@ -1,7 +1,6 @@
 import { camelSpelling } from "../../schema/json.js";
 import { type Notation, plainJson } from "../../schema/notation.js";
 import aliases from "./aliases.json" with { type: "json" };
-import { yamlHint } from "./yaml-hints.js";
 
 // How the callers of a sandbox write values.
 
@@ -25,10 +24,3 @@ export const libraryNotation: Notation = {
 
 /** A scenario as a value, and faults: the fields of the format, as they are. */
 export const valueNotation: Notation = { ...jsonNotation, language: "javascript", whole: "the value" };
-
-export const yamlNotation: Notation = {
-  ...jsonNotation,
-  language: "yaml",
-  whole: "the scenario",
-  hintOf: yamlHint,
-};

@@ -1,10 +1,20 @@
+import type { Notation } from "../../schema/notation.js";
 import type { Mistake } from "../../schema/problem.js";
 import { hasField, isMapping, type Shape, shapeAt, valueAt } from "../../schema/shape.js";
+import { jsonNotation } from "./notations.js";
 
 // Mistakes that only YAML has: what is valid there means something else than it looks like.
 
+/** A scenario as a text. */
+export const yamlNotation: Notation = {
+  ...jsonNotation,
+  language: "yaml",
+  whole: "the scenario",
+  hintOf: yamlHint,
+};
+
 /** The hint for a mistake of YAML: the first row that knows it. */
-export function yamlHint(mistake: Mistake, root: Shape, whole: unknown): string | undefined {
+function yamlHint(mistake: Mistake, root: Shape, whole: unknown): string | undefined {
   for (const hintOf of hints) {
     const hint = hintOf(mistake, root, whole);
     if (hint !== undefined) return hint;

@@ -276,8 +276,8 @@ async function runRoute(route: Route, server: ControlServer, request: Request, r
     response.status(204).end();
     return;
   }
-  const shown = route.isBare ? json : { data: json };
-  const { type, text } = result instanceof TextResponse ? result : jsonResponse(shown);
+  const responseBody = route.isBare ? json : { data: json };
+  const { type, text } = result instanceof TextResponse ? result : jsonResponse(responseBody);
   response.status(route.status ?? 200).type(type);
   await sendCompressed(request, response, Buffer.from(text));
 }
@@ -287,8 +287,8 @@ function checkedBody(route: Route, request: Request): unknown {
   // A GET has no body to look at.
   if (route.method === "GET") return {};
   const text = bodyText(request);
-  const sent = text === "" ? {} : parseJson(text);
-  return checkInput(controlBodies[route.body ?? "nothing"], sent, "The body is not valid", jsonNotation);
+  const callBody = text === "" ? {} : parseJson(text);
+  return checkInput(controlBodies[route.body ?? "nothing"], callBody, "The body is not valid", jsonNotation);
 }
 
 function bodyText({ body }: Request): string {

@@ -138,16 +138,16 @@ function directoryOf(sandbox: SandboxState, query: ValueOf<typeof directoryQuery
   const sections = [];
   let matching = 0;
   for (const owner of sandbox.registry.organizations.values()) {
-    const found = matchingKeys(words, owner, now);
+    const matches = matchingKeys(words, owner, now);
     const room = Math.max(0, limit - matching);
     // Also counts those that are not listed.
-    matching += found.length;
+    matching += matches.length;
 
     if (owner.keys.length === 0) {
       const isListed = sections.length < limit && hasAll(words, organizationText(owner));
       if (isListed) sections.push(directorySection(sandbox, owner, [], now));
-    } else if (found.length > 0 && room > 0) {
-      sections.push(directorySection(sandbox, owner, found.slice(0, room), now));
+    } else if (matches.length > 0 && room > 0) {
+      sections.push(directorySection(sandbox, owner, matches.slice(0, room), now));
     }
   }
   return { sections, matching, total: sandbox.registry.keys.size };
