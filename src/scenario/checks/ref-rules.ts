@@ -88,14 +88,14 @@ export function checkRef(
   field: FieldPath,
   facts: Pick<Facts, "refs" | "addProblem">,
 ): void {
-  const known = facts.refs[kind];
-  if (ref === undefined || known.has(ref)) return;
+  const knownRefs = facts.refs[kind];
+  if (ref === undefined || knownRefs.has(ref)) return;
   const problem = {
     code: `unknown_${kind}_ref`,
     field,
     message: `there is no ${kind} ${quote(ref)}`,
   } as const;
-  facts.addProblem(problem, () => knownRefsHint(ref, known, `${kind}s`));
+  facts.addProblem(problem, () => knownRefsHint(ref, knownRefs, `${kind}s`));
 }
 
 function knownRefsHint(ref: string, known: Facts["refs"]["key"], things: string): string {
