@@ -58,10 +58,10 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
     return [withRequest(attempt, missing)];
   }
 
-  // Whatever the response shows, it must not repeat the key.
+  // Whatever the response shows of its outcome, it must not contain a key.
   const found: PlaceDifference[] = [];
-  for (const at of response.repeatsKeyAt) {
-    found.push(differenceAt(at, "R34", "no key", "the key that was sent"));
+  for (const at of response.hasKeyAt) {
+    found.push(differenceAt(at, "R34", "no key", "a key"));
   }
 
   switch (evidence.kind) {

@@ -48,8 +48,7 @@ export interface SandboxState extends StartState {
   readonly journal: Journal;
   /** Counts the requests for the report: the client stays the same after a restart. */
   readonly counters: Counters;
-  /** A server or a command sets it. */
-  invocation: Invocation;
+  readonly invocation: Invocation;
 }
 
 /** The part of a sandbox's state that a restart replaces, with its own scenario or another one; `replaceState` changes it. */
@@ -135,6 +134,8 @@ export interface Surroundings {
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
   readonly run?: ConditionedRun | undefined;
+  /** Default: that of a server without HTTPS, by the name of the program. */
+  readonly invocation?: Invocation | undefined;
 }
 
 /** All that a sandbox starts with, checked; `checkedStart` makes it. */

@@ -45,11 +45,11 @@ const startOptionsShape = s.mapping({
   profile: s.optional(s.choice(profiles)),
 });
 
-const defaultInvocation: Invocation = {
-  curlOptions: "",
-  certify: "svc-sandbox certify",
-  command: "npm test",
-};
+/** How the user reaches a server and certifies a client. `program`: how svc-sandbox is started. */
+export function invocationOfServer(program = "svc-sandbox", isSecure = false): Invocation {
+  const curlOptions = isSecure ? "-k" : "";
+  return { curlOptions, certify: `${program} certify`, command: "npm test" };
+}
 
 /** The options of a start among others, such as all flags of a command. */
 export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
@@ -63,7 +63,7 @@ export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): St
 export function checkedStart(
   { scenario, name, text }: NamedScenario,
   options: StartOptions,
-  { platform, run }: Surroundings,
+  { platform, run, invocation }: Surroundings,
 ): Start {
   const { seed, frozen, profile } = options;
   const now = options.now === undefined ? undefined : requireInstant(options.now);
@@ -73,7 +73,7 @@ export function checkedStart(
   const checked: CheckedOptions = { seed, now, frozen, profile };
   const started = withOptions(scenario, checked);
   if (seed !== undefined) requireDistinctValues(started);
-  return { name, scenario: started, text, options: checked, platform, run };
+  return { name, scenario: started, text, options: checked, platform, run, invocation };
 }
 
 /**
@@ -89,14 +89,14 @@ export function startSandbox(start: Start): SandboxState {
 
 /** A sandbox that has run nothing yet, not even what is due. */
 export function sandboxAtStart(start: Start): SandboxState {
-  const { platform, run, options } = start;
+  const { platform, run, options, invocation = invocationOfServer() } = start;
   return {
     ...stateAtStart(start),
     platform,
     run,
     startOptions: options,
     counters: new Counters(),
-    invocation: defaultInvocation,
+    invocation,
     journal: new Journal(),
   };
 }
