@@ -101,7 +101,7 @@ test("a 401 that comes again after the last request, and after each in turn, is 
   expect(result?.kind).toBe("failed");
   expect(names.filter((name) => name === "resend.401")).toHaveLength(2 + 8);
   expect(problems.map(({ sentence }) => sentence)).toEqual([
-    "Sends ACTIVE again after a 401 (request active-3), and not after a 404",
+    "Sends ACTIVE again after a 401 (request active-3), and not after a 404: by the client, or by its runner's retry of a failed test",
   ]);
 });
 
@@ -175,7 +175,7 @@ test("a 429 that comes too soon twice is a problem, also after waits and if a la
     first: early(300),
   });
   expect(problems.map(({ sentence }) => sentence)).toEqual([
-    "Sends ACTIVE again 310 ms after a 429 with `Retry-After: 4` (request active-3)",
+    "Sends ACTIVE again 310 ms after a 429 with `Retry-After: 4` (request active-3): by the client, or by its runner's retry of a failed test",
   ]);
 });
 
