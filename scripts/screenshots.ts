@@ -33,7 +33,7 @@ const pictures: readonly Picture[] = [
     view: "story",
     scenario: "rotation",
     shows: ".lifelines-axis",
-    height: 480,
+    height: 620,
     steps: 13,
     act: showLifelines,
   },

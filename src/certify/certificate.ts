@@ -136,8 +136,10 @@ export function certifyResultOf(certification: Certification, about: AboutCall):
   if (plain === undefined) return undefined;
 
   const others = scenarios.filter((name) => name !== about.scenario);
+  let verdict = verdictOf(certification);
+  // A problem comes first: a command that sends nothing may still print a key.
   const hasNoRequest = plain.report.requests === 0 && plain.result === "passed";
-  const verdict = hasNoRequest ? "no_request" : verdictOf(certification);
+  if (hasNoRequest && verdict !== "failed") verdict = "no_request";
   const facts = {
     ...about,
     verdict,
@@ -153,7 +155,7 @@ export function certifyResultOf(certification: Certification, about: AboutCall):
   return redactValue(facts as CertifyResult, redactEncoded);
 }
 
-/** The verdict of a certificate whose plain run sent requests, or failed. */
+/** The verdict by what was judged, whether or not the plain run sent a request. */
 export function verdictOf({
   checks,
   problems,

@@ -36,6 +36,35 @@ test("a plain run that fails names the profile typical only if it always decides
   );
 });
 
+/** What to do about a plain run that fails, if certify is stopped after so many runs, of which those with `typical` pass. */
+async function whatToDoStoppedAfter(count: number): Promise<string | undefined> {
+  let made = 0;
+  const run: ClientRunner["run"] = async ({ conditions }) => {
+    made += 1;
+    if (made > count) return notMade;
+    return runEnd({ result: conditions.profile === "typical" ? "passed" : "failed" });
+  };
+  const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
+  return (await certify(plan, { run, onEnd() {}, separateRuns() {} })).unusable?.whatToDo;
+}
+
+test("a stopped certify does not say that the command always fails", async () => {
+  for (const count of [1, 2, 3, 4, 5]) {
+    expect(await whatToDoStoppedAfter(count)).toBe("Run certify again.");
+  }
+});
+
+test("a command that cannot be started is started once", async () => {
+  let count = 0;
+  const run: ClientRunner["run"] = async () => {
+    count += 1;
+    return runEnd({ result: "failed", code: null, failure: new Error("not found") });
+  };
+  const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
+  const { plain, checks } = await certify(plan, { run, onEnd() {}, separateRuns() {} });
+  expect([count, plain?.failure?.message, checks]).toEqual([1, "not found", []]);
+});
+
 const covering = reportCovering("401.revoked", "200.test");
 const report = { ...covering, coverage: { ...covering.coverage, covered: 5 } };
 const point = { row: "etag", variant: "weak", status: 200 };

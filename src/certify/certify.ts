@@ -8,7 +8,6 @@ import { nameOf } from "./check.js";
 import type { ClientRun, ClientRunner } from "./client-run.js";
 import { judgeFaults } from "./faults.js";
 import {
-  countingEvidence,
   type Finding,
   failedResult,
   findDependency,
@@ -21,6 +20,7 @@ import {
   type Reason,
   type ResultOfCheck,
   type RunEvidence,
+  runNotMade,
   singleCheck,
 } from "./judgment.js";
 import { againCommandOfRun, type CertifyPlan, coverageEvidence, onlyEvidence } from "./plan.js";
@@ -55,6 +55,8 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
   const runs = new Runs(plan, runner);
   const plain = await runs.first(plainRun);
   if (plain.kind === "not_made") return certificationOf(runs, nothingJudged);
+  // The command could not be started, which the caller says.
+  if (plain.failure !== undefined) return certificationOf(runs, nothingJudged);
 
   const usable = await plainEvidence(plain, runs);
   if (usable.kind === "not_judged") {
@@ -159,10 +161,8 @@ function certificationOf(runs: Runs, judgment: Judgment, unusable?: Reason): Cer
 
 /** Whether the plain run shows enough for any check. */
 async function plainEvidence(plain: ClientRun, runs: Runs): Promise<RunEvidence> {
-  const { result, code, report, failure } = plain;
+  const { result, code, report } = plain;
   if (result === "passed") return coverageEvidence(report);
-  // The command could not be started, which its caller says.
-  if (failure !== undefined) return countingEvidence;
   if (result === "timed_out") return notJudged(whyEndless(report));
   return notJudged(await whyPlainFails(`the command fails in the plain run with exit code ${code}`, runs));
 }
@@ -184,7 +184,9 @@ async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
     }
     if (await passes("typical")) continue;
 
-    if (runs.isStopped || pair === 1) return failsAlways;
+    // A run that was not made leaves open whether the command always fails.
+    if (runs.isStopped) return { why, whatToDo: runNotMade.whatToDo };
+    if (pair === 1) return failsAlways;
     return { why: `${why}, and passes and fails with \`--profile typical\``, whatToDo: findDependency };
   }
   return {

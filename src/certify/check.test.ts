@@ -34,8 +34,8 @@ test("a name of --only asks for each check whose words begin with its own, and n
 });
 
 test("only varied.N is the name of a seed", () => {
-  const names = ["varied.3", "varied", "varied.mixed", "varied.3.4", "varied.-1", "answer.3"];
-  expect(names.map((name) => seedIn(readPattern(name)))).toEqual([3, ...Array(5).fill(undefined)]);
+  const names = ["varied.3", "varied", "varied.mixed", "varied.3.4", "varied.-1", "varied.03", "answer.3"];
+  expect(names.map((name) => seedIn(readPattern(name)))).toEqual([3, ...Array(6).fill(undefined)]);
 });
 
 test("a name of an answer asks for outcomes by their id, and one of a resend by their status and code", () => {

@@ -111,10 +111,10 @@ export function asksForOutcome({ group, rest }: CheckPattern, outcome: OutcomeId
   return beginsWith([String(status), String(code)], rest);
 }
 
-/** The seed of a varied run that a name of `--only` asks for, such as `varied.3`; `undefined` for any other name. */
+/** The seed of a varied run that a name of `--only` asks for, such as `varied.3`; `undefined` for any other name, such as `varied.03`. */
 export function seedIn({ group, rest }: CheckPattern): number | undefined {
   const [seed = "", ...more] = rest;
-  const isSeed = group === "varied" && more.length === 0 && /^\d{1,15}$/.test(seed);
+  const isSeed = group === "varied" && more.length === 0 && /^(?:0|[1-9]\d{0,14})$/.test(seed);
   return isSeed ? Number(seed) : undefined;
 }
 

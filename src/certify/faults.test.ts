@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { handMade, type NamedRun, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import { handMade, type NamedRun, reasonOf, sentKey, sentTimes } from "../../test/certify/hand-made.js";
 import type { PlannedRun, RunEnd, SentKey } from "./client-run.js";
 import { judgeFaults } from "./faults.js";
 
@@ -61,6 +61,30 @@ test("a fault shows nothing if the command passes when the response is the wrong
     onRequest?.gets.kind !== "fault" ? { replacedCount: 1, sent: plainKeys, points: [point] } : survived,
   );
   expect(results).toEqual(["the command passes when the first request with a key that works gets a 401"]);
+});
+
+test("a fault whose wrong response makes the command fail only in some runs, or not end, says so", async () => {
+  const why = async (endOf: (before: number) => RunEnd["result"]) => {
+    const only = ["fault.reset", "varied.1"];
+    const { runs } = await handMade(
+      ({ conditions: { onRequest } }, before) => {
+        if (onRequest?.gets.kind === "fault") return survived;
+        const isWrong = onRequest?.gets.kind === "wrong_answer";
+        return {
+          sent: plainKeys,
+          points: [point],
+          ...(isWrong && { result: endOf(before), replacedCount: 1 }),
+        };
+      },
+      { only },
+    );
+    const { checks } = await judgeFaults(runs);
+    return reasonOf(checks[0]?.result)?.why;
+  };
+  expect(await why((before) => (before === 0 ? "failed" : "passed"))).toBe(
+    "the command fails, but only in some runs",
+  );
+  expect(await why(() => "timed_out")).toBe("the command did not end in time");
 });
 
 test("a fault that shows nothing says so if the key was sent again after the wrong response", async () => {

@@ -18,6 +18,7 @@ import {
   type ResultOfCheck,
   type RunEvidence,
   runNotMade,
+  runTooLate,
   singleCheck,
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
@@ -39,7 +40,7 @@ interface HitRequests {
   readonly kind: "target";
   readonly outcome: OutcomeId;
   /** Whether surviving shows something: a test uses the response, since the command fails with the wrong one. */
-  readonly use: RunEvidence;
+  readonly useEvidence: RunEvidence;
   /** The most requests that end there in a run without a fault, also in one that fails. One more is a repetition after the fault. */
   readonly mostRequests: number;
 }
@@ -108,25 +109,35 @@ async function findFaultTarget(runs: Runs): Promise<HitRequests | NotJudged> {
   const [firstOutcome] = outcomes;
   if (firstOutcome === undefined) return notJudged(noRequest);
 
-  // A test uses the response if the command fails with the wrong one.
+  // Of the reasons of several outcomes, the first one is told that says more than that nothing uses the response.
   let whyUnused = responseNotUsed;
   for (const outcome of outcomes) {
     const wrong = await runFirstWrongAnswer(runs, outcome);
-    if (wrong.kind === "not_made") continue;
-
-    const inPlain = countRequests(plain, outcome);
-    const inWrong = countRequests(wrong, outcome);
-    if (isNoticed(wrong)) {
-      const use = await runs.failureEvidence(wrong);
-      if (use.kind === "counts") {
-        return { kind: "target", outcome, use, mostRequests: Math.max(inPlain, inWrong) };
-      }
-    } else if (wrong.result === "passed" && inWrong > inPlain) {
-      whyUnused = sentAgainAfter401;
+    const useEvidence = await evidenceOfUse(runs, outcome, wrong);
+    if (wrong.kind === "ended" && useEvidence.kind === "counts") {
+      const mostRequests = Math.max(countRequests(plain, outcome), countRequests(wrong, outcome));
+      return { kind: "target", outcome, useEvidence, mostRequests };
     }
+    if (useEvidence.kind === "not_judged" && whyUnused === responseNotUsed) whyUnused = useEvidence.reason;
   }
-  const use = notJudged(whyUnused);
-  return { kind: "target", outcome: firstOutcome, use, mostRequests: Number.POSITIVE_INFINITY };
+  const useEvidence = notJudged(whyUnused);
+  return { kind: "target", outcome: firstOutcome, useEvidence, mostRequests: Number.POSITIVE_INFINITY };
+}
+
+/** A test uses the response if the command fails with the wrong one. */
+async function evidenceOfUse(
+  runs: Runs,
+  outcome: OutcomeId,
+  wrong: ClientRun | NotMade,
+): Promise<RunEvidence> {
+  if (wrong.kind === "not_made") return notJudged(runNotMade);
+  if (wrong.result === "timed_out") return notJudged(runTooLate);
+  if (isNoticed(wrong)) return runs.failureEvidence(wrong);
+
+  const isSentAgain = countRequests(wrong, outcome) > countRequests(runs.plain, outcome);
+  if (wrong.result === "passed" && isSentAgain) return notJudged(sentAgainAfter401);
+  const evidence = passEvidence(runs.plain, wrong, "replaced");
+  return evidence.kind === "not_judged" ? evidence : notJudged(responseNotUsed);
 }
 
 /** The successes of requests that a fault may hit: first those that come equally often in each run. */
@@ -160,7 +171,7 @@ function countRequests({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId): numb
 function resultWithoutProblem(
   fault: FaultOutcomeId,
   run: ClientRun | NotMade,
-  { use }: HitRequests,
+  { useEvidence }: HitRequests,
   runs: Runs,
 ): ResultOfCheck {
   if (run.kind === "not_made") return notJudged(runNotMade);
@@ -171,7 +182,7 @@ function resultWithoutProblem(
 
   const evidence = passEvidence(runs.plain, run, "replaced");
   if (evidence.kind === "not_judged") return evidence;
-  if (use.kind === "not_judged") return use;
+  if (useEvidence.kind === "not_judged") return useEvidence;
 
   // If no request follows the one that was hit, the client may have given up; a delayed response still comes.
   const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);

@@ -94,7 +94,7 @@ export const failedResult = { kind: "failed" } as const;
 export const countingEvidence = { kind: "counts" } as const;
 export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
 
-/** A part of the runs that was not asked for. */
+/** Nothing was tried: no run was asked for, or the plain run shows too little for any other. */
 export const nothingJudged: Judgment = { checks: [], problems: [], notes: [] };
 
 /** Returns the judgment of a single check. */

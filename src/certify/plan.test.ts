@@ -3,7 +3,7 @@ import { reasonOf } from "../../test/certify/hand-made.js";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import { coverageEvidence, onlyEvidence, timeoutsFor } from "./plan.js";
+import { coverageEvidence, onlyEvidence, timeoutsFor, variedSeeds } from "./plan.js";
 
 const report = clientReport(startFrozen("key-states"));
 const { coverage, announced } = report;
@@ -78,4 +78,8 @@ test("a name of --only shows something if one of its checks is judged", () => {
   expect(reasonOf(onlyEvidence({ only: ["fault.slow", "fault.hang"] }, [open, held], report))?.why).toBe(
     "fault.hang: no request was hit",
   );
+});
+
+test("a seed that --only names again is one seed", () => {
+  expect(variedSeeds({ only: ["varied.1", "varied.3", "varied.1"], firstSeed: 1 })).toEqual([1, 3]);
 });

@@ -46,19 +46,19 @@ export function isWanted({ only }: Pick<CertifyPlan, "only">, check: Check): boo
   return only === undefined || only.some((name) => asksFor(name, check));
 }
 
-/** The seeds of the varied runs. */
+/** The seeds of the varied runs, each once. */
 export function variedSeeds({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
-  const seeds: number[] = [];
+  const seeds = new Set<number>();
   if (only === undefined || only.includes("varied")) {
-    for (let seed = firstSeed; seed < firstSeed + seedCount; seed++) seeds.push(seed);
-    return seeds;
+    for (let seed = firstSeed; seed < firstSeed + seedCount; seed++) seeds.add(seed);
+    return [...seeds];
   }
 
   for (const name of only) {
     const seed = seedIn(readPattern(name));
-    if (seed !== undefined) seeds.push(seed);
+    if (seed !== undefined) seeds.add(seed);
   }
-  return seeds;
+  return [...seeds];
 }
 
 /** The words of a command of svc-sandbox that shows a problem again, with the flags that its run needs. */

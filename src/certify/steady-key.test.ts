@@ -113,3 +113,14 @@ test("a key that was sent twice and also rejected is named first, and the defaul
     "the plain run sent SVC_KEY_LIVE once",
   );
 });
+
+test("of keys that were sent twice and rejected once, the reason names the default key", async () => {
+  const [live, active, legacy] = ["live", "active", "legacy"].map((key) => sentKey(key, {}, rejected));
+  for (const keys of [
+    [active, live, legacy],
+    [live, active, legacy],
+    [live, legacy, active],
+  ]) {
+    expect(await refOf(sending(keys as SentKey[]))).toMatch(/^SVC_KEY_ACTIVE got a 401 /);
+  }
+});

@@ -111,8 +111,9 @@ export async function countEvidence(runs: Runs, key: SteadyKey): Promise<RunEvid
 /** Why there is no key that works and comes twice. A key that was sent twice, but also rejected, is named first. */
 function noRepeatedKey({ plain, plan: { defaultKey } }: Runs, working: readonly SteadyKey[]): Reason {
   const spoiled = plain.sent.filter(({ isUnknown, requests }) => !isUnknown && requests.length > 1);
-  const byDefault = spoiled.toSorted(({ key }) => (key === defaultKey ? -1 : 0));
-  for (const { key, requests } of byDefault) {
+  const ofDefault = spoiled.filter(({ key }) => key === defaultKey);
+  const ofOthers = spoiled.filter(({ key }) => key !== defaultKey);
+  for (const { key, requests } of [...ofDefault, ...ofOthers]) {
     const rejected = requests.find(({ outcome }) => !isSuccess(outcome));
     if (rejected === undefined || !requests.some(({ outcome }) => isSuccess(outcome))) continue;
     const { status } = outcomeRow(rejected.outcome);

@@ -61,7 +61,7 @@ export function completedWith(attempts: readonly Attempt[], status: number): Com
   return ofStatus.filter((one): one is CompletedAttempt => one.response?.status === status);
 }
 
-/** A value that was read from a response. */
+/** A reading of a value, as far as its outcome is named: the attempt with the response that has the value. */
 interface ReadAttempt {
   readonly attempt: CompletedAttempt;
 }

@@ -10,7 +10,7 @@ import { notesOnNames, notesOnVariables } from "./notes.js";
 import { type Comparison, judgeOutcomes } from "./result.js";
 import { valuesUnlikeKeyStates } from "./seen.js";
 import { type CompareOptions, type NotTheApi, type Send, Session, type SessionProgress } from "./session.js";
-import { compareSuccesses } from "./successes.js";
+import { compareSuccesses, whysUsageOpen } from "./successes.js";
 
 /** Sends the requests of a comparison, and judges what came of them. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
@@ -29,6 +29,9 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     ...rejections.differences,
     ...compareSuccesses(attempts),
   ]);
+  for (const [outcome, why] of whysUsageOpen(attempts)) {
+    if (!untried.has(outcome)) session.skip(outcome, why);
+  }
   const { uncompared } = rejections;
   const unjudged = rejections.unjudged.map(({ place, why, causes }) => {
     return { at: place.name, why, outcomes: causes };

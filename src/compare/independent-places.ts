@@ -15,7 +15,7 @@ export function independentPlaces<Differing extends DifferingPlace>(
   places: readonly Differing[],
 ): Differing[] {
   const missing = new Set<string>();
-  const aroundMissing = new Set<string>();
+  const parentsOfMissing = new Set<string>();
   let isHeaderMissing = false;
   let isMemberDifferent = false;
   let isBodyDifferent = false;
@@ -24,12 +24,12 @@ export function independentPlaces<Differing extends DifferingPlace>(
     if (place.kind === "body") isBodyDifferent = true;
     if (!isMissing) continue;
     missing.add(placeId(place));
-    if (place.around !== undefined) aroundMissing.add(placeId(place.around));
+    if (place.parent !== undefined) parentsOfMissing.add(placeId(place.parent));
     if (place.kind === "header") isHeaderMissing = true;
   }
 
   return places.filter(({ place }) => {
-    const { kind, name, around } = place;
+    const { kind, name, parent } = place;
     // The text of the body has its members.
     if (kind === "body") return !isMemberDifferent;
     // The names of the headers follow from a header that is missing. Their order can differ by itself.
@@ -38,9 +38,9 @@ export function independentPlaces<Differing extends DifferingPlace>(
       return !isMemberDifferent && !isBodyDifferent;
     }
 
-    // What is in a missing value is missing, too.
-    if (around !== undefined && missing.has(placeId(around))) return false;
-    // A value that has only the names of its members differs by the one that is missing.
-    return missing.has(placeId(place)) || !aroundMissing.has(placeId(place));
+    // A member of a missing mapping is missing, too, and so is a parameter of a missing header.
+    if (parent !== undefined && missing.has(placeId(parent))) return false;
+    // The text of a parent is the names of what is in it: it differs because one of these is missing.
+    return missing.has(placeId(place)) || !parentsOfMissing.has(placeId(place));
   });
 }

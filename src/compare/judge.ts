@@ -58,10 +58,10 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
     return [withRequest(attempt, missing)];
   }
 
-  // Whatever the response shows, it must not repeat the key.
+  // Whatever the response shows of its outcome, it must not contain a key.
   const found: PlaceDifference[] = [];
-  for (const at of response.repeatsKeyAt) {
-    found.push(differenceAt(at, "R34", "no key", "the key that was sent"));
+  for (const at of response.hasKeyAt) {
+    found.push(differenceAt(at, "R34", "no key", "a key"));
   }
 
   switch (evidence.kind) {
@@ -249,11 +249,11 @@ export function undocumentedNames(response: RedactedResponse): string[] {
   return names;
 }
 
-function unknownMembers(shape: Shape, value: unknown, around = "$"): string[] {
+function unknownMembers(shape: Shape, value: unknown, parent = "$"): string[] {
   if (shape.kind !== "mapping" || !isMapping(value)) return [];
   const unknown: string[] = [];
   for (const [name, member] of Object.entries(value)) {
-    const at = `${around}.${name}`;
+    const at = `${parent}.${name}`;
     const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
     // Not what is in it: names there may be data.
     if (field === undefined) unknown.push(shownText(at));

@@ -28,7 +28,10 @@ interface NeededKey {
 /** The variables of a working key of any kind. */
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
-/** In the order in which they are tried: outcomes that test a rule of their own come first. */
+/**
+ * In the order of the report. Those without a variable are tried first, limits last, and the others in this order: if
+ * `--max-requests` is too low for all, keys of an old form and of rotations are left out first.
+ */
 const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "401.missing": { rule: "R9", variables: [] },
   "401.malformed": { rule: "R10", variables: [] },

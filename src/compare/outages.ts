@@ -7,7 +7,8 @@ import { isHtml, memberIn } from "./response.js";
 // An outage, or a lock of the address or of a key, is no broken rule: it ends a comparison. A response is
 //   foreign      no outcome of the contract has one of its form
 //   wrong        foreign, or a 403 that its outcome does not have: it could be one of an outage or a lock
-//   suspicious   the second wrong one in a row, or a wrong one to a key that has worked
+//   suspicious   the second foreign one in a row, the second wrong one in a row with one status and code, or a wrong one
+//                to a key that has worked
 // A 401 is what rejected keys should get, so only one to a key that has worked shows a lock.
 
 const promisedStatuses = new Set<number>(

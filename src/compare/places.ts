@@ -11,10 +11,10 @@ export interface ResponsePlace {
     | "header_names"
     | "member"
     | "body";
-  /** As a difference shows it: `Server`, `WWW-Authenticate realm`, `$.error.code`. Places of one kind have different names. */
+  /** As a difference shows it: `Server`, `WWW-Authenticate realm`, `$.error.code`. Two places of one kind have two names. */
   readonly name: string;
-  /** The place whose text has the name of this one: the mapping around a member, the header of a parameter. */
-  readonly around?: ResponsePlace;
+  /** The place whose text has the name of this one: the mapping that a member is in, or the header of a parameter. */
+  readonly parent?: ResponsePlace;
 }
 
 /** A place of a response with its text there. */
@@ -36,8 +36,12 @@ const splitMappings = new Set(["$", "$.error", "$.error.details"]);
 /** By R14, only the presence of these is equal. */
 const freeHeaders = new Set(["date", "x-request-id"]);
 
+/** A parameter of a challenge: `realm="api"`, or `max_age=60`. */
 const namedParameter = /([\w-]+) *= *("(?:[^"\\]|\\.)*"|[^\s",]+)/g;
-/** A scheme with parameters. Several challenges in one response are not taken apart. */
+/**
+ * One scheme with parameters between commas, and nothing else: `ApiKey realm="api", error="invalid"`. Several challenges in
+ * one response, such as `Basic realm="a", ApiKey realm="b"`, do not match, and are not taken apart.
+ */
 const oneChallenge = new RegExp(`^([\\w-]+) +((?:${namedParameter.source}(?: *, *(?!$)|$))+)$`);
 
 /** The text of a place that users see, and which tells places of all kinds apart. */
@@ -76,7 +80,7 @@ function splitHeaders(response: RedactedResponse): PlacedText[] {
     const names = pairs.map(([name]) => name);
     valuesByName.set(headerName, `${scheme} ${names.join(", ")}`);
     for (const [name, value] of pairs) {
-      const place: ResponsePlace = { kind: "parameter", name: `${headerName} ${name}`, around: header };
+      const place: ResponsePlace = { kind: "parameter", name: `${headerName} ${name}`, parent: header };
       parameters.push({ place, text: value });
     }
   }
@@ -121,10 +125,15 @@ function splitValue(place: ResponsePlace, value: unknown): PlacedText[] {
   // Which details there are, and in which order, is a place of its own.
   if (isDetails(place)) placed.push({ place, text: `members ${names.join(", ")}` });
   for (const name of names) {
-    const member: ResponsePlace = { kind: "member", name: `${place.name}.${name}`, around: place };
+    const member: ResponsePlace = { kind: "member", name: nameOfMember(place, name), parent: place };
     placed.push(...splitValue(member, value[name]));
   }
   return placed;
+}
+
+/** Quotes a name with a dot: `{"a.b": 1}` has the place `$["a.b"]`, and `{"a": {"b": 1}}` has `$.a.b`. */
+function nameOfMember(parent: ResponsePlace, name: string): string {
+  return name.includes(".") ? `${parent.name}[${JSON.stringify(name)}]` : `${parent.name}.${name}`;
 }
 
 function isSplit(place: ResponsePlace): boolean {
@@ -132,7 +141,7 @@ function isSplit(place: ResponsePlace): boolean {
 }
 
 /** Whether a place is `error.details`, or in it. */
-function isDetails({ name, around }: ResponsePlace): boolean {
+function isDetails({ name, parent }: ResponsePlace): boolean {
   if (name === "$.error.details") return true;
-  return around !== undefined && isDetails(around);
+  return parent !== undefined && isDetails(parent);
 }

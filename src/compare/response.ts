@@ -13,8 +13,8 @@ export interface RedactedResponse extends Pick<RawResponse, "status" | "version"
   readonly json: unknown;
   /** The numbers that `JSON.parse` does not keep as the body has them, by their places: 9223372036854775807, 1.50. */
   readonly numbers: ReadonlyMap<string, string>;
-  /** The places that repeat the sent key: `reason phrase`, `body`, or a header's name. */
-  readonly repeatsKeyAt: readonly string[];
+  /** The places with a key of the comparison, sent or not: `reason phrase`, `body`, or a header's name. */
+  readonly hasKeyAt: readonly string[];
 }
 
 /** Removes the keys of a comparison from texts. */
@@ -53,14 +53,14 @@ export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse
   const json = isTooDeep(parsed) ? undefined : parsed;
 
   // Before the keys are removed. A place has its name once, even if a header is there twice.
-  const repeatsKeyAt = new Set<string>();
-  if (redact.finds(reason)) repeatsKeyAt.add("reason phrase");
+  const hasKeyAt = new Set<string>();
+  if (redact.finds(reason)) hasKeyAt.add("reason phrase");
   for (const [name, value] of headers) {
-    if (redact.finds(name) || redact.finds(value)) repeatsKeyAt.add(redact.text(name));
+    if (redact.finds(name) || redact.finds(value)) hasKeyAt.add(redact.text(name));
   }
   // JSON escapes can hide a key.
   const bodies = [text ?? "", JSON.stringify(json) ?? ""];
-  if (bodies.some(redact.finds)) repeatsKeyAt.add("body");
+  if (bodies.some(redact.finds)) hasKeyAt.add("body");
 
   const redactedText = text && redact.text(text);
   const redactedJson = redactValue(json, redact.text);
@@ -74,7 +74,7 @@ export function readResponse(raw: RawResponse, redact: Redact): RedactedResponse
     text: redactedText,
     json: redactedJson,
     numbers,
-    repeatsKeyAt: [...repeatsKeyAt],
+    hasKeyAt: [...hasKeyAt],
   };
 }
 

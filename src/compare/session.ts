@@ -278,7 +278,7 @@ export class Session {
     const description = describeAttempt(attempt);
     if (sign.kind === "none" || this.#noOutages.has(description)) return;
 
-    // Without a key, a service that works responds as it did at first.
+    // Without a key, no rejected key or lock of one can be the reason for the response.
     const control = await this.#sendOne(withoutKey);
     if (control.kind === "not_sent") {
       this.#endWithOutage(attempt, "outage", "; no request without a key could follow it");
@@ -286,7 +286,15 @@ export class Session {
     }
 
     const status = control.attempt.response?.status;
-    if (status === 429) this.endByLimit(control.attempt);
+    if (status === 429) {
+      // Nobody can tell whether the service still works: what led to this request shows nothing.
+      this.endByLimit(control.attempt);
+      const untilControl = this.attempts.slice(0, -1);
+      takeBack(collectOutage(untilControl, "outage"));
+      return;
+    }
+
+    // A service that works responds as it did at first.
     const statusAtFirst = this.attempts[0]?.response?.status;
     const works = status !== undefined && (status === 401 || status === statusAtFirst);
     if (works) {
@@ -300,9 +308,7 @@ export class Session {
   /** Ends the comparison, and takes back what the latest responses show. */
   #endWithOutage(attempt: Attempt, ending: Ending, detail: string): void {
     this.end(attempt, ending, detail);
-    const why = "its response may be one of an outage, or of a lock";
-    const outage: Evidence = { kind: "outage", why };
-    for (const suspicious of collectOutage(this.attempts, ending)) suspicious.evidence = outage;
+    takeBack(collectOutage(this.attempts, ending));
   }
 
   /** Ends the comparison because of a 429 that is not a key's own limit. */
@@ -322,4 +328,11 @@ export class Session {
     const why = `nothing was sent after ${got}`;
     this.#progress = { kind: "ended_by_response", by: outcome, why, note };
   }
+}
+
+/** Takes back what these attempts show, since an outage or a lock may have responded to them. */
+function takeBack(suspicious: readonly Attempt[]): void {
+  const why = "its response may be one of an outage, or of a lock";
+  const outage: Evidence = { kind: "outage", why };
+  for (const attempt of suspicious) attempt.evidence = outage;
 }

@@ -1,3 +1,4 @@
+import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
 import { type Attempt, type CompletedAttempt, completedWith, isPermitted } from "./attempt.js";
 import { withRequest } from "./judge.js";
@@ -75,9 +76,8 @@ function compareUsage(before: CompletedAttempt, next: CompletedAttempt): Contrac
   if (typeof earlier !== "number" || typeof count !== "number") return [];
   if (count === earlier + 1) return [];
 
-  // A new day may have started in between, with a new minute.
-  const isNewMinute = minuteOfResponse(before.response) !== minuteOfResponse(next.response);
-  if (count === 1 && (earlier > 1 || isNewMinute)) return [];
+  // A new day may have started in between: the count starts again at 1. From 1 to 1, only the dates can rule this out.
+  if (count === 1 && (earlier > 1 || passedMinutes(before, next) !== 0)) return [];
 
   const expected = "one more than in the response before";
   let found = "the same number";
@@ -86,8 +86,29 @@ function compareUsage(before: CompletedAttempt, next: CompletedAttempt): Contrac
   return [withRequest(next, { rules: ["R6", "R24"], at: "$.data.usage.today", expected, found })];
 }
 
+/** How many minutes began between two responses, by their dates; `NaN` if one of them has no date. */
+function passedMinutes(before: CompletedAttempt, next: CompletedAttempt): number {
+  return minuteOfResponse(next.response) - minuteOfResponse(before.response);
+}
+
 function minuteOfResponse(response: RedactedResponse): number {
   return Math.floor(readDate(response) / minute);
+}
+
+/** Returns why it stays open, for these outcomes, whether their key's requests are counted. */
+export function whysUsageOpen(attempts: readonly Attempt[]): ReadonlyMap<PromisedOutcomeId, string> {
+  const whys = new Map<PromisedOutcomeId, string>();
+  const latestByKey = new Map<string | undefined, CompletedAttempt>();
+  for (const next of attempts.filter(isPermitted)) {
+    const before = latestByKey.get(next.apiKey);
+    latestByKey.set(next.apiKey, next);
+    if (before === undefined || outcomeRow(next.outcome).status !== 200) continue;
+
+    const isOneTwice = [before, next].every(({ response }) => memberIn(response, todayPath) === 1);
+    if (!isOneTwice || !Number.isNaN(passedMinutes(before, next))) continue;
+    whys.set(next.outcome, "it is 1 twice, and without a Date, a new day may have begun in between");
+  }
+  return whys;
 }
 
 /** The organization of a key must stay the same (R2). */

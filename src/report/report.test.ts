@@ -64,6 +64,14 @@ test.each(["/other/consents", "/v1/Consents.json", "/V1/CONSENTS/"])(
   },
 );
 
+test("merged reports show how to cover an outcome if one of them does", () => {
+  const sandbox = startInNode({ scenario: bundledScenarios["key-states"], name: "key-states" });
+  const report = clientReport(sandbox);
+  const outcomes = report.outcomes.map((row) => ({ ...row, howToCover: null }));
+  const merged = mergeReports([{ ...report, outcomes }, report]);
+  expect(merged.outcomes).toEqual(report.outcomes);
+});
+
 test("a report without outcomes covers nothing, and reaches no threshold", () => {
   const empty: Report = {
     scenario: "damaged",

@@ -240,16 +240,19 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
 
 function mergeOutcomes(outcomes: readonly ReportedOutcome[]): ReportedOutcome[] {
   return groupsOf(outcomes, (row) => row.outcome).map((rows) => {
-    const { outcome, promised, when, howToCover } = rows[0];
+    const { outcome, promised, when } = rows[0];
     const covered = rows.some((row) => row.covered);
     const count = sum(rows, (row) => row.count);
+    // The first run that can cover the outcome shows how.
+    let howToCover: HowToCover | null = null;
+    if (!covered) howToCover = rows.find((row) => row.howToCover !== null)?.howToCover ?? null;
     return {
       outcome,
       promised,
       covered,
       count,
       when,
-      howToCover: covered ? null : howToCover,
+      howToCover,
     } satisfies EachMember<ReportedOutcome>;
   });
 }

@@ -46,7 +46,7 @@ export class RequestIds {
   }
 
   /** The number of the latest request. */
-  responded(): number {
+  latestNumber(): number {
     return this.#responded;
   }
 
@@ -61,7 +61,8 @@ export class RequestIds {
   }
 }
 
-function seriesOf(number: number): number {
+/** The series of the request with a number; the first one is 0. */
+export function seriesOf(number: number): number {
   return Math.floor(number / seriesLength);
 }
 

@@ -48,8 +48,7 @@ export interface SandboxState extends StartState {
   readonly journal: Journal;
   /** Counts the requests for the report: the client stays the same after a restart. */
   readonly counters: Counters;
-  /** A server or a command sets it. */
-  invocation: Invocation;
+  readonly invocation: Invocation;
 }
 
 /** The part of a sandbox's state that a restart replaces, with its own scenario or another one; `replaceState` changes it. */
@@ -135,6 +134,8 @@ export interface Surroundings {
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
   readonly run?: ConditionedRun | undefined;
+  /** Default: that of a server without HTTPS, by the name of the program. */
+  readonly invocation?: Invocation | undefined;
 }
 
 /** All that a sandbox starts with, checked; `checkedStart` makes it. */
@@ -162,11 +163,11 @@ export interface ConditionedRun {
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
   /** What a client's call gets: what the service does, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, own: OwnResponse) => CallResult;
+  readonly intercept: (sandbox: SandboxState, call: ApiCall, own: WithoutRun) => CallResult;
 }
 
 /** What a sandbox does with a call if no run comes before it. */
-export interface OwnResponse {
+export interface WithoutRun {
   /** What faults see of the call. */
   readonly facts: FaultFacts;
   /** The sandbox's own fault that is due; it has counted the request. */

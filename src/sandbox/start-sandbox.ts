@@ -45,11 +45,11 @@ const startOptionsShape = s.mapping({
   profile: s.optional(s.choice(profiles)),
 });
 
-const defaultInvocation: Invocation = {
-  curlOptions: "",
-  certify: "svc-sandbox certify",
-  command: "npm test",
-};
+/** How the user reaches a server and certifies a client. `program`: how svc-sandbox is started. */
+export function invocationOfServer(program = "svc-sandbox", isSecure = false): Invocation {
+  const curlOptions = isSecure ? "-k" : "";
+  return { curlOptions, certify: `${program} certify`, command: "npm test" };
+}
 
 /** The options of a start among others, such as all flags of a command. */
 export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
@@ -63,7 +63,7 @@ export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): St
 export function checkedStart(
   { scenario, name, text }: NamedScenario,
   options: StartOptions,
-  { platform, run }: Surroundings,
+  { platform, run, invocation }: Surroundings,
 ): Start {
   const { seed, frozen, profile } = options;
   const now = options.now === undefined ? undefined : requireInstant(options.now);
@@ -73,12 +73,12 @@ export function checkedStart(
   const checked: CheckedOptions = { seed, now, frozen, profile };
   const started = withOptions(scenario, checked);
   if (seed !== undefined) requireDistinctValues(started);
-  return { name, scenario: started, text, options: checked, platform, run };
+  return { name, scenario: started, text, options: checked, platform, run, invocation };
 }
 
 /**
  * Starts a sandbox, and runs what is due then. The same scenario, seed and start result in the same ids, names, secrets and
- * request ids. Throws a `ScenarioError` for a step of the timeline whose time is over.
+ * request ids. Throws a `ScenarioError` for a step of the timeline that is before the real time, unless the clock is set: then it runs.
  */
 export function startSandbox(start: Start): SandboxState {
   requireStepsAhead(start);
@@ -89,14 +89,14 @@ export function startSandbox(start: Start): SandboxState {
 
 /** A sandbox that has run nothing yet, not even what is due. */
 export function sandboxAtStart(start: Start): SandboxState {
-  const { platform, run, options } = start;
+  const { platform, run, options, invocation = invocationOfServer() } = start;
   return {
     ...stateAtStart(start),
     platform,
     run,
     startOptions: options,
     counters: new Counters(),
-    invocation: defaultInvocation,
+    invocation,
     journal: new Journal(),
   };
 }
@@ -138,9 +138,13 @@ function runDueAtStart(sandbox: SandboxState): void {
   const unsubscribe = journal.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
   });
-  runDue(sandbox);
-  unsubscribe();
-  timeline.ranAtStart = results;
+  try {
+    runDue(sandbox);
+  } finally {
+    // Also if another listener throws.
+    unsubscribe();
+    timeline.ranAtStart = results;
+  }
 }
 
 /** The state of a scenario at its start. */
@@ -193,7 +197,11 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
   };
 }
 
-/** Throws a `ScenarioError` for a step of the timeline whose time is over, unless the scenario sets its clock: its checks have looked then. */
+/**
+ * Throws a `ScenarioError` for a step of the timeline that is before the real time at which the clock starts. A clock that is
+ * set starts when it is meant to: the checks of the scenario compare its steps with its own time, and a later time from an
+ * option is a sandbox in which the steps before it have run.
+ */
 export function requireStepsAhead({ scenario, platform, run }: Start): void {
   const past = stepsInThePast(scenario, startOfClock(scenario, platform, run));
   if (past.length > 0) throw new ScenarioError(past.map((problem) => problemAt(problem)));

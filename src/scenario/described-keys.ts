@@ -175,15 +175,15 @@ function sharedAmong(
 
   const shared: SharedValue[] = [];
   for (const { owner, field, pinned = "" } of pinnedValues) {
-    const other = ownerByValue.get(pinned);
-    if (other === undefined) {
+    const earlierOwner = ownerByValue.get(pinned);
+    if (earlierOwner === undefined) {
       ownerByValue.set(pinned, owner);
       continue;
     }
     shared.push({
       code,
       field,
-      message: messageOf(quote(other)),
+      message: messageOf(quote(earlierOwner)),
       hint: "give each its own, or remove it and the seed generates one",
     });
   }

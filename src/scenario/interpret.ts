@@ -38,12 +38,12 @@ function isForAnchors(name: string): boolean {
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario(written: WrittenScenario, extendable: Extendable): CheckedScenario {
   const { file } = written;
-  const own = written.scenario;
+  const ownScenario = written.scenario;
   const problems = [...written.problems];
   const addProblem = addingTo(problems);
   const merged = resolveExtends(written, extendable, addProblem);
-  if (own === undefined || merged === undefined) {
-    throw new ScenarioError(problemsInOrder(problems, own, file));
+  if (ownScenario === undefined || merged === undefined) {
+    throw new ScenarioError(problemsInOrder(problems, ownScenario, file));
   }
 
   const spelling = spellingIn(merged);
@@ -53,7 +53,7 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
   });
   removeMembers(merged.fields, extras);
   for (const problem of withRefsOfNames(misshapen, merged.fields)) {
-    addProblem(addInheritedName(problem, own.fields, merged.fields));
+    addProblem(addInheritedName(problem, ownScenario.fields, merged.fields));
   }
 
   // The rules compare fields, so that they need a scenario of the right shape.
@@ -146,17 +146,17 @@ function problemsInOrder(
   const ids = new Set<string>();
   const placed: PlacedProblem[] = [];
   for (const problem of problems) {
-    const found = scenario?.find(problem.field, problem.pointAt ?? "value");
-    const place = problem.place ?? found?.place;
-    const id = fieldIdentity(problem, found?.depth, place);
+    const position = scenario?.find(problem.field, problem.pointAt ?? "value");
+    const place = problem.place ?? position?.place;
+    const id = fieldIdentity(problem, position?.depth, place);
     if (ids.has(id)) continue;
     ids.add(id);
     placed.push({ problem, place, position: positionOf(place, ownSource) });
   }
 
   placed.sort((one, other) => one.position - other.position);
-  const shown = placed.slice(0, maximumProblems);
-  return shown.map(({ problem, place }) => problemAt(problem, place?.describe(), file));
+  const firstProblems = placed.slice(0, maximumProblems);
+  return firstProblems.map(({ problem, place }) => problemAt(problem, place?.describe(), file));
 }
 
 /** The same for all problems of one field, and for a field below an anchor in each place where an alias repeats it. */

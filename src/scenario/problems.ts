@@ -111,10 +111,10 @@ export function addingTo(problems: FieldProblem[]): AddProblem {
 /** A problem as it is shown: at its place, or only in its file. */
 export function problemAt(problem: FieldProblem, place?: Place, file?: string): ScenarioProblem {
   const { code, field, message, hint } = problem;
-  const shown: Writable<ScenarioProblem> = { code, field: pathText(field), message };
-  if (hint !== undefined) shown.hint = hint;
-  if (file !== undefined) shown.file = file;
-  return { ...shown, ...place };
+  const problemInWords: Writable<ScenarioProblem> = { code, field: pathText(field), message };
+  if (hint !== undefined) problemInWords.hint = hint;
+  if (file !== undefined) problemInWords.file = file;
+  return { ...problemInWords, ...place };
 }
 
 /** What the text of a scenario has at each field: it keeps the whole text in memory. */

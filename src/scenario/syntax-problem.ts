@@ -66,11 +66,11 @@ export function syntaxProblem(
   const broken = { text, error, line, lineStart };
 
   let furthest: Repair | undefined;
-  let tried = 0;
+  let repairCount = 0;
   for (const repairsOf of repairs) {
     for (const repair of repairsOf(broken)) {
-      tried += 1;
-      if (tried > maxRepairs) break;
+      repairCount += 1;
+      if (repairCount > maxRepairs) break;
       const { start, end } = repair;
       const next = firstErrorOf(text.slice(0, start) + repair.text + text.slice(end));
       if (next === undefined) return { offset: start, ...repair };
@@ -212,15 +212,15 @@ function* otherIndents({ text, error }: Broken): Generator<Repair> {
     const [, name = ""] = /^ *(?:- )?([^\s:]*)/.exec(block) ?? [];
     const linesAbove = text.slice(0, start).split("\n").reverse();
 
-    const tried = new Set([indent]);
+    const triedIndents = new Set([indent]);
     for (const above of linesAbove.filter((line) => /^ *[^\s#]/.test(line))) {
       // A line with a dash has the indent of its item, and that of the dash.
-      for (const other of [above.search(/[^ -]|$/), indentOf(above)]) {
-        if (tried.has(other) || tried.size > maxIndents) continue;
-        tried.add(other);
+      for (const neighborIndent of [above.search(/[^ -]|$/), indentOf(above)]) {
+        if (triedIndents.has(neighborIndent) || triedIndents.size > maxIndents) continue;
+        triedIndents.add(neighborIndent);
         const reason = `${quote(name)} is not indented like its neighbors`;
-        const hint = `indent it to column ${other + 1}, like ${quote(above.trim())}`;
-        const replacement = shifted(block, other - indent);
+        const hint = `indent it to column ${neighborIndent + 1}, like ${quote(above.trim())}`;
+        const replacement = shifted(block, neighborIndent - indent);
         yield { start, end: start + block.length, text: replacement, reason, hint, offset: start + indent };
       }
     }

@@ -225,8 +225,8 @@ function readDocument(text: string, addAt: AddAt): Document.Parsed | undefined {
     return undefined;
   }
 
-  const found = { code: error.code, message: error.message, offset: start };
-  const { offset, reason, hint } = syntaxProblem(found, text, firstErrorOf);
+  const parserError = { code: error.code, message: error.message, offset: start };
+  const { offset, reason, hint } = syntaxProblem(parserError, text, firstErrorOf);
   if (error.code === "TAG_RESOLVE_FAILED") {
     addAt(offset, { code: "not_plain_data", message: `not plain data: ${reason}`, hint });
   } else {
@@ -418,11 +418,11 @@ function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): Retur
   }
 
   // The place is that of the name, or of the value if the path is found to its end and the value is not empty.
-  let shown = nearest.key;
+  let node = nearest.key;
   const [start, end] = nearest.value?.range ?? [];
   const isFound = depth === path.length;
-  if (isFound && pointAt === "value" && start !== end) shown = nearest.value;
-  const [offset] = shown?.range ?? [0];
+  if (isFound && pointAt === "value" && start !== end) node = nearest.value;
+  const [offset] = node?.range ?? [0];
 
   const value = aliasTarget(tree, nearest.value);
   const scalar = isScalar(value) ? value.source : undefined;
@@ -443,8 +443,8 @@ function fieldIn(tree: Tree, parent: Node | null, step: string | number): Field 
 
 /** The fields of a mapping by name. */
 function pairsOf(tree: Tree, map: YAMLMap): ReadonlyMap<string, MapPair> {
-  const known = tree.pairs.get(map);
-  if (known !== undefined) return known;
+  const cachedPairs = tree.pairs.get(map);
+  if (cachedPairs !== undefined) return cachedPairs;
 
   const pairs = new Map<string, MapPair>();
   for (const pair of map.items as MapPair[]) pairs.set(keyText(pair.key), pair);

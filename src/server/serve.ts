@@ -85,7 +85,6 @@ const tokenBytes = 24;
 /** Serves a sandbox; resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
 export async function serve(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
   const { stateFile, onDefect = () => {} } = options;
-  tellHowToStart(sandbox, options);
   runDue(sandbox);
   const { name, scenario, text } = sandbox;
   const startedAt = nodePlatform.time();
@@ -140,16 +139,6 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
     certificate: certificate?.cert,
     controlUrl: hasControl ? url + controlPath : undefined,
     controlToken: hasControl ? token : undefined,
-  };
-}
-
-/** Tells the sandbox how its user reaches it and starts this program, for the commands in messages. */
-function tellHowToStart(sandbox: SandboxState, { program, tls = false }: ServeOptions & Hosting): void {
-  const { invocation } = sandbox;
-  sandbox.invocation = {
-    ...invocation,
-    certify: program === undefined ? invocation.certify : `${program} certify`,
-    curlOptions: tls === false ? invocation.curlOptions : "-k",
   };
 }
 

@@ -10,7 +10,7 @@ import { loadScenario, nameOfFile } from "../node/files/load-scenario.js";
 import { nodePlatform } from "../node/platform.js";
 import { requireFields, requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
-import { checkedStart } from "../sandbox/start-sandbox.js";
+import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { shapeProblems } from "../schema/check.js";
@@ -113,7 +113,12 @@ export async function startServer(
   const started = await loadSource(scenario, run);
   const startedScenario = () => started;
   const startOptions = run?.optionsFor(rest) ?? rest;
-  const start = checkedStart(started, startOptions, { platform: nodePlatform, run: run?.conditionedRun });
+  const isSecure = rest.tls !== undefined && rest.tls !== false;
+  const start = checkedStart(started, startOptions, {
+    platform: nodePlatform,
+    run: run?.conditionedRun,
+    invocation: invocationOfServer(undefined, isSecure),
+  });
   const onProblem = rest.onDefect ?? (() => {});
 
   const { sandbox, stateFile } = await openSandbox(start, { name: file, startedScenario, onProblem });

@@ -3,12 +3,15 @@ import {
   certificateJson,
   certificateJsonSchema,
   certificateLayout,
+  certifyResultOf,
   verdictOf,
 } from "../../src/certify/certificate.js";
 import { certificateText } from "../../src/certify/certificate-text.js";
 import { notJudged } from "../../src/certify/judgment.js";
+import { timeoutsFor } from "../../src/certify/plan.js";
 import { render } from "../../src/report/render/render.js";
 import { failed, judgedCheck } from "./certified.js";
+import { runEnd } from "./hand-made.js";
 
 test("a certificate is one screen: causes first, then what held and what was not judged", () => {
   expect(certificateText(failed)).toBe(
@@ -189,4 +192,14 @@ test.each<[string, object, string]>([
   ["it was stopped, although there is a problem", { problems: [problem], isStopped: true }, "stopped"],
 ])("the verdict if %s", (_, more, verdict) => {
   expect(verdictOf({ ...seen, ...more })).toBe(verdict);
+});
+
+test("a command that prints a key has failed, also if it sends no request", () => {
+  const plain = { ...runEnd(), purpose: { kind: "plain" }, seed: 1, conditions: {}, number: 1 } as const;
+  const withoutRequests = { ...plain, report: { ...plain.report, requests: 0 }, timeouts: timeoutsFor(1, 1) };
+  const unusable = { ...seen, plain: withoutRequests, unusable: reason };
+  const verdictWith = (problems: typeof failed.problems) =>
+    certifyResultOf({ ...unusable, problems }, { ...failed, allow: [] })?.verdict;
+  expect(verdictWith([])).toBe("no_request");
+  expect(verdictWith(failed.problems)).toBe("failed");
 });

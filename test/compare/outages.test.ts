@@ -163,3 +163,19 @@ test("R34 a key that an outage's response repeats is a difference", async () => 
   });
   expect(differences.map(({ rules }) => rules[0])).toEqual(expect.arrayContaining(["R34"]));
 });
+
+test.each([
+  ["a 429 as JSON", { headers: json, body: error("slow_down") }],
+  ["a 429 as a page", { headers: { "Content-Type": "text/html" }, bytes: "<html>Slow down</html>" }],
+])("a lock whose control gets %s ends a comparison, and breaks no rule", async (_form, limited) => {
+  const { verdict, differences, of, endedBy } = await compare((reply, { ref, number }) => {
+    if (number < 6) return;
+    if (ref === "none") Object.assign(reply, { status: 429, ...limited });
+    else Object.assign(reply, { status: 423, headers: json, body: error("locked") });
+  });
+  expect([verdict, differences, endedBy]).toEqual(["stopped", [], "401.missing"]);
+  expect(of("401.revoked")).toMatchObject({
+    result: "not_tried",
+    reason: "its response may be one of an outage, or of a lock",
+  });
+});

@@ -138,6 +138,14 @@ test.each<[leak: string, change: Change, at: string]>([
     "$.error.details.reason",
   ],
   [
+    "in a member whose name looks like the path of another one",
+    (reply, { ref }) => {
+      const own = ref === "expired" ? ref : "invalid";
+      setIn(reply, "body.error.details", { "why.code": own, why: { code: "x" } });
+    },
+    '$.error.details["why.code"]',
+  ],
+  [
     "in a challenge next to a parameter that only some responses have",
     (reply, { ref, number }) => {
       const reason = `error_description="${ref === "expired" ? ref : "invalid"}"`;

@@ -56,6 +56,41 @@ test("R24 R2 the second response to a key counts one more, for the same organiza
   ]);
 });
 
+test("R24 a count that stays 1 agrees only in part without a Date that rules out a new day", async () => {
+  const { send } = probed((reply, { ref }) => {
+    if (ref === "active") setIn(reply, "body.data.usage.today", 1);
+  });
+  const { differences, outcomes } = await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
+    ...{ probeLimits: false, unknownKey: unknownSecret },
+  });
+  expect(differences).toEqual([]);
+  expect(outcomes.find(({ outcome }) => outcome === "200.test")).toMatchObject({
+    result: "agrees_in_part",
+    reason:
+      "usage.today was not compared: it is 1 twice, and without a Date, a new day may have begun in between",
+  });
+});
+
+test.each([
+  ["of one minute", "09:00:01", "09:00:59", 1],
+  ["of two minutes", "09:00:59", "09:01:01", 0],
+])(
+  "R24 a count that stays 1 is a difference only if its dates are of one minute: %s",
+  async (_of, first, second, found) => {
+    const { send } = probed((reply, { ref, count }) => {
+      if (ref !== "active") return;
+      setIn(reply, "body.data.usage.today", 1);
+      reply.headers.Date = `Mon, 02 Mar 2026 ${count === 1 ? first : second} GMT`;
+    });
+    const { differences } = await compareWithContract(send, {
+      ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
+      ...{ probeLimits: false, unknownKey: unknownSecret },
+    });
+    expect(differences).toHaveLength(found);
+  },
+);
+
 test("a difference of both responses is reported once, with the first request", async () => {
   const { send } = probed((reply, { ref }) => {
     if (ref === "revoked") setIn(reply, "body.error.code", "key_revoked");

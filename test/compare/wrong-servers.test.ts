@@ -93,22 +93,27 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
   [
     "R34 repeats the key in its body",
     (reply, { apiKey }) => setIn(reply, "body.data.environment", apiKey),
-    ["200.test  body  R34", "no key", "the key that was sent"],
+    ["200.test  body  R34", "no key", "a key"],
   ],
   [
     "R34 repeats the key in a header",
     (reply, { apiKey }) => setIn(reply, "headers.X-Key", apiKey),
-    ["200.test  X-Key  R34", "no key", "the key that was sent"],
+    ["200.test  X-Key  R34", "no key", "a key"],
   ],
   [
     "R34 repeats the key in the name of a header",
     (reply, { apiKey }) => setIn(reply, `headers.X-${apiKey}`, "1"),
-    ["200.test  X-SVC_test_…  R34", "no key", "the key that was sent"],
+    ["200.test  X-SVC_test_…  R34", "no key", "a key"],
   ],
   [
     "R34 repeats the key in the reason phrase",
     (reply, { apiKey }) => void Object.assign(reply, { reason: `OK ${apiKey}` }),
-    ["200.test  reason phrase  R34", "no key", "the key that was sent"],
+    ["200.test  reason phrase  R34", "no key", "a key"],
+  ],
+  [
+    "R34 shows another key than the one that was sent",
+    (reply) => setIn(reply, "headers.X-Key", probeKeys.SVC_KEY_LIVE),
+    ["200.test  X-Key  R34", "no key", "a key"],
   ],
 ])("a comparison finds a server that %s", async (_does, misbehave, says) => {
   const toActive: Misbehave = (reply, presented) =>

@@ -7,7 +7,7 @@ import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { checkedStart, startOptionsOf } from "../../sandbox/start-sandbox.js";
+import { checkedStart, invocationOfServer, startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { problemsAt, ScenarioError } from "../../scenario/problems.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
@@ -269,7 +269,12 @@ async function startServing(serving: Serving): Promise<void> {
 async function openServedSandbox(serving: Serving, onProblem: (error: unknown) => void = () => {}) {
   const { call, run, scenario, logger, parts } = serving;
   const { flags, io } = call;
-  const start = checkedStart(scenario.loaded, flags, { platform: nodePlatform, run: run?.conditionedRun });
+  const isSecure = flags.tls === true || flags.cert !== undefined;
+  const start = checkedStart(scenario.loaded, flags, {
+    platform: nodePlatform,
+    run: run?.conditionedRun,
+    invocation: invocationOfServer(io.program, isSecure),
+  });
   const opened = await openSandbox(start, {
     name: flags.state,
     cwd: io.cwd,

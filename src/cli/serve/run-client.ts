@@ -1,7 +1,7 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { startInNode } from "../../node/platform.js";
+import { nodePlatform } from "../../node/platform.js";
 import { commandLine } from "../../report/plain-text.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
@@ -13,6 +13,7 @@ import type { RunConditions } from "../../runs/conditions.js";
 import type { Counters, RequestCounter } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
+import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
 import { quote, quoteFile } from "../../schema/words.js";
 import { type RunningServer, serve } from "../../server/serve.js";
@@ -68,7 +69,8 @@ export async function runClient(
   // The start of the clock is a condition of the run, in every process of the command. As an option of this sandbox, it would
   // also replace the time that a scenario sets which the client loads.
   const run = conditions && { ...conditionedRun(conditions, folder.claim), start };
-  const sandbox = startInNode(loaded, options, run);
+  const surroundings = { platform: nodePlatform, run, invocation: invocationOf(call, client.certifyLine) };
+  const sandbox = startSandbox(checkedStart(loaded, options, surroundings));
   sandbox.counters.passOnTo(client.requestCounter);
   client.onStart?.(sandbox);
 
@@ -83,7 +85,6 @@ export async function runClient(
     },
   });
 
-  sandbox.invocation = invocationOf(call, client.certifyLine);
   const reported = { underExec: true, keysInOutput: keyFinder.places() };
   return { end, report: clientReport(sandbox, reported, client.counted), folder };
 }

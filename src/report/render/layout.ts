@@ -32,7 +32,7 @@ export function extensionWords(names: readonly ReportFormat[] = reportFormats): 
   return listed(words, "or");
 }
 
-/** A report or the result of a comparison, for rendering in each format. Plain data without keys. */
+/** A report, a comparison or a certificate, for rendering in each format. Plain data without keys. */
 export interface ReportLayout {
   readonly kind: "report" | "comparison" | "certificate";
   /** The scenario or the URL that it is about. */

@@ -47,11 +47,11 @@ const endpointsFit: ScenarioRule = (facts) => {
       ["endpoints", first, "method"],
     );
     // The message names the endpoint that the field is not of.
-    const other = field[1] === name ? first : name;
+    const otherName = field[1] === name ? first : name;
     addProblem({
       code: "endpoint_contradiction",
       field,
-      message: `${quote(other)} already responds to ${method} ${path}`,
+      message: `${quote(otherName)} already responds to ${method} ${path}`,
       hint: "write another path or method, or remove one",
     });
   }

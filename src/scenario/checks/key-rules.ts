@@ -18,9 +18,9 @@ import type { Facts, ScenarioRule } from "./facts.js";
 /** The scopes of `/me` and of keys are known, and no key has a scope twice. */
 const scopesFit: ScenarioRule = (facts) => {
   const { scenario, keys, assumptions, addProblem } = facts;
-  const known = assumptions.scopes;
+  const knownScopes = assumptions.scopes;
   const needed = assumptions.me_scope;
-  if (needed !== null && !known.includes(needed)) {
+  if (needed !== null && !knownScopes.includes(needed)) {
     const field = scenario.assumptions?.me_scope === undefined ? "scopes" : "me_scope";
     addProblem({
       code: "unknown_scope",
@@ -36,12 +36,12 @@ const scopesFit: ScenarioRule = (facts) => {
     const { scopes = defaultScopes } = fields;
     for (const [index, scope] of scopes.entries()) {
       const field = [...path, "scopes", index];
-      if (!known.includes(scope)) {
+      if (!knownScopes.includes(scope)) {
         addProblem({
           code: "unknown_scope",
           field,
           message: `there is no scope ${quote(scope)}`,
-          hint: `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`,
+          hint: `give the key ${listed(knownScopes, "or")}, or add the scope to assumptions.scopes`,
         });
       }
       if (scopes.indexOf(scope) < index) {

@@ -94,14 +94,14 @@ export function checkRef(
   field: FieldPath,
   checks: RefChecks,
 ): void {
-  const known = checks.refs[kind];
-  if (ref === undefined || known.has(ref)) return;
+  const knownRefs = checks.refs[kind];
+  if (ref === undefined || knownRefs.has(ref)) return;
   const problem = {
     code: `unknown_${kind}_ref`,
     field,
     message: `there is no ${kind} ${quote(ref)}`,
   } as const;
-  checks.addProblem(problem, () => knownRefsHint(ref, known, `${kind}s`));
+  checks.addProblem(problem, () => knownRefsHint(ref, knownRefs, `${kind}s`));
 }
 
 function knownRefsHint(ref: string, known: Facts["refs"]["key"], things: string): string {

@@ -81,13 +81,13 @@ export function endsFrom(start: number, given: GivenEnds): KeyEnds {
 
 /** The state of a key when the clock starts; `undefined` if a time decides, and the start is not known. */
 export function keyStateAtStart(key: KeyFields, start: number | undefined): KeyStateName | undefined {
-  const given = readEnds(key);
-  if (given === undefined) return "active";
-  if (start !== undefined) return keyStateAt(endsFrom(start, given), start);
+  const writtenEnds = readEnds(key);
+  if (writtenEnds === undefined) return "active";
+  if (start !== undefined) return keyStateAt(endsFrom(start, writtenEnds), start);
 
   // A revoked key stays revoked, whenever that was.
-  const hasTime = Object.values(given.ends).some((when) => when !== undefined && "at" in when);
-  if (hasTime && given.state !== "revoked") return undefined;
+  const hasTime = Object.values(writtenEnds.ends).some((when) => when !== undefined && "at" in when);
+  if (hasTime && writtenEnds.state !== "revoked") return undefined;
   // With durations alone, the state is the same at any start.
-  return keyStateAt(endsFrom(0, given), 0);
+  return keyStateAt(endsFrom(0, writtenEnds), 0);
 }
