@@ -72,6 +72,11 @@ const hints: readonly HintOf[] = [
     const isThousands = kind === "unknown" && value === null && /^\d{3}$/.test(String(path.at(-1)));
     return isThousands ? "write the number without a comma" : undefined;
   },
+  // A block of text ends with a line end.
+  ({ shape, value }) => {
+    const isLines = shape.kind === "text" && shape.pattern !== undefined && /[\r\n]/.test(String(value));
+    return isLines ? "write one line; a block starts with >- or |-, which leave out the line end" : undefined;
+  },
 ];
 
 /** A name with the one before it, and with the one after it. */
