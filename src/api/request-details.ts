@@ -16,7 +16,6 @@ import { requiredScope } from "./decide.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
 import { nextRequest, whatToDoAbout } from "./predict.js";
-import { routeAt } from "./routes.js";
 import { sentResponse } from "./story/send.js";
 
 /** The checks of a request before those of its endpoint. */
@@ -79,7 +78,8 @@ type CheckResult = RequestDetails["checks"][number];
 export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "curl" | "text"> {
   const exchange = requireRequest(sandbox, id);
   const { outcome, response } = exchange;
-  const endpoint = routeAt(sandbox.endpoints, exchange.path)?.methods.get(exchange.method);
+  // Not by its path, which may be cut.
+  const endpoint = sandbox.endpoints.find(({ operationId }) => operationId === exchange.operation);
   const entry = exchange.key === null ? undefined : sandbox.registry.keys.get(exchange.key);
   const next = nextIfSame(sandbox, exchange, endpoint);
 

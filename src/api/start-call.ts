@@ -12,7 +12,7 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
   const started = sandbox.platform.stopwatch();
   const now = sandbox.clock.now();
 
-  // Runs the timeline up to this instant, even if the clock has moved since.
+  // Also runs a step that has become due since this instant: `runDue` reads the clock again.
   if (sandbox.timeline.dueAt <= now) runDue(sandbox);
 
   const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));

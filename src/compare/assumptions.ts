@@ -49,7 +49,7 @@ export interface Learned {
 }
 
 /** What comes of reading an assumption in all responses. */
-type Lesson =
+type AssumptionResult =
   | { readonly kind: "learned"; readonly assumption: LearnedAssumption }
   | { readonly kind: "not_seen"; readonly needs: string }
   /** The sandbox cannot do it in this way, or does it in one way only. */
@@ -61,17 +61,17 @@ export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned
   const unseen: Record<string, string> = {};
   const notes: string[] = [];
   for (const [name, row] of Object.entries(assumptionRows)) {
-    const lesson = learnAssumption(row, attempts);
-    switch (lesson.kind) {
+    const result = learnAssumption(row, attempts);
+    switch (result.kind) {
       case "learned":
-        assumptions[name] = lesson.assumption;
+        assumptions[name] = result.assumption;
         break;
       case "not_seen":
-        unseen[name] = lesson.needs;
+        unseen[name] = result.needs;
         break;
       case "only_noted": {
-        const values = lesson.readings.map(({ shown, from }) => `${shown.words} (${from.join(", ")})`);
-        notes.push(`${name} is not learned, because ${lesson.why}: ${values.join("; ")}.`);
+        const values = result.readings.map(({ shown, from }) => `${shown.words} (${from.join(", ")})`);
+        notes.push(`${name} is not learned, because ${result.why}: ${values.join("; ")}.`);
         break;
       }
     }
@@ -79,7 +79,7 @@ export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned
   return { assumptions, unseen, notes: [...notes, ...notesOnScope(attempts)] };
 }
 
-function learnAssumption(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Lesson {
+function learnAssumption(row: AssumptionRow, attempts: readonly CompletedAttempt[]): AssumptionResult {
   const readings = mergeReadings(readEach(row, attempts));
   const [first] = readings;
   if (first === undefined) return { kind: "not_seen", needs: row.needs };
@@ -154,7 +154,7 @@ function mergeReadings(readings: readonly Reading[]): DistinctReading[] {
   return distinct;
 }
 
-/** The words of a long value are cut off: two of them can begin alike. */
+/** What tells readings apart. The words of a long value are cut off, and two long values can begin alike. */
 function wholeText(shown: ShownWords): string {
   return shown.kind === "value" ? String(shown.value) : shown.words;
 }

@@ -50,14 +50,14 @@ export async function compareRejections(session: Session): Promise<ComparedRejec
 
   const table = tabulateRejections(session.attempts);
   const unjudged = findUnjudgedPlaces(table, contrasts);
-  const told = new Set([...unjudged, ...contrasts].map(({ place }) => placeId(place)));
+  const alreadyReported = new Set([...unjudged, ...contrasts].map(({ place }) => placeId(place)));
   const varying = independentPlaces(findVaryingPlaces(table));
   return {
     differences: describeContrasts(sure),
     notes: notesOnRejections({
       uncompared,
       unjudged,
-      varying: varying.filter(({ place }) => !told.has(placeId(place))),
+      varying: varying.filter(({ place }) => !alreadyReported.has(placeId(place))),
     }),
     uncompared,
     unjudged,
@@ -80,7 +80,7 @@ async function sendSecondRound(session: Session): Promise<Uncompared> {
     uncompared.set(attempt.outcome, `the first request got ${describeAttempt(attempt)}`);
   }
 
-  // All of them, or none.
+  // All of these are sent again, or none.
   const rejected = completedWith(firsts, 401);
   const room = session.roomFor(rejected.length);
   for (const attempt of rejected) {

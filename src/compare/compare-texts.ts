@@ -33,7 +33,7 @@ export function compareTexts(
   const expected = withoutVarying(ofBaseline[0], varying);
   if (found === expected) return { kind: "agrees" };
 
-  // A text of which each word varies, next to one that never does, may follow the key or its node.
+  // Each word of one text varies, and no word of the other: the server may choose it by the key, or by the key's node.
   const isCauseFree = variesWholly(found) && isConstant(expected);
   const isBaselineFree = variesWholly(expected) && isConstant(found);
   if (isCauseFree || isBaselineFree) return { kind: "nobody_can_tell", why: varyingOtherwise };
@@ -47,7 +47,10 @@ export function varyingWordsIn(texts: readonly TextAtPlace[]): string[] {
   return findVaryingWords(texted);
 }
 
-/** Splits before and after each run of spaces, and after the signs of JSON: spaces and the members of a value are words. */
+/**
+ * Splits before and after each run of spaces, and after the signs of JSON: `No key` has the words `No`, ` ` and `key`, and
+ * `{"a":1,"b":2}` has `{`, `"a":`, `1,`, `"b":` and `2}`.
+ */
 export function splitWords(text: string): Words {
   return text.split(/(?=\s)(?<!\s)|(?<=\s)(?!\s)|(?<=[,:{[])/);
 }

@@ -9,7 +9,7 @@ import { type ContractRule, contractRules } from "./contract-rules.js";
 import type { ContractDifference } from "./keys-of-outcomes.js";
 import { shownText } from "./response.js";
 import { type ComparedOutcome, type Comparison, mostPlaces } from "./result.js";
-import type { Seen } from "./seen.js";
+import type { ValuesUnlikeKeyStates } from "./seen.js";
 
 const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
   agrees: "good",
@@ -104,7 +104,7 @@ function assumptionTableRows({ assumptions, unseen }: Comparison): TableRow[] {
   return rows;
 }
 
-function seenRows(seen: Seen): TableRow[] {
+function seenRows(seen: ValuesUnlikeKeyStates): TableRow[] {
   const rows: TableRow[] = [];
   for (const [name, values] of Object.entries(seen)) {
     for (const { value, from } of values) rows.push({ cells: [name, value, from.join(", ")] });

@@ -45,7 +45,7 @@ function weighSuccess({ outcome }: AttemptRequest, response: RedactedResponse): 
     const usage = describeKind(memberIn(response, todayPath));
     return { kind: "permitted", why: `its response has ${limit} in per_day, and ${usage} in usage.today` };
   }
-  // Above its limit, it is a difference.
+  // A key above its limit should have got 429: the 200 is judged.
   if (today > perDay) return counts;
   const limit = numberText(response, perDayPath);
   return { kind: "permitted", why: `the key is not at its limit of ${limit} in a day` };
@@ -84,7 +84,7 @@ function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidenc
 
 /** Weighs the 429 of a key that has had no 200: its limits are not known. */
 function weighLimitAtFirst({ outcome }: AttemptRequest, earlier: readonly Attempt[]): Evidence {
-  // By its variable, the key is at its limit.
+  // By the name of its variable, the key is at its limit: the 429 is judged.
   if (isLimit(outcome)) return counts;
   const before = `after ${pluralize(earlier.length, "request")}`;
   const isRejected = outcomeRow(outcome).status !== 200;

@@ -249,11 +249,11 @@ export function undocumentedNames(response: RedactedResponse): string[] {
   return names;
 }
 
-function unknownMembers(shape: Shape, value: unknown, around = "$"): string[] {
+function unknownMembers(shape: Shape, value: unknown, parent = "$"): string[] {
   if (shape.kind !== "mapping" || !isMapping(value)) return [];
   const unknown: string[] = [];
   for (const [name, member] of Object.entries(value)) {
-    const at = `${around}.${name}`;
+    const at = `${parent}.${name}`;
     const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
     // Not what is in it: names there may be data.
     if (field === undefined) unknown.push(shownText(at));

@@ -1,17 +1,17 @@
 import { escapeControls } from "../rules/terminal-text.js";
 import { type Learned, whereSeen } from "./assumptions.js";
-import type { Seen } from "./seen.js";
+import type { ValuesUnlikeKeyStates } from "./seen.js";
 
 /** The first line of the file; only a file with it is replaced. */
 export const learnedHeading = "# Written by compare, which replaces this file: extend it.";
 
 interface LearnedFile extends Pick<Learned, "assumptions"> {
-  readonly seen: Seen;
+  readonly seen: ValuesUnlikeKeyStates;
   readonly url: string;
   readonly comparedAt: string;
 }
 
-/** Returns a scenario with the learned assumptions; of the URL, it contains only the host. */
+/** Returns a scenario with the learned assumptions, of which there is one at least; of the URL, it contains only the host. */
 export function learnedScenario({ assumptions, seen, url, comparedAt }: LearnedFile): string {
   const lines: string[] = [];
   for (const [name, learned] of Object.entries(assumptions)) {

@@ -161,11 +161,12 @@ function isWholeNumber(value: string | undefined): boolean {
   return value !== undefined && upToFifteenDigits.test(value);
 }
 
-/** Reads a list of items, such as `"minute";r=12;t=30, "day";r=900;t=3600`. */
+/** Reads a list of items, such as `"minute";r=12;t=30, "day";r=900;t=3600`: a comma before a name separates them. */
 function readItems(list: string): LimitItem[] {
   return list.split(/, *(?=["a-z])/i).map(readItem);
 }
 
+/** Reads one item: of `"minute";r=12;t=30`, the name is `"minute"`, `r` is `12`, and `t` is `30`. */
 function readItem(text: string): LimitItem {
   const [name = ""] = text.split(";");
   const parameter = (letter: string) => new RegExp(`; *${letter}=([^;,\\s]*)`).exec(text)?.[1];
@@ -181,23 +182,12 @@ function readItem(text: string): LimitItem {
 /** What is wrong with the numbers of a key that look right in each response. */
 type Flaw = { readonly kind: "none" } | { readonly kind: "found"; readonly headers: LimitHeaders };
 
+/** Looks for numbers that only several responses to a key, one after the other, show to be of another kind. */
 function findFlaw(
   ofKey: readonly CompletedAttempt[],
   headersByAttempt: ReadonlyMap<CompletedAttempt, LimitHeaders>,
 ): Flaw {
-  const seriesByLimit = new Map<string, TimedCount[]>();
-  for (const attempt of ofKey) {
-    const headers = headersByAttempt.get(attempt);
-    if (headers?.kind !== "legacy" && headers?.kind !== "draft") continue;
-    const times = { earliest: attempt.sentAt / 1000, latest: attempt.receivedAt / 1000 };
-    for (const count of headers.counts) {
-      const series = seriesByLimit.get(count.limit) ?? [];
-      series.push({ ...count, ...times });
-      seriesByLimit.set(count.limit, series);
-    }
-  }
-
-  for (const series of seriesByLimit.values()) {
+  for (const series of collectSeries(ofKey, headersByAttempt)) {
     if (!countsSeconds(series)) return flawOf("limit headers whose reset is not in seconds");
     if (countsUp(series)) return flawOf("limit headers whose remaining requests count up");
   }
@@ -208,32 +198,78 @@ function flawOf(words: string): Flaw {
   return { kind: "found", headers: { kind: "another_form", words } };
 }
 
-/** Whether each reset is the first one of its window, less the time since then; a clock can also stand still. */
-function countsSeconds(series: readonly TimedCount[]): boolean {
-  let first: TimedCount | undefined;
-  for (const count of series) {
-    first ??= count;
-    const least = first.reset - (count.latest - first.earliest) - roundingSeconds;
-    const most = first.reset - (count.earliest - first.latest) + roundingSeconds;
-    const standsStill = count.reset === first.reset;
-    if (standsStill || (count.reset >= least && count.reset <= most)) continue;
+/** Returns a series for each limit of a key: its counts in the order of the responses. */
+function collectSeries(
+  ofKey: readonly CompletedAttempt[],
+  headersByAttempt: ReadonlyMap<CompletedAttempt, LimitHeaders>,
+): TimedCount[][] {
+  const seriesByLimit = new Map<string, TimedCount[]>();
+  for (const attempt of ofKey) {
+    const headers = headersByAttempt.get(attempt);
+    if (headers?.kind !== "legacy" && headers?.kind !== "draft") continue;
+    const earliest = attempt.sentAt / 1000;
+    const latest = attempt.receivedAt / 1000;
+    for (const count of headers.counts) {
+      const series = seriesByLimit.get(count.limit) ?? [];
+      series.push({ ...count, earliest, latest });
+      seriesByLimit.set(count.limit, series);
+    }
+  }
+  return [...seriesByLimit.values()];
+}
 
-    const isWindowOver = least <= 0;
-    if (!isWindowOver) return false;
-    first = count;
+/**
+ * Whether the reset falls by a second each second, until a new window starts. A clock can also stand still.
+ *
+ * Seconds: a reset of 30, and 4 s later one of 26. Not seconds: 30000, and 4 s later 26000.
+ */
+function countsSeconds(series: readonly TimedCount[]): boolean {
+  let firstOfWindow: TimedCount | undefined;
+  for (const count of series) {
+    firstOfWindow ??= count;
+    const standsStill = count.reset === firstOfWindow.reset;
+    if (standsStill) continue;
+
+    const expected = expectReset(count, firstOfWindow);
+    const isExpected = count.reset >= expected.least && count.reset <= expected.most;
+    if (isExpected) continue;
+
+    const canWindowBeOver = expected.least <= 0;
+    if (!canWindowBeOver) return false;
+    firstOfWindow = count;
   }
   return true;
 }
 
-/** Whether the remaining requests only rise: they are those that were sent. */
+/**
+ * The reset that a later response of a window has, in seconds: the first one, less the time since then.
+ *
+ * The server read its clock somewhere between the request and the response. So of two requests that took 1 s each, from 0 s
+ * to 1 s and from 5 s to 6 s, the time between is 4 s to 6 s. After a reset of 30, it is 24 to 26, and 22 to 28 with rounding.
+ */
+function expectReset(
+  later: TimedCount,
+  first: TimedCount,
+): { readonly least: number; readonly most: number } {
+  const shortestTime = later.earliest - first.latest;
+  const longestTime = later.latest - first.earliest;
+  return {
+    least: first.reset - longestTime - roundingSeconds,
+    most: first.reset - shortestTime + roundingSeconds,
+  };
+}
+
+/** Whether the "remaining" requests rise in a window, and never fall: then they are the requests that were sent. */
 function countsUp(series: readonly LimitCount[]): boolean {
-  let rises = 0;
-  let before: LimitCount | undefined;
-  for (const count of series) {
-    if (before !== undefined && count.remaining < before.remaining) return false;
-    // In a new window, all requests remain.
-    if (before !== undefined && count.remaining > before.remaining && count.reset <= before.reset) rises += 1;
-    before = count;
+  let hasRisen = false;
+  for (const [index, count] of series.entries()) {
+    const before = series[index - 1];
+    if (before === undefined) continue;
+    if (count.remaining < before.remaining) return false;
+
+    // In a new window, whose reset is later, all requests remain again: such a rise shows nothing.
+    const isNewWindow = count.reset > before.reset;
+    if (count.remaining > before.remaining && !isNewWindow) hasRisen = true;
   }
-  return rises > 0;
+  return hasRisen;
 }

@@ -56,10 +56,11 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
     return [];
   }
 
-  // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
+  // A minute of the key can start anywhere, so 60 seconds are in two of its minutes at most. With 2 * perMinute + 1 requests
+  // in them, one of the two minutes has too many.
   const most = 2 * perMinute + 1;
   const controls = findOtherKey(session, spare).kind === "found" ? 2 : 1;
-  // One too many, and those that confirm the 429.
+  // At least: the requests of one minute, one too many, and the controls that confirm its 429.
   const needed = perMinute + 1 + controls;
   const more = controls === 1 ? "two" : "three";
   session.raiseMaxRequests(most + controls);
@@ -126,7 +127,7 @@ async function sendUntilLimited(
   const { apiKey, variable } = spare;
   const successes: Attempt[] = [];
   while (successes.length < planned) {
-    // Before its limit, the key must work.
+    // Until the key has had perMinute requests, it must work; from then on, the outcome to reach is the 429.
     const permitted = session.attempts.filter((one) => one.apiKey === apiKey && isPermitted(one));
     const outcome = permitted.length >= perMinute ? "429.per_minute" : spare.outcome;
     const result = await session.attempt({ outcome, apiKey, variable });

@@ -4,7 +4,7 @@ import type { Learned } from "./assumptions.js";
 import type { Attempt } from "./attempt.js";
 import { type ContractDifference, contractOutcomes } from "./keys-of-outcomes.js";
 import { describeResponse, shownText } from "./response.js";
-import type { Seen } from "./seen.js";
+import type { ValuesUnlikeKeyStates } from "./seen.js";
 
 /** The findings of a comparison; contains no key. */
 export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
@@ -29,7 +29,7 @@ export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   /** The places of a 401 that were not compared, or show nothing about R14, with the outcomes that agree only elsewhere. */
   readonly unjudged: readonly UnjudgedAt[];
   readonly differences: readonly ContractDifference[];
-  readonly seen: Seen;
+  readonly seen: ValuesUnlikeKeyStates;
 }
 
 interface UnjudgedAt {

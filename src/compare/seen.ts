@@ -22,7 +22,7 @@ import {
  * What a service does in another way than the scenario `key-states`, although no assumption sets it: the values by their
  * names, such as `per_minute`, each with the outcomes that have it.
  */
-export type Seen = Readonly<Record<string, readonly SeenValue[]>>;
+export type ValuesUnlikeKeyStates = Readonly<Record<string, readonly SeenValue[]>>;
 
 interface SeenValue {
   readonly value: string;
@@ -59,7 +59,7 @@ interface SeenReading {
 }
 
 /** Returns what the 200s and 401s show, and those of `key-states` do not. */
-export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): Seen {
+export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): ValuesUnlikeKeyStates {
   const challenges = stableChallenges(attempts);
   const compared = [];
   for (const attempt of attempts) {

@@ -1,17 +1,18 @@
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import type { Contrast } from "./contrasts.js";
 
-/** The requests of a turn: the usual cause, then the suspects and their baselines. */
+/** The requests of a turn: more for the first baseline, then the suspects between their baselines. */
 interface SuspectTurn {
-  /** So many more requests for the usual cause come first. */
+  /** So many more requests for the first baseline come first. */
   readonly more: number;
   readonly order: "forward" | "reversed";
 }
 
 /**
- * A balancer that gives requests to its nodes in turn must not give a suspect a node each time that its baseline never
- * gets: so each turn is one request longer than the one before, and the suspects are reversed every other time. In the
- * order forward, reversed, reversed, forward, two suspects would meet one of seven nodes in each turn.
+ * The turns differ because a balancer may give its requests to its nodes in turn. If all turns were alike, a suspect could
+ * meet one node each time, and its baseline never: the node's own words would look like those of the suspect. So each turn is
+ * one request longer than the one before, and every other one has the suspects in the reversed order. Forward, reversed,
+ * reversed, forward is not enough: of seven nodes, two suspects would meet the same one in each turn.
  */
 export const turns: readonly SuspectTurn[] = [
   { more: 0, order: "forward" },
@@ -23,14 +24,14 @@ export const turns: readonly SuspectTurn[] = [
 /** Returns the causes to send in a turn, in their order; none if no contrast is left. */
 export function planTurn({ more, order }: SuspectTurn, contrasts: readonly Contrast[]): PromisedOutcomeId[] {
   const baselines = [...new Set(contrasts.map(({ baseline }) => baseline))];
-  const [usual] = baselines;
-  if (usual === undefined) return [];
+  const [firstBaseline] = baselines;
+  if (firstBaseline === undefined) return [];
 
   const suspects = [...new Set(contrasts.map(({ cause }) => cause))];
   if (order === "reversed") suspects.reverse();
-  const usualFirst = new Array<PromisedOutcomeId>(more).fill(usual);
+  const moreFirst = new Array<PromisedOutcomeId>(more).fill(firstBaseline);
   // The baselines come twice in a row: a balancer that alternates gives them different nodes.
-  return [...usualFirst, ...baselines, ...baselines, ...suspects, ...baselines];
+  return [...moreFirst, ...baselines, ...baselines, ...suspects, ...baselines];
 }
 
 /** The number of requests in these turns, if all contrasts stay. */

@@ -6,6 +6,13 @@ import { placeId, type ResponsePlace } from "./places.js";
 import type { CauseCell, PlaceRow, RejectionTable } from "./rejection-table.js";
 import { nameOfWord } from "./words.js";
 
+// A place is unjudged for a cause if its texts there vary in a way that could hide what reveals the cause. Each cause without
+// a contrast at the place is compared with its baseline once more:
+//   nobody can tell   unjudged: for example, the number of words varies
+//   differs           unjudged: the contrast was there at the end, but not in each turn
+//   agrees            judged, if each word that was left out is new in each response, as ids and times are. The name of a
+//                     node comes again: two causes may agree only because both met both nodes. Then it is unjudged.
+
 /** Where causes could not be compared with their baseline, or the comparison shows nothing. */
 export interface UnjudgedPlace {
   readonly place: ResponsePlace;
@@ -16,7 +23,10 @@ export interface UnjudgedPlace {
 /** What comes of a cause at a place where it has no contrast. */
 type PlaceJudgment = { readonly kind: "judged" } | { readonly kind: "not_judged"; readonly why: string };
 
-/** A text with a time: several responses can have the same time, but none has an earlier one again. */
+/**
+ * A text with a time, as in `09:00:05` or in seconds or milliseconds since 1970, `1772442000`: responses that follow one
+ * another can have the same time, but none has an earlier one again.
+ */
 const withTime = /\d:\d\d:\d\d|\b\d{10}(?:\d{3})?\b/;
 
 /** Returns the places whose text is not the same in all 401s. */
@@ -29,10 +39,7 @@ export function findVaryingPlaces({ rows }: RejectionTable): DifferingPlace[] {
   return varying;
 }
 
-/**
- * Returns the places where a cause could not be compared with its baseline, or where it agrees only without words that
- * vary. Ids and times may vary: no response has those of an earlier one. Where a cause has a contrast, it is judged.
- */
+/** Returns the places that are unjudged for a cause, each with its reasons. Where a cause has a contrast, it is judged. */
 export function findUnjudgedPlaces(table: RejectionTable, contrasts: readonly Contrast[]): UnjudgedPlace[] {
   const varyingPlaces = findVaryingPlaces(table);
   const varyingIds = new Set(varyingPlaces.map(({ place }) => placeId(place)));
@@ -41,21 +48,34 @@ export function findUnjudgedPlaces(table: RejectionTable, contrasts: readonly Co
     const id = placeId(row.place);
     if (!varyingIds.has(id)) continue;
     const contrastsHere = contrasts.filter(({ place }) => placeId(place) === id);
-    const differing = new Set(contrastsHere.map(({ cause }) => cause));
-    const whys = whysUnjudged(row, differing);
-
-    // All causes with one reason are told together.
-    for (const why of new Set(whys.values())) {
-      const causes = table.causes.filter((cause) => whys.get(cause) === why);
-      unjudged.push({ place: row.place, why, causes });
-    }
+    unjudged.push(...unjudgedAt(row, contrastsHere));
   }
+  return withoutDependent(unjudged, varyingPlaces);
+}
 
-  // Without those that vary only because another one does. The body's text can vary although its members do not.
-  const independent = new Set(independentPlaces(varyingPlaces).map(({ place }) => placeId(place)));
+/** Returns a place once for each reason, with all causes that have this reason. */
+function unjudgedAt(row: PlaceRow, contrastsHere: readonly Contrast[]): UnjudgedPlace[] {
+  const differing = new Set(contrastsHere.map(({ cause }) => cause));
+  const whys = whysUnjudged(row, differing);
+  const unjudged: UnjudgedPlace[] = [];
+  for (const why of new Set(whys.values())) {
+    const cells = row.cells.filter(({ cause }) => whys.get(cause) === why);
+    unjudged.push({ place: row.place, why, causes: cells.map(({ cause }) => cause) });
+  }
+  return unjudged;
+}
+
+/** Leaves out the unjudged places that vary only because another place does. */
+function withoutDependent(
+  unjudged: readonly UnjudgedPlace[],
+  varyingPlaces: readonly DifferingPlace[],
+): UnjudgedPlace[] {
+  const independentIds = new Set(independentPlaces(varyingPlaces).map(({ place }) => placeId(place)));
+  // The body depends on its members. But if these are judged, an unjudged body varies by itself, for example in its spaces.
   const isMemberUnjudged = unjudged.some(({ place }) => place.kind === "member");
   return unjudged.filter(({ place }) => {
-    return independent.has(placeId(place)) || (place.kind === "body" && !isMemberUnjudged);
+    if (place.kind === "body" && !isMemberUnjudged) return true;
+    return independentIds.has(placeId(place));
   });
 }
 
@@ -75,9 +95,10 @@ function whysUnjudged(
     if (judgment.kind === "not_judged") whys.set(cell.cause, judgment.why);
   }
 
-  // The baseline itself was judged if one of the others was.
+  // The baseline was judged if one of the other causes was compared with it.
   const [firstWhy] = whys.values();
-  if (firstWhy !== undefined && whys.size === row.cells.length - 1) whys.set(baseline.cause, firstWhy);
+  const isNoOtherJudged = whys.size === row.cells.length - 1;
+  if (firstWhy !== undefined && isNoOtherJudged) whys.set(baseline.cause, firstWhy);
   return whys;
 }
 
@@ -103,7 +124,10 @@ function judgeWithoutContrast(
   }
 }
 
-/** Returns the names of the words at a place that are not new in each response; a time may be that of the response before. */
+/**
+ * Returns the names of the words at a place that are not new in each response. For `id a`, `id b`, `id a`, that is the name
+ * of the third word, and also of `id` and the space. A time may be that of the response before.
+ */
 function findRepeatedWords(row: PlaceRow): Set<string> {
   const latestByName = new Map<string, string>();
   const seenWords = new Set<string>();
@@ -114,8 +138,8 @@ function findRepeatedWords(row: PlaceRow): Set<string> {
     for (const [index, word] of words.entries()) {
       const name = nameOfWord(index, words);
       const namedWord = `${name}: ${word}`;
-      const isSameTime = hasTime && latestByName.get(name) === word;
-      if (seenWords.has(namedWord) && !isSameTime) repeated.add(name);
+      const isTimeOfResponseBefore = hasTime && latestByName.get(name) === word;
+      if (seenWords.has(namedWord) && !isTimeOfResponseBefore) repeated.add(name);
       seenWords.add(namedWord);
       latestByName.set(name, word);
     }

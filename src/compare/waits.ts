@@ -44,7 +44,7 @@ export async function waitForLimit(session: LimitedSession, limited: Attempt): P
     return limited;
   }
 
-  // One without a key, and the one of the key.
+  // A request without a key, and then the limited one again.
   const room = session.roomFor(2);
   if (room.kind === "no_room") {
     session.endByLimit(limited, ", and --max-requests has no room to wait for the next minute");

@@ -156,7 +156,9 @@ function requestTo({ method, path }: Endpoint): Pick<Reproduction, "method" | "p
 function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
   const { outcome, entry, endpoint } = expected;
   const facts = faultFacts({ entry, endpoint, now: sandbox.clock.now() }, () => outcome);
-  /** Whether a fault before this one may fire, which then only delays the response. */
+  // For example, with a delay that fires always and then a 503 that fires always, the request gets the delay: the delay and its
+  // own outcome are certain. With a delay of probability 0.5 and then that 503, nobody can tell which one it gets.
+  /** Whether a fault before this one may fire instead, which only delays the response. */
   let mayBeDelayed = false;
   for (const fault of sandbox.faults) {
     const effect = matchingEffect(fault, facts);
@@ -171,7 +173,7 @@ function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): Outc
       continue;
     }
 
-    // It fires, unless one before it does: a request has only one fault. None behind it fires.
+    // A request has one fault at most: this one, unless a fault before it fires. No later one fires.
     if (!onlyDelays) return mayBeDelayed ? [] : [faultOutcome];
     return mayBeDelayed ? [outcome] : [outcome, faultOutcome];
   }

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { isSandboxKey, isWellFormedKey, type KeyEnds, keyStateAt, parseApiKey } from "./api-key.js";
+import {
+  describeKeyForm,
+  isSandboxKey,
+  isWellFormedKey,
+  type KeyEnds,
+  keyStateAt,
+  parseApiKey,
+} from "./api-key.js";
 import { containsKey, findKeys, redactKeys } from "./redact.js";
 
 test.each([
@@ -69,4 +76,12 @@ test.each<[string, KeyEnds, Readonly<Record<number, string>>]>([
   ["the overlap ends first", { overlapEndsAt: 100, expiresAt: 200 }, { 150: "rotated", 250: "rotated" }],
 ])("%s", (_title, times, states) => {
   for (const [now, state] of Object.entries(states)) expect(keyStateAt(times, Number(now))).toBe(state);
+});
+
+test.each([
+  ["SVC_test_", "9 characters, nothing behind the prefix"],
+  ["SVC_test_".padEnd(300, "a"), "300 characters, more than a key can have"],
+  ["SVC_test_sbx 0", "14 characters, some of which no key has"],
+])("R46 the form of %s is told without its characters", (presented, form) => {
+  expect(describeKeyForm(presented)).toBe(form);
 });

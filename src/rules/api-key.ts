@@ -73,6 +73,8 @@ export function describeKeyForm(presented: string): string {
     if (presented.includes(" ")) return `${length}, no prefix of a key, a space in it`;
     return `${length}, no prefix of a key`;
   }
+  if (prefixLength(presented) === presented.length) return `${length}, nothing behind the prefix`;
+  if (presented.length > maximumKeyLength) return `${length}, more than a key can have`;
   if (!isWellFormedKey(presented)) return `${length}, some of which no key has`;
   if (!hasSandboxMark(presented)) return `${length}, without the mark of a sandbox`;
 

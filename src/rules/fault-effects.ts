@@ -137,7 +137,6 @@ export const faultKindTable = {
     whatToDo:
       "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
     field: "Sends the body at this many bytes per second.",
-    // The run of a variant spreads each body over a second.
     example: { slow: 100 },
     happens: "gets its response in many parts",
     gets: "a response in many parts",
@@ -228,7 +227,7 @@ export function faultKindRow(outcome: string): FaultKindRow | undefined {
   return faultKindTable[kind];
 }
 
-const idempotentMethods = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
+const idempotentMethods = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"];
 
 /** Whether two requests of this method do the same as one (RFC 9110, 9.2.2). */
 export function isIdempotent(method: string): boolean {

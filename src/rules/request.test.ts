@@ -12,6 +12,8 @@ test.each([
   ["%SVC_API_KEY%", true],
   ["{{ api_key }}", true],
   ['"undefined"', true],
+  ['"SVC_API_KEY', true],
+  ['"', false],
   ["SVC_KEY_ACTIVE", true],
   ["SVC_API_KEY", true],
   ["process.env.SVC_API_KEY", true],

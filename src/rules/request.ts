@@ -236,6 +236,8 @@ const readings: readonly string[] = [".env.", "os.environ"];
 /** The variable of the default key, and how languages print a variable without a value. */
 const bareNames: readonly string[] = ["SVC_API_KEY", "undefined", "null", "None"];
 
+const quotationMarks: readonly string[] = ['"', "'"];
+
 /**
  * Whether a malformed key was meant as a key: a key after a scheme or quotation mark (`keys` lists the keys found in
  * it), or the name of a variable that was never replaced.
@@ -259,8 +261,12 @@ export function isMeantAsKey(text: string, keys: readonly string[]): boolean {
 /** Whether a text is a variable that nothing has replaced. */
 function isUnexpanded(text: string): boolean {
   // Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R46).
-  const isQuoted = text.startsWith('"') || text.startsWith("'");
-  const bare = isQuoted ? text.slice(1, -1) : text;
+  let bare = text;
+  for (const mark of quotationMarks) {
+    if (!text.startsWith(mark)) continue;
+    bare = text.slice(1);
+    if (bare.endsWith(mark)) bare = bare.slice(0, -1);
+  }
   if (bareNames.includes(bare)) return true;
   if (openings.some((opening) => bare.startsWith(opening))) return true;
   if (readings.some((reading) => bare.includes(reading))) return true;

@@ -130,7 +130,7 @@ export function isoTime(instant: number): string {
   return new Date(Math.max(firstInstant, Math.min(instant, lastInstant))).toISOString();
 }
 
-/** Returns a time without its fraction, which times in scenarios do not have: `2026-03-02T10:01:00Z`. */
+/** Returns a time without the fraction `.000`, as people write a whole second: `2026-03-02T10:01:00Z`. */
 export function shortTime(iso: string): string {
   return iso.replace(".000Z", "Z");
 }

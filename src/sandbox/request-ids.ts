@@ -61,7 +61,8 @@ export class RequestIds {
   }
 }
 
-function seriesOf(number: number): number {
+/** The series of the request with a number; the first one is 0. */
+export function seriesOf(number: number): number {
   return Math.floor(number / seriesLength);
 }
 

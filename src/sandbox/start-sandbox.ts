@@ -78,7 +78,7 @@ export function checkedStart(
 
 /**
  * Starts a sandbox, and runs what is due then. The same scenario, seed and start result in the same ids, names, secrets and
- * request ids. Throws a `ScenarioError` for a step of the timeline whose time is over.
+ * request ids. Throws a `ScenarioError` for a step of the timeline that is before the real time, unless the clock is set: then it runs.
  */
 export function startSandbox(start: Start): SandboxState {
   requireStepsAhead(start);
@@ -138,9 +138,13 @@ function runDueAtStart(sandbox: SandboxState): void {
   const unsubscribe = journal.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
   });
-  runDue(sandbox);
-  unsubscribe();
-  timeline.ranAtStart = results;
+  try {
+    runDue(sandbox);
+  } finally {
+    // Also if another listener throws.
+    unsubscribe();
+    timeline.ranAtStart = results;
+  }
 }
 
 /** The state of a scenario at its start. */
@@ -193,7 +197,11 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
   };
 }
 
-/** Throws a `ScenarioError` for a step of the timeline whose time is over, unless the scenario sets its clock: its checks have looked then. */
+/**
+ * Throws a `ScenarioError` for a step of the timeline that is before the real time at which the clock starts. A clock that is
+ * set starts when it is meant to: the checks of the scenario compare its steps with its own time, and a later time from an
+ * option is a sandbox in which the steps before it have run.
+ */
 export function requireStepsAhead({ scenario, platform, run }: Start): void {
   const past = stepsInThePast(scenario, startOfClock(scenario, platform, run));
   if (past.length > 0) throw new ScenarioError(past.map((problem) => problemAt(problem)));

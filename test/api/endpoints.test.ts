@@ -2,7 +2,9 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
 import { handle } from "../../src/api/handle.js";
+import { requestDetails } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { secretFor } from "../../src/sandbox/secrets.js";
 import { doors, headerOf, type Seen, startFrozen } from "../support/doors.js";
@@ -262,3 +264,15 @@ test.each(["403.insufficient_scope", "401.unknown"] as const)(
     expect(JSON.parse(response.body)).toEqual(withEndpoints.endpoints.createConsent.body);
   },
 );
+
+test("a request whose path is cut in the journal still has the scope and the cause of its endpoint", () => {
+  const long = `${consents}/${"x".repeat(600)}`;
+  const endpoints = { readConsent: { path: `${consents}/{id}`, scope: "consents:read", body: {} } };
+  const sandbox = createSandbox({ scenario: { ...withEndpoints, endpoints } });
+  const state = stateOf(sandbox);
+  handle(state, asked({ path: long, apiKey: secretFor(state, "narrow") }));
+  const [request] = sandbox.requests.list();
+  const details = requestDetails(state, request?.id ?? "");
+  expect(details).toMatchObject({ outcome: "403.insufficient_scope", requiredScope: "consents:read" });
+  expect(details.why).not.toBeNull();
+});

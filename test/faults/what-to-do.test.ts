@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { requestDetails } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
-import { faultKinds, faultKindTable, whatToDoAfter } from "../../src/rules/fault-effects.js";
+import { faultKinds, faultKindTable, isIdempotent, whatToDoAfter } from "../../src/rules/fault-effects.js";
 
 type Effect = NonNullable<Scenario["faults"]>[number]["then"];
 
@@ -57,4 +57,9 @@ test("after a hanging request, a client reads first, unless it can repeat the re
 test("advice about a status with Retry-After starts with the wait", async () => {
   const { whatToDo } = await explained("GET", { status: 503, retry_after: "30s" });
   expect(whatToDo).toMatch(/^Wait as its Retry-After says \(30\)\. Send the request again/);
+});
+
+test("GET, HEAD, OPTIONS, TRACE, PUT and DELETE are idempotent, POST and PATCH are not", () => {
+  const methods = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "POST", "PATCH"];
+  expect(methods.filter(isIdempotent)).toEqual(methods.slice(0, 6));
 });

@@ -71,3 +71,10 @@ test.each(actionNames)("the action %s has a route, a member of the library and a
   expect(actionSentences(step, performed)).toBe(sentence);
   expect(actionIntent(step, performed)).toMatch(new RegExp(`^${name}\\b`));
 });
+
+test("the result of a step that changes the assumptions has the members of every other action", () => {
+  const state = stateOf(createSandbox());
+  const performed = performAction(state, { assumptions: { www_authenticate: true } });
+  expect(state.assumptions.www_authenticate).toBe(true);
+  expect(performed).toEqual({ error: null, key: null, replacement: null, secret: null, organization: null });
+});

@@ -3,9 +3,11 @@ import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
 import type { KeyRecord } from "../../src/rules/api-key.js";
 import { recordChanges } from "../../src/sandbox/operations/changes.js";
-import { operations } from "../../src/sandbox/operations/operations.js";
+import { operations, performAction } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
+import type { StepAction } from "../../src/sandbox/step-results.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
 import { camelCase, snakeCase } from "../../src/schema/json.js";
@@ -190,3 +192,42 @@ test.each(Object.entries(keyChanges))(
     expect(state.changes.size).toBe(1);
   },
 );
+
+const inactive = { ref: "bank", status: "inactive" } as const;
+const reset = [{ then: { reset: true } }];
+
+test.each<[string, (state: SandboxState) => void, StepAction]>([
+  ["organization", (state) => operations.organization(state, inactive), { organization: inactive }],
+  ["faults", (state) => operations.faults(state, reset), { faults: reset }],
+  [
+    "assumptions",
+    (state) => operations.assumptions(state, { www_authenticate: true }),
+    { assumptions: { www_authenticate: true } },
+  ],
+  [
+    "profile",
+    (state) => operations.assumptions(state, { profile: "typical" }),
+    { assumptions: { profile: "typical" } },
+  ],
+  [
+    "end of a key",
+    (state) => operations.expire(state, { key: "main", expires: at(hour) }),
+    { expire: { key: "main", expires: at(hour) } },
+  ],
+])(
+  "a step that sets the %s to what a user has set makes the sandbox as it would be without the user",
+  (_name, byUser, step) => {
+    const state = stateOf(open());
+    byUser(state);
+    expect(state.changes.size).toBeGreaterThan(0);
+    expect(performAction(state, step).error).toBeNull();
+    expect([...state.changes]).toEqual([]);
+  },
+);
+
+test("a step keeps the user's change of a value that it does not set", () => {
+  const state = stateOf(open());
+  operations.organization(state, inactive);
+  performAction(state, { organization: { ref: "bank", live_access: "suspended" } });
+  expect([...state.changes.keys()]).toEqual(["organization bank status"]);
+});

@@ -34,3 +34,30 @@ test("the same scenario starts as it did; one that cannot start leaves everythin
   expect(() => restartSandbox(sandbox, { now: Number.NaN }, { scenario, name: "other" }, isReady)).toThrow();
   expect([sandbox.name, sandbox.journal.latest()]).toEqual(["rotation", before]);
 });
+
+test("a listener that throws at a step that is due at a restart leaves its result, and no listener of the start", () => {
+  const sandbox = start();
+  const { journal } = sandbox;
+  let unsubscribed = 0;
+  const subscribe = journal.subscribe.bind(journal);
+  journal.subscribe = (listener) => {
+    const unsubscribe = subscribe(listener);
+    return () => {
+      unsubscribed += 1;
+      unsubscribe();
+    };
+  };
+  subscribe(({ type }) => {
+    if (type === "timeline.step") throw new Error("broken listener");
+  });
+  expect(() => restartSandbox(sandbox, {}, { scenario, name: "other" })).toThrow("broken listener");
+  expect(sandbox.timeline.ranAtStart).toMatchObject([{ index: 0 }]);
+  expect(unsubscribed).toBe(1);
+});
+
+test("a start at a later time than that of the scenario runs the steps that are due by then", () => {
+  const timeline = [{ at: "2026-03-01T00:00:00Z", revoke: { key: "main" } }];
+  const parsed = { scenario: { ...scenario, timeline } as Scenario, name: "other" };
+  const sandbox = startInNode(parsed, { now: "2026-04-01T00:00:00Z" });
+  expect(sandbox.timeline.ranAtStart).toMatchObject([{ index: 0, differences: [] }]);
+});

@@ -1,6 +1,6 @@
 import { SandboxError } from "../../rules/errors.js";
 import { mePath } from "../../rules/outcomes.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactEncoded } from "../../rules/redact.js";
 import { type Received, receivedRequest } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -47,11 +47,13 @@ export function storyRequest(
   };
 
   const shownHeaders: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) shownHeaders[redactKeys(name)] = redactKeys(value);
+  for (const [name, value] of Object.entries(headers)) {
+    shownHeaders[redactEncoded(name)] = redactEncoded(value);
+  }
   const redacted: SentRequest = {
     method,
-    path: redactKeys(target),
-    body: body === undefined ? null : redactKeys(body),
+    path: redactEncoded(target),
+    body: body === undefined ? null : redactEncoded(body),
     key,
     headers: shownHeaders,
     times: repeat,

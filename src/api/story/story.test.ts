@@ -133,3 +133,15 @@ test("a step during which a listener starts the scenario again keeps its number,
   expect(tryNextStep(sandbox)).toMatchObject({ number: 1, of: 2 });
   expect([sandbox.story.next, [...sandbox.story.results]]).toEqual([0, []]);
 });
+
+test("R46 the request of a step shows no key of Basic credentials", () => {
+  const credentials = btoa("user:SVC_test_9f8e7d6c5b4a");
+  const { shown } = storyRequest(startFrozen("key-states"), {
+    path: `/v1/things?as=${credentials}`,
+    headers: { authorization: `Basic ${credentials}` },
+    body: `as=${credentials}`,
+  });
+  const end = credentials.slice(-12);
+  expect(shown.headers.authorization).toMatch(/^Basic .*…$/);
+  expect(JSON.stringify(shown)).not.toContain(end);
+});

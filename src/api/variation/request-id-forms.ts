@@ -1,7 +1,7 @@
 /** A form in which a service writes the ids of its requests. */
 interface RequestIdForm {
-  /** The id, made from the 24 hex digits of a request. Each form has those that distinguish ids, and a length of its own. */
-  readonly make: (digits: string) => string;
+  /** The id, made from the 24 hex digits of a request and the series of its number. Each form has what distinguishes ids, and lengths of its own. */
+  readonly make: (digits: string, series: number) => string;
   /** What an id of this form is, in either case. */
   readonly pattern: RegExp;
 }
@@ -12,7 +12,7 @@ export const requestIdForms = {
   uuid: { make: uuidWith, pattern: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
   trace: { make: (digits) => digits + digits.slice(0, 8), pattern: /^[0-9a-f]{32}$/i },
   dated: { make: (digits) => `1-${digits.slice(16)}-${digits}`, pattern: /^1-[0-9a-f]{8}-[0-9a-f]{24}$/i },
-  number: { make: (digits) => String(Number.parseInt(digits.slice(16), 16)), pattern: /^\d{1,10}$/ },
+  number: { make: numberWith, pattern: /^\d{1,17}$/ },
   opaque: { make: (digits) => `gw:7/${digits}+A==`, pattern: /^gw:/i },
   long: { make: (digits) => `${digits}.`.repeat(8), pattern: /^(?:[0-9a-f]{24}\.){8}$/i },
 } satisfies Readonly<Record<string, RequestIdForm>>;
@@ -26,4 +26,10 @@ export function isRequestId(text: string): boolean {
 function uuidWith(digits: string): string {
   const uuidDigits = digits + digits.slice(0, 6);
   return `${uuidDigits.slice(0, 8)}-${uuidDigits.slice(8, 12)}-4${uuidDigits.slice(12, 15)}-a${uuidDigits.slice(15, 18)}-${uuidDigits.slice(18, 30)}`;
+}
+
+/** The last 8 hex digits of a request id as a decimal number. They differ only in a series, which later ones have in front of ten digits. */
+function numberWith(digits: string, series: number): string {
+  const inSeries = String(Number.parseInt(digits.slice(16), 16));
+  return series === 0 ? inSeries : `${series}${inSeries.padStart(10, "0")}`;
 }

@@ -27,8 +27,8 @@ export interface RowVariant {
   readonly statuses?: readonly number[];
   /** The assumptions with which the response is made. */
   readonly assume?: Partial<Assumptions>;
-  /** The request id, made from its 24 hex digits; different digits must result in different ids. */
-  readonly requestId?: (digits: string) => string;
+  /** The request id, made from its 24 hex digits and the series of its number; all ids of a sandbox must differ. */
+  readonly requestId?: (digits: string, series: number) => string;
   /** Another body with these changes. */
   readonly changeBody?: (body: Body, random: RandomStream, status: number) => Body;
   /** The text of the body. Default: JSON without spaces. */

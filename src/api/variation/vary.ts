@@ -2,6 +2,7 @@ import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse, CallResult } from "../../sandbox/journal/exchange.js";
 import { profileInEffect } from "../../sandbox/profile.js";
+import { seriesOf } from "../../sandbox/request-ids.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { saltOf, variantOn } from "../../sandbox/variants.js";
@@ -44,7 +45,9 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
   let { id } = call;
   for (const { variant } of variants) {
     Object.assign(assumptions, variant.assume);
-    if (variant.requestId !== undefined) id = variant.requestId(call.id.slice("req_".length));
+    if (variant.requestId === undefined) continue;
+    const digits = call.id.slice("req_".length);
+    id = variant.requestId(digits, seriesOf(call.number));
   }
 
   const result = respond({ ...call, id, assumptions }, variants);

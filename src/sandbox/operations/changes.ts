@@ -40,6 +40,8 @@ interface RecordedChange<Result> {
   readonly refs: readonly string[];
   /** Those that only its result shows, such as of a key that it creates. Default: none. */
   readonly newRefs?: ((result: Result) => readonly string[]) | undefined;
+  /** The names of the values that it sets, also to what they are already. Default: only those that change. */
+  readonly sets?: readonly string[] | undefined;
   readonly run: () => Result;
 }
 
@@ -49,10 +51,10 @@ interface RecordedChange<Result> {
  *
  * - A user's first change of a value notes what the value was before.
  * - A user's later change keeps that note, or removes it if the value is what the note says again.
- * - A step of the scenario would set its value without users as well, so it removes the note.
+ * - A step of the scenario would set its value without users as well, so it removes the note, even if the value stays the same.
  */
 export function recordChanges<Result>(sandbox: SandboxState, change: RecordedChange<Result>): Result {
-  const { operation, isScripted, refs, newRefs = () => [], run } = change;
+  const { operation, isScripted, refs, newRefs = () => [], sets = [], run } = change;
   // Read before, because a listener of the operation's event may start another scenario, with its own changes.
   const { changes } = sandbox;
   const readValues = valuesChangedBy[operation];
@@ -64,9 +66,16 @@ export function recordChanges<Result>(sandbox: SandboxState, change: RecordedCha
   for (const [name, value] of Object.entries(valuesAfter)) {
     const before = comparableText(valuesBefore[name]);
     const after = comparableText(value);
-    if (before === after) continue;
 
-    const withoutUsers = isScripted ? after : (changes.get(name) ?? before);
+    // A step of the scenario: without users, it would leave the same value.
+    if (isScripted) {
+      if (before !== after || sets.includes(name)) changes.delete(name);
+      continue;
+    }
+
+    // A user. The first note stays, until the value is again what it says.
+    if (before === after) continue;
+    const withoutUsers = changes.get(name) ?? before;
     if (after === withoutUsers) changes.delete(name);
     else changes.set(name, withoutUsers);
   }

@@ -1,6 +1,6 @@
 import { type ActionName, actionName, actionRow } from "../../rules/actions.js";
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
-import type { Assumptions } from "../../rules/assumptions.js";
+import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { type Instant, isoTime } from "../../rules/time.js";
@@ -8,6 +8,7 @@ import { requireDuration, requireInstant } from "../../rules/time-input.js";
 import { requireFields, validationError } from "../../rules/validation.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
+import { camelCase } from "../../schema/json.js";
 import { quote } from "../../schema/words.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import { assumptionsInEffect, type ProfileSettings, profileInEffect } from "../profile.js";
@@ -63,13 +64,26 @@ export const operations = {
     newRefs: ({ replacement }) => [replacement.ref],
   }),
   revoke: /* @__PURE__ */ recordedAction("revoke", { run: revokeKey, refs: ({ key }) => [key] }),
-  expire: /* @__PURE__ */ recordedAction("expire", { run: expireKey, refs: ({ key }) => [key] }),
+  expire: /* @__PURE__ */ recordedAction("expire", {
+    run: expireKey,
+    refs: ({ key }) => [key],
+    sets: ({ key }) => [`key ${key} expiresAt`],
+  }),
   organization: /* @__PURE__ */ recordedAction("organization", {
     run: updateOrganization,
     refs: ({ ref }) => [ref],
+    sets: accessNames,
   }),
-  faults: /* @__PURE__ */ recordedAction("faults", { run: changeFaults, refs: () => [] }),
-  assumptions: /* @__PURE__ */ recordedAction("assumptions", { run: changeAssumptions, refs: () => [] }),
+  faults: /* @__PURE__ */ recordedAction("faults", {
+    run: changeFaults,
+    refs: () => [],
+    sets: () => ["faults"],
+  }),
+  assumptions: /* @__PURE__ */ recordedAction("assumptions", {
+    run: changeAssumptions,
+    refs: () => [],
+    sets: assumptionNames,
+  }),
   clock: changeClock,
   advance: advanceByUser,
   clear_requests: clearRequests,
@@ -82,6 +96,8 @@ interface ChangingAction<Input, Result> {
   readonly refs: (input: Input) => readonly string[];
   /** The refs of the keys that it creates. Default: none. */
   readonly newRefs?: ((result: Result) => readonly string[]) | undefined;
+  /** The names of the values that it sets, also to what they are already. Default: only those that change. */
+  readonly sets?: ((input: Input) => readonly string[]) | undefined;
 }
 
 /** An action that checks who runs it, and records what it changes. The caller has run what was due in the timeline before. */
@@ -98,6 +114,7 @@ function recordedAction<Input, Result>(
       isScripted: by.isScripted === true,
       refs: action.refs(input),
       newRefs: action.newRefs,
+      sets: action.sets?.(input),
       run: () => action.run(sandbox, input, now, by),
     });
   };
@@ -115,7 +132,10 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
   const by: Initiator = { actor, isScripted: true, dueAt };
   try {
-    return { ...nothingPerformed, ...operations[name](sandbox, input, by) };
+    const changed = operations[name](sandbox, input, by);
+    // New assumptions are neither of a key nor of an organization.
+    if (name === "assumptions") return nothingPerformed;
+    return { ...nothingPerformed, ...changed };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isActionError(error.code)) throw error;
     return { ...nothingPerformed, error: { code: error.code, message: error.message } };
@@ -205,6 +225,16 @@ function updateOrganization(
   return { organization };
 }
 
+/** The values of an organization that a change sets. */
+function accessNames({ ref, ...access }: OrganizationInput): string[] {
+  const written = camelCase(access) as Readonly<Record<string, unknown>>; // a mapping stays one
+  const names: string[] = [];
+  for (const [member, value] of Object.entries(written)) {
+    if (value !== undefined) names.push(`organization ${ref} ${member}`);
+  }
+  return names;
+}
+
 /** Durations count from now. Throws `validation_failed` with every contradiction, without changes. */
 function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: number): void {
   const { registry, seed, journal } = sandbox;
@@ -262,12 +292,18 @@ function changeAssumptions(
   for (const entry of sandbox.registry.keys.values()) {
     entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
   }
-  const members = { ...settings, assumptions: next, windows };
-  varyRecords(sandbox, { ...sandbox, ...members });
+  const nextState = { ...settings, assumptions: next, windows };
+  varyRecords(sandbox, { ...sandbox, ...nextState });
 
-  replaceState(sandbox, members);
+  replaceState(sandbox, nextState);
   sandbox.journal.emit({ type: "assumptions.changed" });
   return next;
+}
+
+/** The values that a change of assumptions sets: with a profile, all of them. */
+function assumptionNames({ profile, ...chosen }: ControlBody<"assumptions_change">): string[] {
+  if (profile === undefined) return Object.keys(chosen);
+  return ["profile", "fixed", ...Object.keys(assumptionTable)];
 }
 
 /** Removes from the records what the profile `varied` has added with the settings before, and adds that of the next settings. */

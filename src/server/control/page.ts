@@ -58,7 +58,7 @@ export const docsRoute: Route = controlRoute("GET /docs/{page}", {
   summary: "The documentation, as pages for browsers: `README` lists them",
   async run({ params }, { request, response }) {
     const { page } = params;
-    const isPicture = /^\w+\.webp$/.test(page);
+    const isPicture = /^\w+\.(?:svg|webp)$/.test(page);
     if (isPicture) {
       const picture = await readOrNotFound(packageFile(`docs/images/${page}`), page);
       setFileHeaders(response, page);
