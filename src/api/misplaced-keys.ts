@@ -30,10 +30,10 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   if (!isMalformed && evidence === undefined) return noMisplacedKeys;
 
   // Of each place, the keys that it contains: of `x-api-key`, those with other text around them.
-  const inHeader = isMalformed ? findFirstKeys(apiKey) : [];
-  const hasMeantKey = isMalformed && isMeantAsKey(apiKey, inHeader);
-  const { inQuery = [], inUrl = [], inHeaders = [] } = evidence ?? {};
-  const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inUrl];
+  const inApiKeyHeader = isMalformed ? findFirstKeys(apiKey) : [];
+  const hasMeantKey = isMalformed && isMeantAsKey(apiKey, inApiKeyHeader);
+  const { inQuery = [], inUrl = [], inHeaders: inOtherHeaders = [] } = evidence ?? {};
+  const sentKeys = [...inQuery, ...inOtherHeaders, ...inApiKeyHeader, ...inUrl];
   if (sentKeys.length === 0 && !hasMeantKey) return noMisplacedKeys;
 
   // Each advice is about the first key of its place.
@@ -44,8 +44,8 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   const [keyInUrl] = inUrl;
   if (keyInUrl !== undefined) keys["key-in-url"] = mentionedKey(sandbox, keyInUrl);
 
-  let [keyElsewhere] = inHeaders;
-  if (hasMeantKey) keyElsewhere ??= inHeader[0];
+  let [keyElsewhere] = inOtherHeaders;
+  if (hasMeantKey) keyElsewhere ??= inApiKeyHeader[0];
   if (keyElsewhere !== undefined) keys["key-in-authorization"] = mentionedKey(sandbox, keyElsewhere);
 
   const realKey = sentKeys.find((key) => isPossiblyReal(sandbox, key));

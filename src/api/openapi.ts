@@ -23,7 +23,7 @@ export const errorShape = s.mapping({
 /** The body of every error of the API. A service may add members. */
 export interface ApiErrorBody extends s.ValueOf<typeof errorShape> {}
 
-const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
+const errorSchema = /* @__PURE__ */ schemaNamed("ApiError");
 
 /** The OpenAPI 3.1.0 description of the API, made from the same tables as the responses (R48); a new object on every call. */
 export function openApiDocument(): Record<string, unknown> {
@@ -81,7 +81,7 @@ function responsesOf(endpoint: ReleasedEndpoint): Responses {
   const responses: Responses = {
     default: {
       description: "Errors that the specification does not list, such as an unknown method.",
-      content: jsonContent({ schema: errorContent, examples: examplesOf([outcomeRow("405.method")]) }),
+      content: jsonContent({ schema: errorSchema, examples: examplesOf([outcomeRow("405.method")]) }),
     },
   };
 
@@ -110,10 +110,10 @@ function descriptionOf(rows: readonly Outcome[]): string {
 // The specification does not name the code of a 429, so the description does not either.
 function errorWith(rows: readonly Outcome[]): JsonSchema {
   const codes = new Set(rows.filter(({ status }) => status !== 429).map(({ code }) => code));
-  if (codes.size === 0) return errorContent;
+  if (codes.size === 0) return errorSchema;
   // Open, or linters would report the error's other members.
   const error = { properties: { code: { enum: [...codes] } }, additionalProperties: true };
-  return { allOf: [errorContent, { properties: { error } }] };
+  return { allOf: [errorSchema, { properties: { error } }] };
 }
 
 /** The body of each outcome, by its code. */

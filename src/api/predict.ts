@@ -1,5 +1,5 @@
 import { keyStateAt, keyStateTable } from "../rules/api-key.js";
-import { type Presented, publicCause } from "../rules/authorize.js";
+import { type PresentedKind, publicCause } from "../rules/authorize.js";
 import { faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
@@ -79,7 +79,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   return { status, code, outcome, why, faultOutcomes, sentence, until };
 }
 
-function presentedByRef(ref: string): Presented {
+function presentedByRef(ref: string): PresentedKind {
   if (ref === "none") return "missing";
   return ref === "malformed" ? "malformed" : "well_formed";
 }

@@ -23,6 +23,8 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   const decision = decide(sandbox, call);
   // Most sandboxes: nothing is allocated for a variation.
   if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
+
+  // The decision stays: variants never change which response a request gets, only how it is written.
   return withVariants(sandbox, call, responseKindOf(decision), (variedCall, variants) => {
     const { outcome, response, code } = renderDecision(sandbox, variedCall, decision);
     if (response.body === "") return { outcome, response, code };

@@ -1,5 +1,5 @@
 import { isWellFormedKey } from "../rules/api-key.js";
-import type { Presented } from "../rules/authorize.js";
+import type { PresentedKind } from "../rules/authorize.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { runDue } from "../sandbox/operations/operations.js";
@@ -35,7 +35,7 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
 }
 
 /** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
-function presentedAs(apiKey: string | undefined): Presented {
+function presentedAs(apiKey: string | undefined): PresentedKind {
   if (apiKey === undefined) return "missing";
   return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
 }

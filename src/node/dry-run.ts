@@ -3,7 +3,7 @@ import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { stepsInThePast } from "../sandbox/start-sandbox.js";
-import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
+import type { ActionResult, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
 import type { FieldProblem, Place, ScenarioPlaces } from "../scenario/problems.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
 import { nodePlatform, startInNode } from "./platform.js";
@@ -121,7 +121,9 @@ function timelineProblem(result: TimelineResult): FieldProblem | undefined {
 }
 
 /** The problem of a step whose action is rejected. */
-function rejectionProblem(performed: Performed | null): Pick<FieldProblem, "message" | "hint"> | undefined {
+function rejectionProblem(
+  performed: ActionResult | null,
+): Pick<FieldProblem, "message" | "hint"> | undefined {
   const error = performed?.error ?? null;
   if (error === null) return undefined;
   const message = `the step is rejected: ${error.message}`;

@@ -3,11 +3,11 @@ import { accessInWords, type Organization } from "./organization.js";
 import type { ApiOutcomeId } from "./outcomes.js";
 
 /** What a request has as its key: no header, a text that is no key, or a key, known or not. */
-export type Presented = "missing" | "malformed" | "well_formed";
+export type PresentedKind = "missing" | "malformed" | "well_formed";
 
 /** What the checks know of a request. */
 export interface AuthorizationFacts {
-  readonly presented: Presented;
+  readonly presented: PresentedKind;
   /** The presented key, if the sandbox has it. */
   readonly key: KeyRecord | undefined;
   readonly organization: Organization | undefined;

@@ -16,8 +16,8 @@ import {
 } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { RunMark } from "../sandbox/run-trace.js";
-import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
+import type { ConditionEffect } from "../sandbox/run-trace.js";
+import type { ConditionedRun, SandboxState, WithoutRun } from "../sandbox/sandbox-state.js";
 import { isAnsweredWrongly, type OnRequest, type RejectionOfRun, type RunConditions } from "./conditions.js";
 
 // A client's run may have several processes, such as the workers of a test runner, each with its own sandboxes. Its conditions
@@ -107,7 +107,7 @@ class RequestReplacer {
     this.#claim = claim;
   }
 
-  resultOf(sandbox: SandboxState, call: ApiCall, own: OwnResponse): CallResult {
+  resultOf(sandbox: SandboxState, call: ApiCall, own: WithoutRun): CallResult {
     // A fault of the run comes before the sandbox's own, and nothing else does.
     if (own.fault !== undefined && this.#onRequest.gets.kind !== "fault") return own.respond();
     const outcome = own.facts.expectedOutcome();
@@ -155,7 +155,7 @@ class RequestReplacer {
   }
 
   /** The mark of a candidate that is not meant: whether it came too early after the one that is. */
-  #markOther(sandbox: SandboxState, call: ApiCall): RunMark | undefined {
+  #markOther(sandbox: SandboxState, call: ApiCall): ConditionEffect | undefined {
     const { which, gets } = this.#onRequest;
     if (which.kind !== "nth") return undefined;
 
@@ -169,7 +169,7 @@ class RequestReplacer {
   }
 
   /** What the request gets in place of its own response. */
-  #replace(sandbox: SandboxState, call: ApiCall, own: OwnResponse): CallResult {
+  #replace(sandbox: SandboxState, call: ApiCall, own: WithoutRun): CallResult {
     const { gets } = this.#onRequest;
     switch (gets.kind) {
       case "fault": {

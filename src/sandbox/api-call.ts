@@ -1,5 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import type { Presented } from "../rules/authorize.js";
+import type { PresentedKind } from "../rules/authorize.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { Endpoint } from "./endpoint.js";
 import type { KeyEntry } from "./registry.js";
@@ -19,7 +19,7 @@ export interface ApiRoute {
 
 /** Who calls, and when: all of a call that its key is authorized by. */
 export interface Caller {
-  readonly presented: Presented;
+  readonly presented: PresentedKind;
   /** The presented key, if the sandbox has it. */
   readonly entry: KeyEntry | undefined;
   /** When the call came, on the sandbox's clock (epoch milliseconds). */

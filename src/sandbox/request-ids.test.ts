@@ -15,17 +15,17 @@ test("R7 each series has its own ids, and continues from the number of its last 
   const take = (ids: RequestIds) => Array.from({ length: 1000 }, () => ids.next().id);
   const ids = new RequestIds(1);
   const first = take(ids);
-  const next = new RequestIds(1, numberInSeries(7, ids.responded()));
+  const next = new RequestIds(1, numberInSeries(7, ids.latestNumber()));
   const later = take(next);
   expect(new Set([...first, ...later]).size).toBe(2000);
-  expect(take(new RequestIds(1, next.responded()))).toEqual(take(next));
+  expect(take(new RequestIds(1, next.latestNumber()))).toEqual(take(next));
   // An id of an earlier series is still known.
   expect(next.idOf(1)).toBe(first[0]);
 });
 
 test("request ids continue in any series, and a number keeps its place in its series", () => {
   const ids = new RequestIds(1, 2 ** 32 + 5);
-  expect([ids.series(), ids.next().number, ids.responded()]).toEqual([1, 2 ** 32 + 6, 2 ** 32 + 6]);
+  expect([ids.series(), ids.next().number, ids.latestNumber()]).toEqual([1, 2 ** 32 + 6, 2 ** 32 + 6]);
   expect(ids.idOf(7)).toBe(new RequestIds(1).idOf(7));
   expect(ids.idOf(7)).not.toBe(ids.idOf(2 ** 32 + 7));
   expect([

@@ -46,7 +46,7 @@ export class RequestIds {
   }
 
   /** The number of the latest request. */
-  responded(): number {
+  latestNumber(): number {
     return this.#responded;
   }
 

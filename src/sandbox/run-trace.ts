@@ -11,7 +11,7 @@ export interface VariedPoint {
 }
 
 /** What the conditions of a run do to one request. */
-export interface RunMark {
+export interface ConditionEffect {
   /** Where the request would have ended without what the run has put in place of its response. */
   readonly replaced?: OutcomeId | undefined;
   /** How long after a rejection by the run its key came again, if that was before its time. */
@@ -21,7 +21,7 @@ export interface RunMark {
 }
 
 /** What a run shows with one request. */
-export interface RunTrace extends RunMark {
+export interface RunTrace extends ConditionEffect {
   /** The variants that its response shows. */
   readonly points: readonly VariedPoint[];
   /** The seed that the client's own code sets in place of the run's, and where. */

@@ -163,11 +163,11 @@ export interface ConditionedRun {
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
   /** What a client's call gets: what the service does, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, own: OwnResponse) => CallResult;
+  readonly intercept: (sandbox: SandboxState, call: ApiCall, own: WithoutRun) => CallResult;
 }
 
 /** What a sandbox does with a call if no run comes before it. */
-export interface OwnResponse {
+export interface WithoutRun {
   /** What faults see of the call. */
   readonly facts: FaultFacts;
   /** The sandbox's own fault that is due; it has counted the request. */

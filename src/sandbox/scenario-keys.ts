@@ -69,21 +69,22 @@ interface RotationPlace {
   readonly shared: SharedInRotation;
 }
 
-/** By the organizations of a scenario, which its copies share; of each, only those of the latest seed. */
+/** The records of each scenario, by the part of it that its copies share; only those of the latest seed. */
 const recordsOfScenario = new WeakMap<object, ScenarioRecords>();
 
 /** The records of a scenario: the same objects for the same scenario and seed. */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const { organizations, population } = scenario;
-  // What a copy of the scenario with other options still has: its organizations, or without any its population.
-  const owner = organizations ?? population;
-  if (owner === undefined) return buildRecords(scenario, seed, sha256);
+  // Options copy a scenario, but each copy has the same object of organizations, or without any of its population. So this
+  // object stands for the scenario.
+  const sharedPart = organizations ?? population;
+  if (sharedPart === undefined) return buildRecords(scenario, seed, sha256);
 
-  const earlier = recordsOfScenario.get(owner);
-  const isSame = earlier !== undefined && earlier.seed === seed && earlier.population === population;
-  if (isSame) return earlier;
+  const earlier = recordsOfScenario.get(sharedPart);
+  if (earlier?.seed === seed && earlier.population === population) return earlier;
+
   const records = buildRecords(scenario, seed, sha256);
-  recordsOfScenario.set(owner, records);
+  recordsOfScenario.set(sharedPart, records);
   return records;
 }
 

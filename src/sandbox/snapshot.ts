@@ -71,7 +71,10 @@ interface SavedClients {
 }
 
 /** `responded` is the number of the last request id that its continuation must not use again. Default: the last one used. */
-export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestIds.responded()): SavedSandbox {
+export function saveSandbox(
+  sandbox: SandboxState,
+  responded = sandbox.requestIds.latestNumber(),
+): SavedSandbox {
   const organizations = Object.fromEntries(snapshotOrganizations(sandbox));
   const saved = saveWithoutOrganizations(sandbox, responded);
   return { ...saved, snapshot: { ...saved.snapshot, organizations } };
@@ -185,7 +188,7 @@ function snapshotWithoutOrganizations(sandbox: SandboxState): Scenario {
   const snapshot: Scenario = {
     ...scenario,
     seed: sandbox.seed,
-    requests_responded: positionInSeries(sandbox.requestIds.responded()),
+    requests_responded: positionInSeries(sandbox.requestIds.latestNumber()),
     clock: { now: isoTime(now), frozen: clock.isFrozen() },
     assumptions: structuredClone(assumptions),
     ...(hasHadFaults && { faults }),

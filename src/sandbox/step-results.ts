@@ -32,7 +32,7 @@ export interface Initiator {
 }
 
 /** The result of an action: the new state of the changed key or organization, or the error. */
-export interface Performed {
+export interface ActionResult {
   readonly error: { readonly code: ActionErrorCode; readonly message: string } | null;
   readonly key: KeyView | null;
   readonly replacement: KeyView | null;
@@ -102,7 +102,7 @@ export interface PlayedStep {
   /** The last response, if the request was sent several times. */
   readonly response: StoryResponse | null;
   /** The result of its action. */
-  readonly performed: Performed | null;
+  readonly performed: ActionResult | null;
   /** Why the step could not run. */
   readonly failure: { readonly code: SandboxErrorCode; readonly message: string } | null;
   /** The timeline steps that ran during this step. */
@@ -120,7 +120,7 @@ export interface TimelineResult {
   /** When, on the sandbox's clock; ISO 8601. */
   readonly at: string;
   readonly step: TimelineStep;
-  readonly performed: Performed;
+  readonly performed: ActionResult;
   /** At most one; none if the step has no `expect`, even if it was rejected. */
   readonly differences: readonly StepDifference[];
 }
@@ -128,7 +128,7 @@ export interface TimelineResult {
 /** Compares the result of an action with a step's expectation. Default: it succeeds. */
 export function actionDifferences(
   expected: { readonly error?: ActionErrorCode } | undefined,
-  { error }: Performed,
+  { error }: ActionResult,
 ): StepDifference[] {
   const wanted = expected?.error;
   if (wanted === error?.code) return [];
@@ -150,7 +150,7 @@ export function isAsExpected({ failure, differences }: Pick<PlayedStep, "failure
 /** The refs of the key of an action and of the key that replaces it: as it was performed, or as it is planned. */
 export function keyRefsOf(
   action: StepAction,
-  performed: Partial<Performed> = {},
+  performed: Partial<ActionResult> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
   const { key, newKey } = actionRefs(action);
   // As it is planned: a new key replaces the key of the action, or is its only key.

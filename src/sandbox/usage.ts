@@ -86,9 +86,11 @@ function isOldestOver(usage: Usage, now: number): boolean {
 /** When the remaining quota of the minute grows. In a sliding minute, each request stops counting a minute after it came. */
 export function minuteResetsAt(limits: KeyLimits, usage: Usage, windows: Windows, now: number): number {
   if (!windows.sliding) return usage.minuteEndsAt;
+
+  // Below the limit, the quota grows as soon as the oldest request stops counting. At the limit, requests must stop counting
+  // until fewer than the limit are left: of five with a limit of three, the third oldest is the last of these.
   const { recent } = usage;
-  // The oldest request is the next; at the limit, the one after which fewer than the limit count.
-  const index = Math.max(0, recent.length - limits.perMinute);
-  const requestAt = recent[index] ?? now;
-  return requestAt + minute;
+  const lastToStop = Math.max(0, recent.length - limits.perMinute);
+  const cameAt = recent[lastToStop] ?? now;
+  return cameAt + minute;
 }

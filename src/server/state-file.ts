@@ -203,7 +203,7 @@ export class StateFile {
     timers.clearInterval(this.#timer);
     try {
       // Without a reserve: no request follows.
-      if (this.#phase === "begun") this.#writeOrReport(this.sandbox.requestIds.responded());
+      if (this.#phase === "begun") this.#writeOrReport(this.sandbox.requestIds.latestNumber());
     } finally {
       this.#phase = "closed";
       this.#unlock();
@@ -232,7 +232,7 @@ export class StateFile {
   /** Returns the last request number to mark as used. Plans a save for the request that has used half of the reserve, whatever the pace. */
   #reserveNumbers(): number {
     const { requestIds } = this.sandbox;
-    const responded = requestIds.responded();
+    const responded = requestIds.latestNumber();
     // In the next tick, the request is in the sandbox.
     requestIds.atRequest(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
     return responded + reserve;

@@ -65,7 +65,7 @@ test("the state of any sandbox can be read again and continues exactly like the 
       await transcript(game, before.slice(0, 10));
       const own = { name: "model", scenario: sandbox.scenario, text: undefined };
       const saved = saveSandbox(sandbox);
-      const read = parseState(stateText(sandbox, own, sandbox.requestIds.responded()), own, "state.json");
+      const read = parseState(stateText(sandbox, own, sandbox.requestIds.latestNumber()), own, "state.json");
       expect({ ...read, at: saved.at }).toEqual(saved);
       const continued = movedTo(restored(read), game);
       expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());

@@ -4,8 +4,8 @@ import { faultKinds } from "../../rules/fault-effects.js";
 import { accessInWords } from "../../rules/organization.js";
 import { minute, type Overlap } from "../../rules/time.js";
 import {
+  type ActionResult,
   keyRefsOf,
-  type Performed,
   type SentRequest,
   type StepAction,
   type StoryStep,
@@ -44,7 +44,7 @@ export function clockSentence(duration: string, now: string): string {
 }
 
 /** Narrates an action: who did what, and its result or error. */
-export function actionSentences(action: StepAction, performed: Performed): string {
+export function actionSentences(action: StepAction, performed: ActionResult): string {
   const name = actionName(action) ?? "faults";
   // Faults are never rejected.
   if (name === "faults") {
@@ -62,7 +62,7 @@ export function actionSentences(action: StepAction, performed: Performed): strin
 }
 
 /** The words of an action other than faults. */
-function actionSentence(action: StepAction, performed: Performed): Sentence {
+function actionSentence(action: StepAction, performed: ActionResult): Sentence {
   const { create_key: creation, rotate, revoke, expire, organization, assumptions } = action;
   if (creation !== undefined) {
     const createdRef = creation.ref ?? performed.key?.ref;
@@ -160,7 +160,7 @@ function requestIntent({ method, path, key, times }: IntendedRequest): string {
 }
 
 /** Summarizes an action, with the key that it created if it was performed: `rotate active, overlap 30m → active-2`. */
-export function actionIntent(action: StepAction, performed: Performed | null = null): string {
+export function actionIntent(action: StepAction, performed: ActionResult | null = null): string {
   const name = actionName(action) ?? "faults";
   if (name === "faults") return `faults: ${effectList(action.faults ?? []) || "none"}`;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
-import type { Performed, StepAction, StoryResponse } from "../../sandbox/step-results.js";
+import type { ActionResult, StepAction, StoryResponse } from "../../sandbox/step-results.js";
 import { responseDifferences } from "./expectation.js";
 import { tryNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
@@ -68,10 +68,10 @@ test("R46 the request of a step shows no key, wherever the step has it: also as 
   expect(shown.headers).toHaveProperty("svc_test_…", "SVC_test_…");
 });
 
-const performed = { key: null, replacement: null, error: null, secret: null } as unknown as Performed;
+const performed = { key: null, replacement: null, error: null, secret: null } as unknown as ActionResult;
 const key = { organization: "bank", environment: "test", name: "CI", scopes: ["a"] } as const;
 
-test.each<[StepAction, string, string, Performed?]>([
+test.each<[StepAction, string, string, ActionResult?]>([
   [
     {
       faults: [{ latency: "1s", status: 503, body: "x", hang: false }, { reset: true }].map((then) => ({
@@ -85,7 +85,7 @@ test.each<[StepAction, string, string, Performed?]>([
     { rotate: { key: "a", overlap: "0s" } },
     "An administrator rotates the key a. The new key is a-2; the old one stops working immediately.",
     "rotate a, overlap 0s → a-2",
-    { ...performed, replacement: { ref: "a-2" } } as Performed,
+    { ...performed, replacement: { ref: "a-2" } } as ActionResult,
   ],
   [
     { faults: [{ status: 503, retry_after: "5s" } as const].map((then) => ({ then })) },

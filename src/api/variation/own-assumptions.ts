@@ -1,7 +1,7 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { profileInEffect } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import type { VariationRow } from "./row.js";
+import type { RowVariant, VariationRow } from "./row.js";
 import { variationTable } from "./table.js";
 
 /** The assumptions that the sandbox sets itself, and that its profile would set differently, or vary. */
@@ -34,9 +34,9 @@ export function ownVariedNames(
 }
 
 /**
- * What a row leaves open in a sandbox: all of it, unless the sandbox itself sets the row's assumption. Then only the variants
- * with that value are left, which are forms of it: of `www_authenticate: true`, for example, `api_key` and `bare`. `undefined`
- * if nothing is left open.
+ * What a row leaves open in a sandbox; `undefined` if nothing. A row whose assumption the sandbox does not set is wholly open.
+ * Of one whose assumption it sets, the variants with that value are open, if there are several: `www_authenticate: true` can
+ * be written in the forms `api_key` and `bare`.
  */
 export function openRow(sandbox: SandboxState, row: VariationRow): VariationRow | undefined {
   const { assumption } = row;
@@ -44,13 +44,17 @@ export function openRow(sandbox: SandboxState, row: VariationRow): VariationRow 
   const ownValue = sandbox.ownAssumptions[assumption];
   if (ownValue === undefined) return row;
 
+  // The value can be written in several forms, one of which is what `minimal` does with it.
   const forms = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  const plainForm = forms.find(
-    ({ changeBody, changeHeaders }) => (changeBody ?? changeHeaders) === undefined,
-  );
+  const plainForm = forms.find(onlyAssumes);
   if (plainForm === undefined || forms.length === 1) return undefined;
 
-  // The plain one is what `minimal` does with this assumption, so it is the first: that does not count as a variation.
+  // The first variant of a row is the one that does not count as a variation.
   const otherForms = forms.filter((variant) => variant !== plainForm);
   return { ...row, variants: [plainForm, ...otherForms] };
+}
+
+/** Whether a variant changes nothing of a response but by its assumption. */
+function onlyAssumes({ changeBody, changeHeaders }: RowVariant): boolean {
+  return changeBody === undefined && changeHeaders === undefined;
 }

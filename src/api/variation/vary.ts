@@ -27,9 +27,9 @@ interface ChosenVariant {
 }
 
 /**
- * Makes the response to a call. In the profile `varied`, `respond` gets the call with the id and the assumptions that the
- * variants of its kind choose, and these variants, with which it varies a body of the API. The result has what varies in it,
- * which a run shows.
+ * Makes the response to a call with `respond`. In the profile `varied`, it chooses the variants of such a response first: some
+ * of them choose the request id and the assumptions of the call that `respond` gets. The others are for `respond` to apply to
+ * the response that it makes, with `vary`. In a run of a client, the result also says what varied.
  */
 export function withVariants<Result extends { readonly response: ApiResponse }>(
   sandbox: SandboxState,
@@ -40,7 +40,7 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
   if (profileInEffect(sandbox) !== "varied") return respond(call, []);
   const variants = chooseVariants(sandbox, call, kind);
 
-  // What the variants choose before there is a response.
+  // Before there is a response, the variants choose its assumptions and its id.
   const assumptions = { ...sandbox.assumptions };
   let { id } = call;
   for (const { variant } of variants) {
@@ -53,7 +53,7 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
   const result = respond({ ...call, id, assumptions }, variants);
   if (sandbox.run === undefined) return { ...result, requestId: id };
 
-  // What varies in it, for the run.
+  // The run of a client shows what varied: in the records of `/me`, and in the response.
   const points: VariedPoint[] = [];
   if (kind.content === "me") points.push(...variedRecords(sandbox));
   points.push(...variedPoints(result.response, variants));

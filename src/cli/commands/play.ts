@@ -15,8 +15,8 @@ import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretFor } from "../../sandbox/secrets.js";
 import {
+  type ActionResult,
   isAsExpected,
-  type Performed,
   type PlayedStep,
   type SentRequest,
   type StepAction,
@@ -252,7 +252,12 @@ function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, prin
 }
 
 /** Describes an action, and why it was rejected if it was. */
-function actionLines(before: string, action: StepAction, performed: Performed, { palette }: Style): string[] {
+function actionLines(
+  before: string,
+  action: StepAction,
+  performed: ActionResult,
+  { palette }: Style,
+): string[] {
   const text = prose(before + actionSentences(action, performed));
   const { error } = performed;
   if (error === null) return [palette.magenta(text)];

@@ -1,9 +1,9 @@
 import type { AdviceId } from "../../rules/advice.js";
-import type { Presented } from "../../rules/authorize.js";
+import type { PresentedKind } from "../../rules/authorize.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import type { RequestTraits, requestSources } from "../../rules/request.js";
-import type { RunMark, VariedPoint } from "../run-trace.js";
+import type { ConditionEffect, VariedPoint } from "../run-trace.js";
 
 export interface ApiResponse {
   readonly status: number;
@@ -44,7 +44,7 @@ export interface CallResult<Outcome = OutcomeId> {
   /** In a run of a client: what varied in the response. */
   readonly points?: readonly VariedPoint[];
   /** In a run of a client: what its conditions did to the call. */
-  readonly mark?: RunMark | undefined;
+  readonly mark?: ConditionEffect | undefined;
 }
 
 /** A completed request with its result, without a key (R46): what the journal keeps. `appendExchange` sets its advice, and an HTTP server whether it is unread. */
@@ -70,7 +70,7 @@ export interface Exchange {
   readonly traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */
   readonly leaksRealKey: boolean;
-  readonly presented: Presented;
+  readonly presented: PresentedKind;
   /** Lower-case names and values in turn, without keys. */
   readonly keptHeaders: readonly string[];
   /** The form of a presented key that the sandbox does not have; `undefined` for a key of it, or none. */

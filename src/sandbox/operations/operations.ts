@@ -14,9 +14,9 @@ import { activateFaults, type Fault } from "../active-faults.js";
 import { assumptionsInEffect, type ProfileSettings, profileInEffect } from "../profile.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";
 import {
+  type ActionResult,
   actionDifferences,
   type Initiator,
-  type Performed,
   type StepAction,
   type Timeline,
 } from "../step-results.js";
@@ -39,7 +39,7 @@ import {
   rotateKey,
 } from "./key-operations.js";
 
-const nothingPerformed: Performed = {
+const nothingPerformed: ActionResult = {
   error: null,
   key: null,
   replacement: null,
@@ -124,12 +124,14 @@ function recordedAction<Input, Result>(
  * Runs the action of a step; its error is a result. Secrets of new keys derive from the seed and their refs: a scenario always
  * plays the same way. `dueAt` is when a step of the timeline is due.
  */
-export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): Performed {
+export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): ActionResult {
   const name = actionName(action);
   if (name === undefined) return nothingPerformed;
 
+  // The input of the operation: the step's fields but for who runs it, or its list of faults.
   const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
   const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
+
   const by: Initiator = { actor, isScripted: true, dueAt };
   try {
     const changed = operations[name](sandbox, input, by);
