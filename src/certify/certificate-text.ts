@@ -5,7 +5,7 @@ import { listed } from "../schema/words.js";
 import { againLine, type Program } from "./again-line.js";
 import { type CertifyResult, conclusionLine, failedWithoutProblem } from "./certificate.js";
 import { type Check, nameOf, statusOfRejection } from "./check.js";
-import type { Finding, JudgedCheck, Note } from "./judgment.js";
+import type { Finding, JudgedCheck, Note, Reason } from "./judgment.js";
 import { nameOfKey, resendKinds } from "./resend-kinds.js";
 
 /** A fix and its command share a line that is no longer. */
@@ -13,6 +13,22 @@ const width = 100;
 
 /** The problems that are shown whole; each other one is its sentence and its command. */
 const wholeProblems = 4;
+
+/** Says once in a text that `--timeout` can be longer: it is one setting, however many runs did not end in time. */
+class TimeoutAdvice {
+  #isGiven = false;
+
+  /** What to do, without the sentence on `--timeout` if an earlier call had it. */
+  once(whatToDo: string): string {
+    if (!whatToDo.includes("--timeout")) return whatToDo;
+    if (this.#isGiven) {
+      const sentences = whatToDo.split(/(?<=\.) (?=[A-Z])/);
+      return sentences.filter((sentence) => !sentence.includes("--timeout")).join(" ");
+    }
+    this.#isGiven = true;
+    return whatToDo;
+  }
+}
 
 /** Renders a result for people: problems first, then what held and what was not judged. `bad`: colors the first line of a failure. */
 export function certificateText(
@@ -26,23 +42,24 @@ export function certificateText(
   const lines = [`${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`];
   // The first line of any other verdict has the reason itself, and its fix follows.
   const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
-  if (whatToDo !== undefined && !hasReason) lines.push(`Fix: ${whatToDo}`);
+  const advice = new TimeoutAdvice();
+  if (whatToDo !== undefined && !hasReason) lines.push(`Fix: ${advice.once(whatToDo)}`);
 
   let number = 0;
   for (const problem of problems) {
     number += 1;
-    lines.push(...problemLines(problem, number, certified, program));
+    lines.push(...problemLines(problem, number, certified, program, advice));
   }
   for (const name of failedWithoutProblem(certified.checks, problems)) {
     number += 1;
     lines.push(`${number}. ${name} failed, and no run shows why`);
   }
 
-  if (hasReason) lines.push(`Not judged: ${why}. ${whatToDo}`);
+  if (hasReason) lines.push(`Not judged: ${reasonText({ why, whatToDo: whatToDo ?? "" }, advice)}`);
   lines.push(...listLine("Held", heldWords(certified)));
   lines.push(...listLine("Allowed", certified.allow.map(allowedWords)));
   lines.push(...listLine(`Set by ${certified.scenario}`, certified.assumptions ?? []));
-  lines.push(...notJudgedLines(certified));
+  lines.push(...notJudgedLines(certified, advice));
   return `${lines.map(escapeControls).join("\n")}\n`;
 }
 
@@ -52,6 +69,7 @@ function problemLines(
   number: number,
   certified: CertifyResult,
   program: Program,
+  advice: TimeoutAdvice,
 ): string[] {
   const { sentence, whatToDo, lastLine } = problem;
   const lines = [`${number}. ${sentence}`];
@@ -59,7 +77,7 @@ function problemLines(
   if (number > wholeProblems) return [...lines, `   ${again}`];
 
   if (lastLine !== undefined) lines.push(`   Its last line: ${lastLine}`);
-  const fix = `   Fix: ${whatToDo}`;
+  const fix = `   Fix: ${advice.once(whatToDo)}`;
   const isShort = fix.length + again.length + 6 <= width;
   if (isShort) lines.push(`${fix}      ${again}`);
   else lines.push(fix, `   ${again}`);
@@ -122,7 +140,7 @@ function isAfterLimit(check: Check): boolean {
 }
 
 /** What was not judged: a line for each reason, with all that it is about. The reason of the verdict stands above already. */
-function notJudgedLines(certified: CertifyResult): string[] {
+function notJudgedLines(certified: CertifyResult, advice: TimeoutAdvice): string[] {
   const wordsOf = checkWords(certified.report);
   const unjudged: Note[] = [];
   for (const { check, result } of certified.checks) {
@@ -130,16 +148,24 @@ function notJudgedLines(certified: CertifyResult): string[] {
   }
   unjudged.push(...certified.notes);
 
-  const byReason = new Map<string, string[]>();
-  for (const { what, why, whatToDo } of unjudged) {
-    if (certified.why?.endsWith(why)) continue;
-    const reason = `${why}. ${whatToDo}`;
-    const names = byReason.get(reason);
-    if (names === undefined) byReason.set(reason, [what]);
-    else names.push(what);
+  const notesByReason = new Map<string, Note[]>();
+  for (const note of unjudged) {
+    if (certified.why?.endsWith(note.why)) continue;
+    const reason = `${note.why}. ${note.whatToDo}`;
+    const notes = notesByReason.get(reason);
+    if (notes === undefined) notesByReason.set(reason, [note]);
+    else notes.push(note);
   }
 
   const lines: string[] = [];
-  for (const [reason, names] of byReason) lines.push(`Not judged: ${listed(names, "and")}: ${reason}`);
+  for (const notes of notesByReason.values()) {
+    const names = notes.map(({ what }) => what);
+    const [first] = notes as [Note, ...Note[]];
+    lines.push(`Not judged: ${listed(names, "and")}: ${reasonText(first, advice)}`);
+  }
   return lines;
+}
+
+function reasonText({ why, whatToDo }: Reason, advice: TimeoutAdvice): string {
+  return `${why}. ${advice.once(whatToDo)}`.trimEnd();
 }

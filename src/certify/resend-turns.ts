@@ -59,51 +59,77 @@ type TurnResult =
   | NotMade
   | NotJudged;
 
-/** Rejects requests in turn. The first turn that nothing follows is a reason to doubt all suspects. */
-export async function takeTurns(turns: Turns): Promise<RunEvidence> {
-  const all = await planTurns(turns);
-  const open = new Set<number>();
-  for (const { key, nth } of all) if (key === turns.key) open.add(nth);
-
-  // Of most suites in which only some tests ask again, the first half shows it.
-  let made = 0;
-  const half = Math.ceil(all.length / 2);
-  for (const part of [all.slice(0, half), all.slice(half)]) {
-    const results = await Promise.all(part.map((turn) => takeTurn(turns, turn)));
-    for (const [at, result] of results.entries()) {
-      if (result.kind === "not_judged") return result;
-      if (result.kind !== "not_made") made += 1;
-      const { key, nth } = part[at] as Turn;
-      if (result.kind === "resent" && key === turns.key) open.delete(nth);
-    }
-    if (turns.runs.isStopped) return notAllTaken(turns, made, all.length);
-  }
-  return takeMoreTurns(turns, open, all.length);
+/** A turn that was taken, and what followed. */
+interface TakenTurn {
+  readonly turn: Turn;
+  readonly result: Exclude<TurnResult, { kind: "failed" }>;
 }
 
-/** The turns, with those of another key at the end of each half. The suspects take turns, too. */
+/** Rejects requests in turn. The first turn that nothing follows is a reason to doubt all suspects. */
+export async function takeTurns(turns: Turns): Promise<RunEvidence> {
+  const planned = await planTurns(turns);
+  const half = Math.ceil(planned.length / 2);
+
+  // Of most suites in which only some tests ask again, the first half shows it: the second half is not taken then.
+  const taken: TakenTurn[] = [];
+  for (const part of [planned.slice(0, half), planned.slice(half)]) {
+    const takenPart = await takeInParallel(turns, part);
+    for (const { result } of takenPart) {
+      if (result.kind === "not_judged") return result;
+    }
+
+    taken.push(...takenPart);
+    if (turns.runs.isStopped) {
+      const made = taken.filter(({ result }) => result.kind !== "not_made");
+      return notAllTaken(turns, made.length, planned.length);
+    }
+  }
+  return takeMoreTurns(turns, requestsOnlyInTime(turns, taken), planned.length);
+}
+
+function takeInParallel(turns: Turns, part: readonly Turn[]): Promise<TakenTurn[]> {
+  return Promise.all(part.map(async (turn) => ({ turn, result: await takeTurn(turns, turn) })));
+}
+
+/** The numbers of the requests with the suspects' key after which, in each of their turns, the next one came in time. */
+function requestsOnlyInTime({ key }: Turns, taken: readonly TakenTurn[]): Set<number> {
+  const ofKey = taken.filter(({ turn }) => turn.key === key);
+  const requests = new Set<number>();
+  for (const { turn } of ofKey) requests.add(turn.nth);
+  for (const { turn, result } of ofKey) {
+    if (result.kind === "resent") requests.delete(turn.nth);
+  }
+  return requests;
+}
+
+/** The turns of the suspects' key in two halves, with a turn of another key at the end of each half, if there is such a key. */
 async function planTurns(turns: Turns): Promise<Turn[]> {
   const { runs, key, suspects } = turns;
   const turnCount = Math.max(minTurns, suspects.length);
-  const others = await otherSteadyKeys(runs, key);
-  const countOfOthers = others.length === 0 ? 0 : maxTurnsOfOtherKeys;
+  const otherKeys = await otherSteadyKeys(runs, key);
+  const ofOthers = turnsOfOtherKeys(turns, otherKeys);
 
   const ofKey: Turn[] = [];
-  for (const nth of requestOfEachTurn(key.requestCount, turnCount - countOfOthers)) {
+  for (const nth of requestOfEachTurn(key.requestCount, turnCount - ofOthers.length)) {
     ofKey.push(newTurn(turns, ofKey.length, nth));
-  }
-
-  const ofOthers: Turn[] = [];
-  while (ofOthers.length < countOfOthers) {
-    const other = others[ofOthers.length % others.length] as SteadyKey; // there is one
-    const { resendKind } = suspects[ofOthers.length % suspects.length] as Suspect; // there is one
-    ofOthers.push({ key: other, nth: other.requestCount, resendKind });
   }
   const half = Math.ceil(ofKey.length / 2);
   return [...ofKey.slice(0, half), ...ofOthers.slice(0, 1), ...ofKey.slice(half), ...ofOthers.slice(1)];
 }
 
-/** When all requests have had one of the suspects' kinds, each gets in the next round what the next suspect has. */
+/** The turns that reject the last request with another key, each with the next key and the next suspect's kind; none without such a key. */
+function turnsOfOtherKeys({ suspects }: Turns, otherKeys: readonly SteadyKey[]): Turn[] {
+  if (otherKeys.length === 0) return [];
+  const turnsOfOthers: Turn[] = [];
+  for (let at = 0; at < maxTurnsOfOtherKeys; at++) {
+    const key = otherKeys[at % otherKeys.length] as SteadyKey; // there is one
+    const { resendKind } = suspects[at % suspects.length] as Suspect; // there is one
+    turnsOfOthers.push({ key, nth: key.requestCount, resendKind });
+  }
+  return turnsOfOthers;
+}
+
+/** A turn of the suspects' key. A round has a turn for each request; in the next round, each request gets the next suspect's kind. */
 function newTurn({ key, suspects }: Turns, turnsBefore: number, nth: number): Turn {
   const round = Math.floor(turnsBefore / key.requestCount);
   const place = turnsBefore % key.requestCount;
@@ -135,7 +161,7 @@ async function takeMoreTurns(
 }
 
 /** Takes a turn: once more, if the command failed although one more request came. A flaky suite may do that by chance. */
-async function takeTurn(turns: Turns, turn: Turn): Promise<Exclude<TurnResult, { kind: "failed" }>> {
+async function takeTurn(turns: Turns, turn: Turn): Promise<TakenTurn["result"]> {
   let result = await rejectRequest(turns, turn);
   if (result.kind === "failed") result = await rejectRequest(turns, turn);
   return result.kind === "failed" ? notJudged(result.reason) : result;

@@ -60,7 +60,7 @@ export function syntaxProblem(
   firstErrorOf: (text: string) => ParseError | undefined,
 ): SyntaxProblem {
   const speaksForItself = error.code === "TAG_RESOLVE_FAILED" || error.code === "TAB_AS_INDENT";
-  if (speaksForItself || text.length > longestRepaired) return problemInParsersWords(error, text);
+  if (speaksForItself || text.length > longestRepaired) return problemInParsersWords(error);
   const lineStart = text.lastIndexOf("\n", error.offset - 1) + 1;
   const [line = ""] = text.slice(lineStart).split("\n");
   const broken = { text, error, line, lineStart };
@@ -80,7 +80,7 @@ export function syntaxProblem(
     }
   }
   if (furthest !== undefined) return { offset: furthest.start, ...furthest };
-  return problemInParsersWords(error, text);
+  return problemInParsersWords(error);
 }
 
 /** The kinds of repairs, in the order in which they are tried. */
@@ -154,14 +154,11 @@ function closingOf(text: string, open: readonly number[]): string {
 }
 
 /** Web pages and documents have other spaces in indents, and no editor shows them. */
-function* ordinarySpaces({ text, lineStart, line }: Broken): Generator<Repair> {
-  // YAML may have read the line below as a part of the value with the error.
-  const end = endOfLine(text, lineStart + line.length + 1);
+function* ordinarySpaces({ text }: Broken): Generator<Repair> {
   const hint = "indent this line with ordinary spaces";
-  for (const { 0: indent, index: start } of text.slice(0, end).matchAll(/^ *[^\S \t\n\r]+/gm)) {
+  for (const { 0: indent, index: start } of text.matchAll(/^ *[^\S \t\n\r]+/gm)) {
     const offset = start + indent.search(/[^ ]/);
-    const code = text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, "0");
-    const reason = `the indent has U+${code}, which only looks like a space`;
+    const reason = "the indent has a sign that only looks like a space";
     yield { start, end: start + indent.length, text: " ".repeat(indent.length), reason, hint, offset };
   }
 }
@@ -187,9 +184,6 @@ function* removedLine({ line, lineStart }: Broken): Generator<Repair> {
 /** A value up to a comma, or to the end of its line without the brackets there; a mapping or a list is none. */
 const value = /(?<=[:-] +)(?:'.*'|\{\{.*?\}|[^\s"'#{[!&|>].*?)(?=\s*(?:,\s|(?:\s*[}\]])*\s*$))/g;
 
-/** A longer text is not repeated in a hint. */
-const longestInHint = 60;
-
 /** Quotes are put around a text with a colon, a bracket or an apostrophe, which YAML reads as more than a text. */
 function* quotedValues({ error, line, lineStart }: Broken): Generator<Repair> {
   for (const { 0: found, index } of line.matchAll(value)) {
@@ -200,11 +194,9 @@ function* quotedValues({ error, line, lineStart }: Broken): Generator<Repair> {
     const isSeveralFields = isInBrackets && written.includes(": ");
     if (start > error.offset || isSeveralFields || !/[:{}[\]'`@%*]/.test(written)) continue;
 
-    const isQuoted = written.startsWith("'");
-    const text = JSON.stringify(isQuoted ? written.slice(1, -1) : written);
-    const hint = text.length > longestInHint ? "put double quotes around the whole text" : `write ${text}`;
+    const text = JSON.stringify(written.replace(/^'(.*)'$/, "$1"));
     const reason = "this text needs double quotes";
-    yield { start, end: start + written.length, text, reason, hint };
+    yield { start, end: start + written.length, text, reason, hint: `write ${text}` };
   }
 }
 
@@ -236,15 +228,12 @@ function* otherIndents({ text, error }: Broken): Generator<Repair> {
 }
 
 /** What the parser says, and a hint by the code of its error. */
-function problemInParsersWords({ code, message, offset }: ParseError, text: string): SyntaxProblem {
+function problemInParsersWords({ code, message, offset }: ParseError): SyntaxProblem {
   // Its own words name an option of ours.
   if (code === "NON_STRING_KEY") {
     return { offset, reason: "a name must be a text", hint: "write a plain name" };
   }
-
   const reason = message.slice(0, 1).toLowerCase() + message.slice(1);
   const hint = hintsByCode[message.startsWith("Missing , or :") ? "BLOCK_IN_FLOW" : code];
-  // The error of a wrong indent is before the comments and empty lines above the line.
-  const [skipped = ""] = /^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(text.slice(offset)) ?? [];
-  return { offset: offset + skipped.length, reason, hint };
+  return { offset, reason, hint };
 }

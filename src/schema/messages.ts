@@ -1,5 +1,5 @@
 import { type Notation, written, writtenChoices, writtenName } from "./notation.js";
-import type { Members, Mistake, Problem, Spelling } from "./problem.js";
+import type { Members, Mistake, Problem, Spelling, Wording } from "./problem.js";
 import {
   type ChoiceKind,
   type FieldPath,
@@ -7,22 +7,19 @@ import {
   isMapping,
   type ListKind,
   type MappingKind,
+  type NamedShape,
   neededFieldsOf,
-  type RecordKind,
   type Shape,
   type ShapeCode,
   settableFieldsOf,
   type TextKind,
 } from "./shape.js";
 import { expectedWords, nounOf } from "./shape-words.js";
-import { fieldSpelling, unknownField } from "./unknown-field.js";
+import { unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
 
 // What is wrong with a value, and what to write in its place. A hint is either what mends the value as it is written there,
 // or the list of what may be written.
-
-/** More choices are not added to the hint for a missing field. */
-const maxChoicesAdded = 8;
 
 /** More choices are not listed in a message. */
 const maxChoicesShown = 15;
@@ -33,18 +30,6 @@ interface Checked {
   readonly whole: unknown;
   readonly notation: Notation;
   readonly spelling: Spelling;
-}
-
-/** What is wrong with a part. */
-interface Wording {
-  readonly code: ShapeCode;
-  /** What the message calls the part. Default: the name of its field. */
-  readonly name?: string;
-  /** The message is the name of the part, and this. */
-  readonly what: string;
-  readonly hint: string;
-  readonly pointAt?: "key";
-  readonly meant?: FieldPath;
 }
 
 /** Puts a mistake into words. */
@@ -102,9 +87,7 @@ function missingField(path: FieldPath, shape: Shape, notation: Notation): Wordin
   const name = String(path.at(-1));
   const where = path.length < 2 ? "" : ` in ${quote(partName(path.slice(0, -1), notation))}`;
   let hint = `add ${writtenName(name, notation)}`;
-  if (shape.kind === "choice" && shape.choices.length <= maxChoicesAdded) {
-    hint += `: ${writtenChoices(shape.choices, notation)}`;
-  }
+  if (shape.kind === "choice") hint += `: ${writtenChoices(shape.choices, notation)}`;
   return { code: "missing_field", what: `is missing${where}`, hint, pointAt: "key" };
 }
 
@@ -192,10 +175,10 @@ function wantedText(shape: TextKind): string {
 /** What to write in place of a value of another type. */
 function typeHint(value: unknown, shape: Shape, shown: string, notation: Notation): string {
   switch (shape.kind) {
-    case "number":
-      return typeof value === "string" && /^\d+$/.test(value)
-        ? `${value} without quotes`
-        : expectedWords(shape, value);
+    case "number": {
+      const isQuoted = typeof value === "string" && /^\d+$/.test(value);
+      return isQuoted ? `${value} without quotes` : expectedWords(shape, value);
+    }
     case "boolean":
       return "true or false, without quotes";
     case "text": {
@@ -205,31 +188,21 @@ function typeHint(value: unknown, shape: Shape, shown: string, notation: Notatio
     case "list":
       return listHint(value, shape, notation);
     case "record":
-      return recordHint(value, shape, notation);
+      return written({ "my-name": exampleOf(shape.member) }, notation);
     default:
       return mappingHint(value, shape, notation);
   }
 }
 
 /** The value as the item, or the items, of a list. */
-function listHint(value: unknown, { item }: ListKind, notation: Notation): string {
+function listHint(value: unknown, list: ListKind, notation: Notation): string {
+  const { item } = list;
   if (isMapping(value)) return "a list of such mappings";
   if (item.kind === "mapping") return `a list: [${mappingHint(value, item, notation)}]`;
-  const parts = String(value).split(/[\s,]+/);
-  const items = parts.map((part) => (item.kind === "number" ? Number(part) : part));
-  const areItems = items.every((one) => isAllowed(item, one));
-  const example = item.kind === "number" ? [1, 2] : ["one", "two"];
-  return `a list: ${written(areItems ? items : example, notation)}`;
-}
-
-/** The first item of a list as the member of a record: `{ main: { environment: test } }`. */
-function recordHint(value: unknown, { member }: RecordKind, notation: Notation): string {
-  const [first] = Array.isArray(value) ? value : [];
-  const { ref, name } = isMapping(first) ? first : {};
-  const word = typeof ref === "string" ? ref : name;
-  const isWord = typeof word === "string" && /^[\w -]{1,40}$/.test(word);
-  const memberName = isWord ? fieldSpelling(word).replaceAll("_", "-") : "my-name";
-  return written({ [memberName]: exampleOf(member) }, notation);
+  if (isAllowed(item, value)) return `a list: ${written([value], notation)}`;
+  const words = String(value).split(/[\s,]+/);
+  const areItems = words.every((word) => isAllowed(item, word));
+  return areItems ? `a list: ${written(words, notation)}` : nounOf(list);
 }
 
 /** The fields that a mapping needs, each with its first choice. */
@@ -245,39 +218,39 @@ function exampleOf(shape: Shape): Members {
 function mappingHint(value: unknown, shape: Shape, notation: Notation): string {
   if (Array.isArray(value) && value.every(isMapping)) return "its fields without a list around them";
 
-  const fields = settableFieldsOf(shape);
   // The value is the name of a flag: `reset` in place of `{ reset: true }`.
+  const fields = settableFieldsOf(shape);
   const isFlag = fields.some((field) => field.name === value && field.shape.kind === "boolean");
   if (isFlag) return written({ [String(value)]: true }, notation);
 
   const needed = exampleOf(shape);
-  const fitting = fields.map(({ name, shape: field }) => ({
-    name,
-    fit: fitOf(value, field, name in needed),
-  }));
-  const best = Math.max(0, ...fitting.map(({ fit }) => fit));
-  const names = fitting.filter(({ fit }) => best > 0 && fit === best).map(({ name }) => name);
-  if (names.length === 1 || names.length === 2) {
-    return names.map((name) => written({ ...needed, [name]: value }, notation)).join(" or ");
+  const fitting = fieldsFor(value, fields, needed);
+  if (fitting.length === 1 || fitting.length === 2) {
+    return fitting.map(({ name }) => written({ ...needed, [name]: value }, notation)).join(" or ");
   }
   if (Object.keys(needed).length > 0) return written(needed, notation);
-  return `a mapping; its fields are ${listed(
-    fields.map(({ name }) => notation.spell(name)),
-    "and",
-  )}`;
+  const names = fields.map(({ name }) => notation.spell(name));
+  return `a mapping; its fields are ${listed(names, "and")}`;
 }
 
-/** How well a single value has the form of a field: 0 for not at all. */
-function fitOf(value: unknown, shape: Shape, isNeeded: boolean): number {
-  if (shape.kind === "either") {
-    return Math.max(...shape.options.map((option) => fitOf(value, option, isNeeded)));
-  }
-  const isSingle = typeof value !== "object" && value !== undefined;
-  if (!isSingle || shape.kind === "anything" || !isAllowed(shape, value)) return 0;
-  if (shape.kind === "choice") return 5;
-  if (shape.kind !== "text") return 3;
-  if (shape.isLike !== undefined) return shape.isLike(String(value)) ? 5 : 0;
-  // A field that is needed comes before others of its form; a text of a special form before any text.
-  const form = shape.code === "bad_time" ? 4 : shape.code === undefined ? 1 : 2;
-  return isNeeded ? form + 0.5 : form;
+/** The fields that a single value may be of: those of its form, else those that are needed, else any. */
+function fieldsFor(value: unknown, fields: readonly NamedShape[], needed: Members): readonly NamedShape[] {
+  if (typeof value === "object") return [];
+  const fitting = fields.filter(({ shape }) => canBe(value, shape));
+  const ofForm = fitting.filter(({ shape }) => isOfForm(value, shape));
+  if (ofForm.length > 0) return ofForm;
+  const ofNeeded = fitting.filter(({ name }) => name in needed);
+  return ofNeeded.length > 0 ? ofNeeded : fitting;
+}
+
+function canBe(value: unknown, shape: Shape): boolean {
+  if (shape.kind === "anything" || !isAllowed(shape, value)) return false;
+  return shape.kind !== "text" || shape.isLike === undefined || shape.isLike(String(value));
+}
+
+/** Whether the form of a value that can be of this shape tells so: that of most texts does not. */
+function isOfForm(value: unknown, shape: Shape): boolean {
+  if (shape.kind === "either") return shape.options.some((one) => canBe(value, one) && isOfForm(value, one));
+  if (shape.kind === "choice") return true;
+  return shape.kind === "text" && (shape.isLike !== undefined || shape.code === "bad_time");
 }

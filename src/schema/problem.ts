@@ -1,4 +1,4 @@
-import type { FieldPath, Shape } from "./shape.js";
+import type { FieldPath, Shape, ShapeCode } from "./shape.js";
 
 /** The members of a mapping or a record, not checked yet. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -34,5 +34,17 @@ export interface Problem<Code extends string = string> {
   /** Whether the name of the field is wrong, or its value. Default: its value. */
   readonly pointAt?: "key" | "value";
   /** The field that an unknown one probably means. */
+  readonly meant?: FieldPath;
+}
+
+/** What is wrong with a part, and how to fix it, before the part has its name. */
+export interface Wording {
+  readonly code: ShapeCode;
+  /** What the message calls the part. Default: the name of its field. */
+  readonly name?: string;
+  /** The message is the name of the part, and this. */
+  readonly what: string;
+  readonly hint: string;
+  readonly pointAt?: "key";
   readonly meant?: FieldPath;
 }

@@ -248,7 +248,7 @@ export function fieldsOf(shape: Shape): Fields | undefined {
 }
 
 /** The name and the shape of a field. */
-interface NamedShape {
+export interface NamedShape {
   readonly name: string;
   readonly shape: Shape;
 }

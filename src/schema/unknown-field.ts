@@ -1,35 +1,22 @@
-import type { Notation } from "./notation.js";
-import { writtenField } from "./notation.js";
-import type { Members, Mistake } from "./problem.js";
+import { type Notation, writtenField } from "./notation.js";
+import type { Members, Mistake, Wording } from "./problem.js";
 import {
   type FieldPath,
   hasField,
-  isMapping,
   namedFieldsOf,
   pathText,
   type Shape,
-  type ShapeCode,
   settableFieldsOf,
   shapeAt,
 } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
-/** A field that its mapping does not have, in words. */
-interface UnknownField {
-  readonly code: ShapeCode;
-  readonly name: string;
-  readonly what: string;
-  readonly hint: string;
-  readonly pointAt: "key";
-  /** The field that it probably means. */
-  readonly meant?: FieldPath;
-}
-
 /** Says where the field belongs, what it is called, or which fields there are. */
-export function unknownField(mistake: Mistake, root: Shape, notation: Notation): UnknownField {
+export function unknownField(mistake: Mistake, root: Shape, notation: Notation): Wording {
   const { path, shape, holder = {} } = mistake;
   const parent = path.slice(0, -1);
-  const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent.map(spelledIn(notation)))}`;
+  const spelled = parent.map((step) => (typeof step === "string" ? notation.spell(step) : step));
+  const where = parent.length === 0 ? "at the top level" : `in ${pathText(spelled)}`;
   const problem = {
     code: "unknown_field",
     name: `unknown field ${quote(path.at(-1))}`,
@@ -49,19 +36,12 @@ export function unknownField(mistake: Mistake, root: Shape, notation: Notation):
   return { ...problem, hint: `known fields here: ${listed(names, "and")}` };
 }
 
-function spelledIn({ spell }: Notation) {
-  return (step: string | number) => (typeof step === "string" ? spell(step) : step);
-}
-
 /** The name is a choice of another field: `revoked: true` in place of `state: revoked`. */
-function choiceOfField({ path, shape, value }: Mistake, notation: Notation): string | undefined {
+function choiceOfField({ path, shape }: Mistake, notation: Notation): string | undefined {
   const choice = fieldSpelling(String(path.at(-1)));
-  for (const field of namedFieldsOf(shape)) {
-    const isChoice = field.shape.kind === "choice" && field.shape.choices.includes(choice);
-    if (!isChoice) continue;
-    // A mapping has more to say than a choice: `rotated: { to: … }` is about the replacement.
-    const isAboutOther = isMapping(value) && notation.meaningsOf(choice)[0] !== field.name;
-    return isAboutOther ? undefined : `write ${writtenField(field.name, choice, notation)}`;
+  for (const { name, shape: field } of namedFieldsOf(shape)) {
+    const isChoice = field.kind === "choice" && field.choices.includes(choice);
+    if (isChoice) return `write ${writtenField(name, choice, notation)}`;
   }
   return undefined;
 }
@@ -92,7 +72,7 @@ function meantField(name: string, shape: Shape, holder: Members, notation: Notat
 }
 
 /** A name as the format spells fields: `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
-export function fieldSpelling(name: string): string {
+function fieldSpelling(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/[\s-]+/g, "_")

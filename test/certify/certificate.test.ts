@@ -7,7 +7,7 @@ import {
   verdictOf,
 } from "../../src/certify/certificate.js";
 import { certificateText } from "../../src/certify/certificate-text.js";
-import { notJudged } from "../../src/certify/judgment.js";
+import { notJudged, runTooLate } from "../../src/certify/judgment.js";
 import { timeoutsFor } from "../../src/certify/plan.js";
 import { render } from "../../src/report/render/render.js";
 import { failed, judgedCheck } from "./certified.js";
@@ -202,4 +202,23 @@ test("a command that prints a key has failed, also if it sends no request", () =
     certifyResultOf({ ...unusable, problems }, { ...failed, allow: [] })?.verdict;
   expect(verdictWith([])).toBe("no_request");
   expect(verdictWith(failed.problems)).toBe("failed");
+});
+
+test("a text names --timeout once, however many runs did not end in time", () => {
+  const [first] = failed.problems;
+  if (first === undefined) throw new Error("it has no problem");
+  const late = { ...first, whatToDo: "Set a timeout. If your client has a longer one, raise --timeout." };
+  const checks = [
+    judgedCheck({ kind: "answer", outcome: "200.test" }, notJudged(runTooLate)),
+    judgedCheck({ kind: "answer", outcome: "401.revoked" }, notJudged(runTooLate)),
+  ];
+  const text = certificateText({ ...failed, problems: [late, late], checks });
+  expect(text.match(/--timeout/g)).toHaveLength(1);
+  expect(text.match(/Fix: Set a timeout\./g)).toHaveLength(2);
+  expect(text).toContain(
+    "\nNot judged: answer.200.test and answer.401.revoked: the command did not end in time.\n",
+  );
+  expect(certificateText({ ...failed, problems: [], checks })).toContain(
+    "in time. Set a longer --timeout.\n",
+  );
 });

@@ -145,6 +145,26 @@ test("a wrong answer that --allow names is no problem of the progress either", a
   expect(stderr).toMatch(/^ {9}failed {5}answer\.403\.insufficient_scope +2$/m);
 });
 
+test("a wrong answer to one request that nobody noticed is no problem of the progress; one to each request is", async () => {
+  const script = sending("ACTIVE", "LIVE", "REVOKED", "EXPIRED", "RATE_LIMITED");
+  const { stderr } = await runCli([
+    ...["certify", "--only", "answer.401.revoked", "--"],
+    ...[process.execPath, "-e", script],
+  ]);
+  expect(stderr).toMatch(/^ {9}unnoticed +answer\.401\.revoked +2$/m);
+  expect(stderr).toMatch(/^problem {2}unnoticed +answer\.401\.revoked +3$/m);
+});
+
+test("a reason that later runs gave does not print the output of the plain run, which passed", async () => {
+  const script = `${sending("ROTATED", "WRONG_SCOPE", "REVOKED", "EXPIRED", "RATE_LIMITED")}.then(() => console.log("all is well"))`;
+  const { code, stdout } = await runCli([
+    ...["certify", "--only", "resend", "--"],
+    ...[process.execPath, "-e", script],
+  ]);
+  expect([code, stdout.split("\n")[0]]).toEqual([5, expect.stringMatching(/^Not judged \(only resend\): /)]);
+  expect(stdout).not.toMatch(/Its last output|all is well/);
+});
+
 test("a command without output has no label for it", async () => {
   const { stdout } = await runCli(["certify", "--", process.execPath, "-e", "process.exit(1)"]);
   expect(stdout).not.toContain("Its last output");

@@ -136,7 +136,7 @@ export const hintRows: readonly HintRow[] = [
     hint: /^start with |^put one scenario|^write a colon after|^write a plain name|^indent \w+: it belongs/,
     mistake: "no scenario",
   },
-  { hint: /^put double quotes around the whole text$|^write one line/, mistake: "a long text" },
+  { hint: /^write one line/, mistake: "a block of text with its line end" },
 ];
 
 /** A text with its problem mended; `undefined` if the hint does not fit the text. */

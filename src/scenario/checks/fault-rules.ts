@@ -18,22 +18,39 @@ type FaultFields = NonNullable<Scenario["faults"]>[number];
 type WhenFields = NonNullable<FaultFields["when"]>;
 type Endpoints = NonNullable<Scenario["endpoints"]>;
 
-/** What faults are compared with: a scenario as it starts, or a running sandbox. */
-interface FaultContext {
-  readonly refs: Facts["refs"];
-  readonly scenario: Pick<Scenario, "endpoints">;
-  /** When the durations of a fault start (epoch milliseconds); `undefined` if that is not known. */
-  readonly now?: number | undefined;
+/** What gives a sandbox its outcomes, besides the specification. */
+interface WithEndpoints {
+  readonly endpoints?: Endpoints | undefined;
+}
+
+/** What requests can be: a fault that matches none is useless. */
+interface PossibleRequests {
+  readonly scenario: WithEndpoints;
   readonly keys: LastingKeys;
 }
 
-interface FaultChecks extends FaultContext {
+/** What faults are compared with: a scenario as it starts, or a running sandbox. */
+interface FaultContext extends PossibleRequests {
+  readonly refs: Facts["refs"];
+  /** When the durations of a fault start (epoch milliseconds); `undefined` if that is not known. */
+  readonly now?: number | undefined;
+}
+
+/** What outcomes are compared with, and where the problems of a scenario go. */
+interface OutcomeChecks {
+  readonly scenario: WithEndpoints;
   readonly addProblem: Facts["addProblem"];
 }
 
+interface FaultChecks extends FaultContext, OutcomeChecks {}
+
 /** The part of a key that stays the same at run time: a fault that contradicts it can never match. */
-interface LastingKey
-  extends Pick<KeyRecord, "organization" | "environment" | "legacy" | "limits" | "replaces"> {
+interface LastingKey {
+  readonly organization: KeyRecord["organization"];
+  readonly environment: KeyRecord["environment"];
+  readonly legacy: KeyRecord["legacy"];
+  readonly limits: KeyRecord["limits"];
+  readonly replaces?: string;
   /** The state that a scenario gives the key: a key that is over stays so. Missing in a running sandbox, where the key may have worked before. */
   readonly stateAtStart?: KeyStateName | undefined;
 }
@@ -42,7 +59,13 @@ interface LastingKeys {
   /** `undefined` for a key that is not known: it may have any request. */
   readonly at: (ref: string) => LastingKey | undefined;
   /** The organizations that have a legacy key: none is created at run time. */
-  readonly legacyOwners: Pick<ReadonlySet<string>, "has" | "size">;
+  readonly legacyOwners: LegacyOwners;
+}
+
+/** A set of organizations, which need not be listed. */
+interface LegacyOwners {
+  readonly has: (organization: string) => boolean;
+  readonly size: number;
 }
 
 /** What makes a fault useless. */
@@ -157,11 +180,7 @@ const hasBodyByOutcome = /* @__PURE__ */ cachedByObject(
 );
 
 /** The sandbox has the outcomes of the specification, and the success of each endpoint of the scenario. */
-export function checkOutcome(
-  outcome: OutcomeId | undefined,
-  field: FieldPath,
-  context: Pick<FaultChecks, "scenario" | "addProblem">,
-): void {
+export function checkOutcome(outcome: OutcomeId | undefined, field: FieldPath, context: OutcomeChecks): void {
   if (outcome === undefined) return;
   const successes = hasBodyByOutcome(context.scenario.endpoints ?? noEndpoints);
   if (outcomesOfSpecification.has(outcome) || successes.has(outcome)) return;
@@ -241,7 +260,7 @@ function isPartOfStatus(effect: Effect): effect is PartOfStatus {
 /** Why no request can match a fault, whatever changes at run time; `undefined` if one can. */
 export function whyNeverMatches(
   fault: FaultFields,
-  context: Pick<FaultContext, "scenario" | "keys">,
+  context: PossibleRequests,
 ): FaultContradiction | undefined {
   const { when = {}, then = {} } = fault;
   return (
@@ -348,7 +367,7 @@ function keyInWords(key: LastingKey): string {
 function whyNoBodyBreaks(
   when: WhenFields,
   then: FaultFields["then"],
-  scenario: FaultContext["scenario"],
+  scenario: WithEndpoints,
 ): FaultContradiction | undefined {
   const { outcome } = when;
   const kinds = faultKindsOf(then);

@@ -81,21 +81,27 @@ const maxRefsShown = 10;
 /** To compare each of many wrong refs with more than this would be slow. */
 const maxRefsCompared = 300;
 
+/** The refs that there are, and where the problem of another one goes. */
+interface RefChecks {
+  readonly refs: Facts["refs"];
+  readonly addProblem: Facts["addProblem"];
+}
+
 /** Adds a problem for a ref of nothing; one that is left out is fine. */
 export function checkRef(
   kind: keyof Facts["refs"],
   ref: string | undefined,
   field: FieldPath,
-  facts: Pick<Facts, "refs" | "addProblem">,
+  checks: RefChecks,
 ): void {
-  const knownRefs = facts.refs[kind];
+  const knownRefs = checks.refs[kind];
   if (ref === undefined || knownRefs.has(ref)) return;
   const problem = {
     code: `unknown_${kind}_ref`,
     field,
     message: `there is no ${kind} ${quote(ref)}`,
   } as const;
-  facts.addProblem(problem, () => knownRefsHint(ref, knownRefs, `${kind}s`));
+  checks.addProblem(problem, () => knownRefsHint(ref, knownRefs, `${kind}s`));
 }
 
 function knownRefsHint(ref: string, known: Facts["refs"]["key"], things: string): string {

@@ -72,11 +72,6 @@ const hints: readonly HintOf[] = [
     const isThousands = kind === "unknown" && value === null && /^\d{3}$/.test(String(path.at(-1)));
     return isThousands ? "write the number without a comma" : undefined;
   },
-  // Other formats hide what starts with a dot.
-  ({ kind, path }) => {
-    const name = String(path.at(-1));
-    return kind === "unknown" && name.startsWith(".") ? `did you mean x-${name.slice(1)}?` : undefined;
-  },
   // A block of text ends with a line end.
   ({ shape, value }) => {
     const isLines = shape.kind === "text" && shape.pattern !== undefined && /[\r\n]/.test(String(value));
