@@ -167,7 +167,7 @@ const createAlone = 'export { createSandbox } from "svc-sandbox";';
 
 // Bytes after minification and gzip, which a page pays with every load.
 const limits = [
-  ["all of it", 'export * from "svc-sandbox";', 107_635],
+  ["all of it", 'export * from "svc-sandbox";', 108_700],
   ["createSandbox alone", createAlone, 69_500],
   ["createSandbox with farmers", `import "svc-sandbox/farmers"; ${createAlone}`, 85_000],
 ] as const;

@@ -13,7 +13,8 @@ export type Judgment = "passed" | "accused" | "named" | "stated" | "not judged" 
 export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgment {
   const { verdict, problems, why = "", checks, notes } = certified;
   const [first] = problems;
-  const isPlain = verdict === "not_judged" && why.includes("in the plain run");
+  const failsPlainly = /^the command (?:fails|does not end in time) in the plain run/.test(why);
+  const isPlain = verdict === "not_judged" && failsPlainly;
   if (flaw === undefined) return first ? "accused" : verdict === "passed" ? "passed" : "not judged";
   // A run that differs each time has no cause that can be told.
   if (first?.name.startsWith("varied.") && first.row === undefined) return "not judged";
