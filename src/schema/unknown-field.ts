@@ -3,6 +3,7 @@ import type { Members, Mistake, Wording } from "./problem.js";
 import {
   type FieldPath,
   hasField,
+  isMapping,
   namedFieldsOf,
   pathText,
   type Shape,
@@ -37,11 +38,15 @@ export function unknownField(mistake: Mistake, root: Shape, notation: Notation):
 }
 
 /** The name is a choice of another field: `revoked: true` in place of `state: revoked`. */
-function choiceOfField({ path, shape }: Mistake, notation: Notation): string | undefined {
+function choiceOfField({ path, shape, value }: Mistake, notation: Notation): string | undefined {
   const choice = fieldSpelling(String(path.at(-1)));
   for (const { name, shape: field } of namedFieldsOf(shape)) {
     const isChoice = field.kind === "choice" && field.choices.includes(choice);
-    if (isChoice) return `write ${writtenField(name, choice, notation)}`;
+    if (!isChoice) continue;
+    // A mapping has more to say than a choice: `rotated: { to: … }` is about the replacement.
+    const [meant = name] = notation.meaningsOf(choice);
+    if (isMapping(value) && meant !== name) return undefined;
+    return `write ${writtenField(name, choice, notation)}`;
   }
   return undefined;
 }

@@ -40,8 +40,8 @@ interface RecordedChange<Result> {
   readonly refs: readonly string[];
   /** Those that only its result shows, such as of a key that it creates. Default: none. */
   readonly newRefs?: ((result: Result) => readonly string[]) | undefined;
-  /** The names of the values that it sets, also to what they are already. Default: only those that change. */
-  readonly sets?: readonly string[] | undefined;
+  /** The names of the values that it has set, also to what they were already. Default: only those that change. */
+  readonly namesOfSet?: (() => readonly string[]) | undefined;
   readonly run: () => Result;
 }
 
@@ -54,7 +54,7 @@ interface RecordedChange<Result> {
  * - A step of the scenario would set its value without users as well, so it removes the note, even if the value stays the same.
  */
 export function recordChanges<Result>(sandbox: SandboxState, change: RecordedChange<Result>): Result {
-  const { operation, isScripted, refs, newRefs = () => [], sets = [], run } = change;
+  const { operation, isScripted, refs, newRefs = () => [], namesOfSet = () => [], run } = change;
   // Read before, because a listener of the operation's event may start another scenario, with its own changes.
   const { changes } = sandbox;
   const readValues = valuesChangedBy[operation];
@@ -62,6 +62,8 @@ export function recordChanges<Result>(sandbox: SandboxState, change: RecordedCha
   const valuesBefore = readValues(sandbox, refs);
   const result = run();
   const valuesAfter = readValues(sandbox, [...refs, ...newRefs(result)]);
+  // Only now: the operation has checked its input.
+  const namesSet = namesOfSet();
 
   for (const [name, value] of Object.entries(valuesAfter)) {
     const before = comparableText(valuesBefore[name]);
@@ -69,7 +71,7 @@ export function recordChanges<Result>(sandbox: SandboxState, change: RecordedCha
 
     // A step of the scenario: without users, it would leave the same value.
     if (isScripted) {
-      if (before !== after || sets.includes(name)) changes.delete(name);
+      if (before !== after || namesSet.includes(name)) changes.delete(name);
       continue;
     }
 

@@ -114,7 +114,7 @@ function recordedAction<Input, Result>(
       isScripted: by.isScripted === true,
       refs: action.refs(input),
       newRefs: action.newRefs,
-      sets: action.sets?.(input),
+      namesOfSet: () => action.sets?.(input) ?? [],
       run: () => action.run(sandbox, input, now, by),
     });
   };
