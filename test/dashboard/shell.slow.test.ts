@@ -275,17 +275,16 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
       const text = page.getByLabel("Press Ctrl+C");
       await button.press("Enter");
       await text.waitFor();
-      const copied = page.evaluate(
-        () =>
-          new Promise<string>((resolve) =>
-            addEventListener("copy", ({ target }) => {
-              const { value, selectionStart, selectionEnd } = target as HTMLTextAreaElement;
-              resolve(value.slice(selectionStart, selectionEnd));
-            }),
-          ),
+      // The listener is there before the key is pressed: the two reach the page on different ways.
+      await page.evaluate(() =>
+        addEventListener("copy", ({ target }) => {
+          const { value, selectionStart, selectionEnd } = target as HTMLTextAreaElement;
+          document.documentElement.dataset.copied = value.slice(selectionStart, selectionEnd);
+        }),
       );
       await page.keyboard.press("Control+c");
-      expect(await copied).toMatch(copies);
+      const copied = () => page.evaluate(() => document.documentElement.dataset.copied ?? "");
+      await expect.poll(copied).toMatch(copies);
       await text.waitFor({ state: "detached" });
       await page.locator(":focus", { hasText: name.startsWith("Copy of") ? "Copy of" : name }).waitFor();
       await button.press("Enter");
