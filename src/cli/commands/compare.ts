@@ -2,10 +2,10 @@ import { accessSync, existsSync, constants as fileConstants, readFileSync, statS
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints/me.js";
+import { isLearnedScenario, learnedScenario } from "../../compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../compare/compare.js";
 import { renderComparison } from "../../compare/comparison-text.js";
 import { keysInVariables, typicalKey } from "../../compare/contract/keys-of-outcomes.js";
-import { isLearnedScenario, learnedScenario } from "../../compare/assumptions/learned-scenario.js";
 import type { Comparison } from "../../compare/result.js";
 import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
 import { isLoopbackHost } from "../../node/addresses.js";
