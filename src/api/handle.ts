@@ -65,7 +65,7 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
 /** What a client's run shows with a call. */
 function runTrace(sandbox: SandboxState, result: CallResult): RunTrace {
   return {
-    ...result.mark,
+    ...result.conditionEffect,
     points: result.points ?? [],
     scenario: sandbox.name,
     ownAssumptions: ownVariedNames(sandbox),

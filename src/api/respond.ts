@@ -10,7 +10,7 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, rateLimitHeaders, reachedReading, readLimits } from "./limits.js";
-import { type ResponseKind, vary, withVariants } from "./variation/vary.js";
+import { chooseVariation, type ResponseKind, rewriteResponse, visiblePoints } from "./variation/vary.js";
 
 /** The member `details` of an error. */
 type Details = Readonly<Record<string, unknown>>;
@@ -25,11 +25,11 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
 
   // The decision stays: variants never change which response a request gets, only how it is written.
-  return withVariants(sandbox, call, responseKindOf(decision), (variedCall, variants) => {
-    const { outcome, response, code } = renderDecision(sandbox, variedCall, decision);
-    if (response.body === "") return { outcome, response, code };
-    return { outcome, response: vary(response, variants), code };
-  });
+  const variation = chooseVariation(sandbox, call, responseKindOf(decision));
+  const { outcome, response, code } = renderDecision(sandbox, variation.call, decision);
+  const rewritten = rewriteResponse(response, variation);
+  const points = visiblePoints(sandbox, variation, rewritten);
+  return { outcome, response: rewritten, code, requestId: variation.call.id, points };
 }
 
 /** By what the response is varied. */
@@ -74,15 +74,11 @@ export function renderRejection(
   const { assumptions } = call;
   const code = codeOf(outcome, assumptions);
 
-  // The body.
-  let response: ApiResponse;
+  // The body. A varied call has assumptions of its own: a list made for them would serve once.
   const details = errorDetails(sandbox, call, rejection);
-  // The assumptions of a varied call are new ones: a list made for them would serve once.
-  if (assumptions === sandbox.assumptions && details === undefined) {
-    response = plainRejections(assumptions).get(outcome) as ApiResponse;
-  } else {
-    response = rejectionWith(outcome, assumptions, details);
-  }
+  const isPlain = details === undefined && assumptions === sandbox.assumptions;
+  let response = isPlain ? plainRejections(assumptions).get(outcome) : undefined;
+  response ??= rejectionWith(outcome, assumptions, details);
 
   // The headers besides those of its body.
   const headers = rejectionHeaders(sandbox, call, outcome);

@@ -1,4 +1,4 @@
-import { exampleOfFault } from "../api/fault-responses.js";
+import { exampleOfFault } from "../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
@@ -87,7 +87,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
 
 async function hitFirst(runs: Runs, { outcome }: HitRequests, fault: FaultOutcomeId): Promise<FaultRun> {
   const which = { kind: "first", outcome } as const;
-  const gets = { kind: "fault", effect: exampleOfFault(fault, true) } as const;
+  const gets = { kind: "fault", effect: exampleOfFault(fault, "html") } as const;
   const purpose = { kind: "fault", outcome: fault } as const;
   const run = await runs.first({ purpose, conditions: { onRequest: { which, gets } }, wait: longestWait });
   return { fault, run };

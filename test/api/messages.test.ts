@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bodyParts } from "../../src/api/fault-responses.js";
+import { bodyParts } from "../../src/api/body-parts.js";
 import { handle } from "../../src/api/handle.js";
 import { utf8Length } from "../../src/api/http-messages.js";
 import { nextRequest } from "../../src/api/predict.js";
