@@ -11,7 +11,7 @@ import {
   organizationIdOf,
   type ScenarioKey,
   type ScenarioOrganization,
-  secretOf,
+  scenarioSecret,
   unknownSecret,
 } from "../scenario/described-keys.js";
 import {
@@ -194,7 +194,7 @@ function buildKey(key: ScenarioKey, place: RotationPlace, seed: number, sha256: 
     environment: fields.environment,
     legacy: isLegacy(fields),
     // A key that was created before a snapshot has only its hash.
-    sha256: fields.sha256 ?? sha256(secretOf(key, seed)),
+    sha256: fields.sha256 ?? sha256(scenarioSecret(key, seed)),
   };
   if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
   if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;

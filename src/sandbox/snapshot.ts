@@ -15,7 +15,6 @@ import { writtenFaults } from "./active-faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { KeyEntry } from "./registry.js";
-import { positionInSeries } from "./request-ids.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
 import { sandboxAtStart } from "./start-sandbox.js";
 import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } from "./step-results.js";
@@ -188,7 +187,7 @@ function snapshotWithoutOrganizations(sandbox: SandboxState): Scenario {
   const snapshot: Scenario = {
     ...scenario,
     seed: sandbox.seed,
-    requests_responded: positionInSeries(sandbox.requestIds.latestNumber()),
+    requests_responded: sandbox.requestIds.countInSeries(),
     clock: { now: isoTime(now), frozen: clock.isFrozen() },
     assumptions: structuredClone(assumptions),
     ...(hasHadFaults && { faults }),

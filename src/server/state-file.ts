@@ -234,7 +234,7 @@ export class StateFile {
     const { requestIds } = this.sandbox;
     const responded = requestIds.latestNumber();
     // In the next tick, the request is in the sandbox.
-    requestIds.atRequest(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
+    requestIds.planAt(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
     return responded + reserve;
   }
 

@@ -9,7 +9,7 @@ import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { OnRequest, RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
@@ -329,8 +329,8 @@ test("what a story's request gets is not counted for the client's next request",
     return startFrozen("key-states", { seed: 3, now, run });
   }) as [SandboxState, SandboxState];
   const seen = collectTraces(sandbox);
-  handle(sandbox, asked({ apiKey: secretFor(sandbox, "revoked"), fromStory: true }));
-  handle(sandbox, asked({ apiKey: secretFor(sandbox, "active"), fromStory: true }));
+  handle(sandbox, asked({ apiKey: secretToSend(sandbox, "revoked"), fromStory: true }));
+  handle(sandbox, asked({ apiKey: secretToSend(sandbox, "active"), fromStory: true }));
   const typeIn = (one: SandboxState) => headerOf(ask(one, { key: "active" }), "content-type");
   expect(typeIn(sandbox)).toBe(typeIn(other));
   expect(seen).toHaveLength(1);
@@ -346,13 +346,13 @@ test("a fault of a run hits the first request that may be sent twice, and whose 
   const run = conditionedRun({ onRequest: firstIsUnavailable });
   const sandbox = startFrozen("key-states", { now, run });
   const statusOf = (method: string) =>
-    handle(sandbox, { ...asked({ apiKey: secretFor(sandbox, "active") }), method }).status;
+    handle(sandbox, { ...asked({ apiKey: secretToSend(sandbox, "active") }), method }).status;
   expect(["HEAD", "GET", "GET"].map(statusOf)).toEqual([200, 503, 200]);
 });
 
 test("a fault of a run leaves a story's request alone", () => {
   const run = conditionedRun({ onRequest: firstIsUnavailable });
   const sandbox = startFrozen("key-states", { now, run });
-  const story = handle(sandbox, asked({ apiKey: secretFor(sandbox, "active"), fromStory: true }));
+  const story = handle(sandbox, asked({ apiKey: secretToSend(sandbox, "active"), fromStory: true }));
   expect([story.status, ask(sandbox, { key: "active" }).status]).toEqual([200, 503]);
 });

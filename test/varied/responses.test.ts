@@ -11,7 +11,7 @@ import { type ApiOutcomeId, type Outcome, outcomeRow, outcomes } from "../../src
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { type RowChoice, variantOn } from "../../src/sandbox/variants.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { startFrozen } from "../support/doors.js";
@@ -242,7 +242,7 @@ const comparedOutcomes: readonly ApiOutcomeId[] = [
 function responsesOf(profile: Profile, seed: number, rows: readonly RowChoice[] = []): ApiResponse[] {
   return comparedOutcomes.map((outcome) => {
     const sandbox = startFrozen(scenario, { profile, seed, run: conditionedRun({ rows }) });
-    const begun = startCall(sandbox, asked({ apiKey: secretFor(sandbox, "key") }));
+    const begun = startCall(sandbox, asked({ apiKey: secretToSend(sandbox, "key") }));
     const isMe = outcome === "200.test";
     const kind = { status: outcomeRow(outcome).status, content: isMe ? "me" : "other" } as const;
     const rejection = { outcome, scope: null, ...(outcome === "405.method" && { allow: "GET, HEAD" }) };
