@@ -12,7 +12,7 @@ import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { errorBody, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
-import { predict } from "./predict.js";
+import { predictResult } from "./predict.js";
 import { respondToCall, responseOf } from "./respond.js";
 import { chooseVariation, visiblePoints } from "./variation/vary.js";
 
@@ -75,7 +75,7 @@ function resultOfKind(
     case "truncate": {
       // A failure is cut, or else the response that the call would get.
       const whole =
-        effect.status === undefined ? predict(sandbox, call) : failureInProfile(sandbox, call, effect);
+        effect.status === undefined ? predictResult(sandbox, call) : failureInProfile(sandbox, call, effect);
       return { ...whole, outcome: "fault.truncate" };
     }
   }
@@ -101,8 +101,10 @@ export function failureOf(call: ApiCall, effect: FaultEffects): Pick<CallResult,
     headers.push(...retryAfterHeader(until, retryAfter.asDate, call.now));
   }
 
-  if (html)
-    return { response: responseOf(status, textBody(gatewayPage(status)), headers, "text/html"), code: null };
+  if (html) {
+    const page = textBody(gatewayPage(status));
+    return { response: responseOf(status, page, headers, "text/html"), code: null };
+  }
   const { code, message } = failures[status];
   return { response: responseOf(status, errorBody(code, message), headers), code };
 }

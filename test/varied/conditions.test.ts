@@ -98,7 +98,7 @@ test("the date after which a service is available again is on the clock of its c
   const sandbox = startFrozen("key-states", { now, run });
   const wall = Date.parse("2031-07-01T12:00:00Z");
   const late = { ...sandbox, platform: { ...sandbox.platform, time: () => wall } };
-  const { response, date } = handle(late, asked({ apiKey: secretFor(sandbox, "active") }));
+  const { response, date } = handle(late, asked({ apiKey: secretToSend(sandbox, "active") }));
   expect([response.status, date]).toEqual([503, wall]);
   expect(headerPairs(response.headers)).toContainEqual(["Retry-After", new Date(wall + 4000).toUTCString()]);
 });
