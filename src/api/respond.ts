@@ -9,7 +9,7 @@ import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
-import { assumedRetryAfter, rateLimitHeaders, reachedReading, readLimits } from "./limits.js";
+import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
 import { chooseVariation, type ResponseKind, rewriteResponse, visiblePoints } from "./variation/vary.js";
 
 /** The member `details` of an error. */
@@ -58,7 +58,7 @@ export function renderSuccess(
   const headers = ["X-Request-Id", call.id];
   const form = call.assumptions.rate_limit_headers;
   if (form !== "none" && entry !== undefined) {
-    headers.push(...rateLimitHeaders(form, readLimits(entry, sandbox, call.now)));
+    headers.push(...rateLimitHeaders(form, limitsToShow(entry, sandbox, call.now)));
   }
 
   return responseOf(endpoint.status, success, headers);
@@ -112,7 +112,7 @@ function rejectionHeaders(
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
   if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
   if (status === 429 && entry !== undefined) {
-    const limits = readLimits(entry, sandbox, now);
+    const limits = limitsToShow(entry, sandbox, now);
     headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
     headers.push(...assumedRetryAfter(assumptions.retry_after, limits, now));
   }
@@ -131,8 +131,8 @@ function errorDetails(
   if (!assumptions.error_details || entry === undefined) return undefined;
 
   if (outcome === "429.per_minute" || outcome === "429.per_day") {
-    const limit = reachedReading(readLimits(entry, sandbox, now));
-    return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };
+    const { reached } = limitsToShow(entry, sandbox, now);
+    return reached && { limit: `per_${reached.name}`, retry_after_seconds: reached.secondsToReset };
   }
   const facts = authorizationFacts(sandbox, call, scope);
   return publicCause(outcome, facts)?.details;
