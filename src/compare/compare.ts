@@ -1,16 +1,23 @@
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { learnAssumptions } from "./assumptions.js";
-import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
-import { compareRejections } from "./causes-of-401.js";
-import { judgeAttempt } from "./judge.js";
-import { type ContractDifference, contractOutcomes, isLimit } from "./keys-of-outcomes.js";
-import { tryLimits } from "./limits.js";
+import { learnAssumptions } from "./assumptions/assumptions.js";
+import { valuesUnlikeKeyStates } from "./assumptions/seen.js";
+import { contractOutcomes, isLimit } from "./contract/keys-of-outcomes.js";
+import type { ContractDifference } from "./differences/contract-difference.js";
+import { judgeAttempt } from "./differences/judge.js";
+import { compareSuccesses, whysUsageOpen } from "./differences/successes.js";
+import { tryLimits } from "./limits/limits.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
+import { compareRejections } from "./rejections/causes-of-401.js";
 import { type Comparison, judgeOutcomes } from "./result.js";
-import { valuesUnlikeKeyStates } from "./seen.js";
-import { type CompareOptions, type NotTheApi, type Send, Session, type SessionProgress } from "./session.js";
-import { compareSuccesses, whysUsageOpen } from "./successes.js";
+import { type Attempt, type CompletedAttempt, completedWith } from "./sending/attempt.js";
+import {
+  type CompareOptions,
+  type NotTheApi,
+  type Send,
+  Session,
+  type SessionProgress,
+} from "./sending/session.js";
 
 /** Sends the requests of a comparison, and judges what came of them. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {

@@ -6,8 +6,8 @@ import { builtIn, endpointsIn, fillPlaceholders } from "../../src/api/endpoints.
 import { nextRequest } from "../../src/api/predict.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
-import { endings } from "../../src/compare/endings.js";
-import { contractOutcomes, isLimit } from "../../src/compare/keys-of-outcomes.js";
+import { contractOutcomes, isLimit } from "../../src/compare/contract/keys-of-outcomes.js";
+import { endings } from "../../src/compare/sending/endings.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/layout.js";
