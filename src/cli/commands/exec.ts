@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { expectedOutcomes } from "../../api/endpoints.js";
-import { faultsOn } from "../../api/fault-responses.js";
+import { faultsOn } from "../../api/example-faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { rerunCommand, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
