@@ -3,25 +3,25 @@ import * as s from "../schema/shape.js";
 // What an organization may do is its access: three members that an administrator can change. Records and views spell them as
 // `liveAccess`; scenarios, bodies and steps as `live_access`, where each may be left out.
 
-const status = s.choice(["active", "inactive"]);
-const liveAccess = s.choice(["not_approved", "approved", "suspended"]);
+const statusChoice = s.choice(["active", "inactive"]);
+const liveAccessChoice = s.choice(["not_approved", "approved", "suspended"]);
 
 /** What an organization may do. */
 interface Access {
   /** Whether the organization as a whole may use the API (R18). */
-  readonly status: s.ValueOf<typeof status>;
+  readonly status: s.ValueOf<typeof statusChoice>;
   /** Whether test keys can be created (R30). */
   readonly sandboxAccess: boolean;
   /** Whether live keys can be created (R31), and work (R19). */
-  readonly liveAccess: s.ValueOf<typeof liveAccess>;
+  readonly liveAccess: s.ValueOf<typeof liveAccessChoice>;
 }
 
 /** The members in a view, besides its ref, id and name. */
 export const organizationViewFields = {
   type: s.choice(["bank", "insurer"]),
-  status,
+  status: statusChoice,
   sandboxAccess: s.flag(),
-  liveAccess,
+  liveAccess: liveAccessChoice,
 };
 
 /** A relying party. Records never change in place: an update is a new record with the same ref. */
@@ -37,9 +37,9 @@ export interface OrganizationUpdate extends Partial<Access> {}
 
 /** The access as a scenario, a body or a step has it. */
 export const organizationChange = s.mapping({
-  status: s.optional(status),
+  status: s.optional(statusChoice),
   sandbox_access: s.optional(s.flag()),
-  live_access: s.optional(liveAccess),
+  live_access: s.optional(liveAccessChoice),
 });
 
 /** Words for people, of the members and values with a `_`. */

@@ -37,7 +37,7 @@ export function printable(text: string, colored = false): string {
 }
 
 /** Two letters of a country: 🇫🇮. */
-const flag = "\\p{RI}{2}";
+const countryFlag = "\\p{RI}{2}";
 /** A digit, `#` or `*` on a key: 1️⃣. */
 const keycap = "[\\d#*]\\uFE0F?\\u20E3";
 /** An emoji with a color of skin or the letters of a region, or several that are joined: 👋🏽, 👨‍👩‍👧. */
@@ -46,7 +46,7 @@ const composedEmoji = "\\p{ExtPict}(?:[\\uFE0F\\p{EMod}\\u{E0020}-\\u{E007F}]|\\
 const syllable = "[\\u1100-\\u115F][\\u1160-\\u11A7][\\u11A8-\\u11FF]?";
 
 /** Several characters of Unicode that are one sign of two columns. */
-const composedSigns = [flag, keycap, composedEmoji, syllable].join("|");
+const composedSigns = [countryFlag, keycap, composedEmoji, syllable].join("|");
 const composedSign = unicodePattern(composedSigns, "gu");
 /** A composed sign, or a character with the accents and joiners behind it. */
 const character = unicodePattern(`${composedSigns}|.[\\p{M}\\u200C\\u200D]*`, "gsu");
