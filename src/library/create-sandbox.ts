@@ -7,14 +7,13 @@ import { checkValue, requireFields, requireKnownOptions } from "../rules/validat
 import type { SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage, type FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
+import { expectRequests, listRequests } from "../sandbox/journal/request-queries.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { secretToSend } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
 import { checkedStart, requireStepsAhead, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
 import {
-  expectRequests,
-  listRequests,
   viewAssumptions,
   viewClock,
   viewKey,
