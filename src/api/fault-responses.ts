@@ -8,8 +8,6 @@ import {
   faultKindTable,
   mainFaultKind,
 } from "../rules/fault-effects.js";
-import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
-import { randomStream } from "../rules/seed.js";
 import type { Fault, FiredFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
@@ -186,19 +184,6 @@ export function bodyParts(
     parts.push(sentBytes.subarray(start, start + bytes));
   }
   return { parts, pauseMs };
-}
-
-/** Returns a fault of one kind for the first request that would end on each outcome. */
-export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
-  return outcomes.map((outcome) => {
-    const then = exampleOfFault(fault, sendsPage(outcome));
-    return { when: { outcome: outcome as ApiOutcomeId, requests: [1] }, then };
-  });
-}
-
-/** Whether the status of a fault on an outcome comes with a gateway's page: on about half of the outcomes. */
-function sendsPage(outcome: OutcomeId): boolean {
-  return randomStream(0, "fault.page", outcome)() % 2 === 1;
 }
 
 /** The effect of a fault, as its example has it. A status comes with a gateway's page if that is wanted. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { faultsOn } from "../../src/api/fault-responses.js";
 import { handle } from "../../src/api/handle.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
+import { faultsOn } from "../../src/cli/fault-flag.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
