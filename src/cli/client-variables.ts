@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { keyVariable } from "../rules/api-key.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, secretsForClients } from "../sandbox/secrets.js";
+import { announcedKeys, defaultSecret, rejectedSecrets, secretsByRef } from "../sandbox/secrets.js";
 import { quoteFile } from "../schema/words.js";
 import type { RunningServer } from "../server/serve.js";
 import { type ClientVariables, findForeignLine, withVariables } from "./env-text.js";
@@ -20,7 +20,8 @@ export function clientEnvironment(
   const standard = defaultSecret(sandbox);
   if (standard !== undefined) variables.SVC_API_KEY = standard;
 
-  const secrets = secretsForClients(sandbox, server && announcedKeys(sandbox).keys);
+  const ofKeys = secretsByRef(sandbox, server && announcedKeys(sandbox).keys);
+  const secrets = { ...ofKeys, ...rejectedSecrets(sandbox) };
   for (const [ref, secret] of Object.entries(secrets)) variables[keyVariable(ref)] = secret;
   return variables;
 }

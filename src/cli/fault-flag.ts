@@ -1,4 +1,4 @@
-import { exampleOfFault } from "../api/fault-responses.js";
+import { exampleOfFault } from "../api/example-faults.js";
 import { expectedOutcomes } from "../report/possible-outcomes.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomes, type OutcomeId } from "../rules/outcomes.js";
@@ -47,10 +47,13 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
 
 /** Returns a fault of one kind for the first request that would end on each outcome. */
 export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
-  return outcomes.map((outcome) => {
-    const then = exampleOfFault(fault, sendsPage(outcome));
-    return { when: { outcome: outcome as ApiOutcomeId, requests: [1] }, then };
-  });
+  const faults: Fault[] = [];
+  for (const outcome of outcomes) {
+    const then = exampleOfFault(fault, sendsPage(outcome) ? "html" : "json");
+    const ofApi = outcome as ApiOutcomeId; // a fault is on no other outcome
+    faults.push({ when: { outcome: ofApi, requests: [1] }, then });
+  }
+  return faults;
 }
 
 /** Whether the status of a fault on an outcome comes with a gateway's page: on about half of the outcomes. */

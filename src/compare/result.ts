@@ -1,10 +1,12 @@
 import { pluralize } from "../report/plain-text.js";
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
-import type { Learned } from "./assumptions.js";
-import type { Attempt } from "./attempt.js";
-import { type ContractDifference, contractOutcomes } from "./keys-of-outcomes.js";
-import { describeResponse, shownText } from "./response.js";
-import type { ValuesUnlikeKeyStates } from "./seen.js";
+import type { Learned } from "./assumptions/assumptions.js";
+import type { ValuesUnlikeKeyStates } from "./assumptions/seen.js";
+import { contractOutcomes } from "./contract/keys-of-outcomes.js";
+import type { ContractDifference } from "./differences/contract-difference.js";
+import { shownText } from "./response/describe.js";
+import { describeResponse } from "./response/describe-response.js";
+import type { Attempt } from "./sending/attempt.js";
 
 /** The findings of a comparison; contains no key. */
 export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {

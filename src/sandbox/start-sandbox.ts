@@ -17,7 +17,7 @@ import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
 import { assumptionsInEffect } from "./profile.js";
 import { Registry } from "./registry.js";
-import { numberInSeries, RequestIds } from "./request-ids.js";
+import { RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
   type Invocation,
@@ -29,7 +29,7 @@ import {
   type StartState,
   type Surroundings,
 } from "./sandbox-state.js";
-import { scenarioRecords, startKey } from "./scenario-keys.js";
+import { scenarioRecords, startKey } from "./scenario-records.js";
 import { createTimeline, type TimelineResult } from "./step-results.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";
@@ -97,30 +97,40 @@ export function sandboxAtStart(start: Start): SandboxState {
 }
 
 /**
- * Starts a sandbox again, with its scenario or another one, and runs what is due then. The sandbox's options also apply
- * to another scenario, unless the call gives its own. Request ids continue with their next series.
- *
- * Throws if it cannot start, and changes nothing then. `onReady` is called once it can.
+ * Starts a sandbox again with its own scenario, and runs what is due then; its steps may be over by now. An option that is left
+ * out is as in its last start. Throws if it cannot start, and changes nothing then.
  */
-export function restartSandbox(
+export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}): void {
+  // Its scenario contains the options of its last start.
+  const state = stateAtStart(checkedStart(sandbox, options, sandbox));
+  replaceWithStart(sandbox, state);
+}
+
+/**
+ * Starts another scenario in place of a sandbox's, and runs what is due then. An option that is left out is that of the
+ * sandbox's first start. Throws if it cannot start, and changes nothing then. `onReady` is called once it can, before a
+ * listener hears of it.
+ */
+export function startAnother(
   sandbox: SandboxState,
+  another: NamedScenario,
   options: StartOptions = {},
-  another?: NamedScenario,
   onReady: () => void = () => {},
 ): void {
-  // Its own scenario has the options of its start already.
-  const ofItsStart = another === undefined ? {} : sandbox.startOptions;
-  const start = checkedStart(another ?? sandbox, { ...ofItsStart, ...options }, sandbox);
-  // Its own steps may be over by now.
-  if (another !== undefined) requireStepsAhead(start);
+  const start = checkedStart(another, { ...sandbox.startOptions, ...options }, sandbox);
+  requireStepsAhead(start);
   const state = stateAtStart(start);
   onReady();
+  replaceWithStart(sandbox, state);
+}
 
-  // Everything is replaced at the same time, before any listener can read it.
+/** Replaces the state of a sandbox by the one of another start. Its requests are counted from 1 again, with new ids. */
+function replaceWithStart(sandbox: SandboxState, state: StartState): void {
   const { name, scenario, seed } = state;
-  const nextSeries = sandbox.requestIds.series() + 1;
-  const responded = numberInSeries(nextSeries, scenario.requests_responded ?? 0);
-  replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, responded) });
+  const requestIds = sandbox.requestIds.afterRestart(seed, scenario.requests_responded ?? 0);
+
+  // Everything is replaced before any listener can read it.
+  replaceState(sandbox, { ...state, requestIds });
   sandbox.journal.replaceWith();
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
   runDueAtStart(sandbox);

@@ -91,7 +91,8 @@ export function unknownSecret(seed: number): string {
   return deriveSecret(seed, { ref: "no such key", environment: "test", legacy: false });
 }
 
-export function secretOf(key: ScenarioKey, seed: number): string {
+/** The full key of a scenario's key: the one that the scenario pins, or the one that its seed derives. */
+export function scenarioSecret(key: ScenarioKey, seed: number): string {
   const { ref, fields } = key;
   if (fields.secret !== undefined) return fields.secret;
   return deriveSecret(seed, { ref, environment: fields.environment, legacy: fields.legacy ?? false });
@@ -131,7 +132,7 @@ export function sharedValues(scenario: Scenario): SharedValue[] {
       owner: key.ref,
       field: fieldOfKey(key),
       pinned: key.fields.secret,
-      derive: () => secretOf(key, seed),
+      derive: () => scenarioSecret(key, seed),
     });
   }
   // No key has it, and so none may be pinned to it.

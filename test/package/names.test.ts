@@ -82,7 +82,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/openapi.ts": "HTTP",
   "src/api/request-details.ts": "HTTP",
   "src/cli/commands/exec.ts": "HTTP",
-  "src/compare/response.ts": "field",
+  "src/compare/response/members.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/report.ts": "HTTP",
   "src/rules/outcomes.ts": "HTTP",

@@ -4,10 +4,10 @@ import { redactEncoded } from "../../rules/redact.js";
 import { type Received, receivedRequest } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { defaultKeyRef, secretFor } from "../../sandbox/secrets.js";
+import { defaultKeyRef, secretToSend } from "../../sandbox/secrets.js";
 import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { bodyParts } from "../fault-responses.js";
+import { bodyParts } from "../body-parts.js";
 import { handle } from "../handle.js";
 import { type FlatHeaders, headerPairs } from "../http-messages.js";
 
@@ -21,7 +21,7 @@ export function storyRequest(
 ): { readonly received: Received; readonly shown: SentRequest } {
   const { method = "GET", repeat = 1 } = request;
   const key = request.key ?? defaultKeyRef(sandbox.scenario) ?? "none";
-  const secret = key === "none" ? undefined : secretFor(sandbox, key);
+  const secret = key === "none" ? undefined : secretToSend(sandbox, key);
   const target = request.path ?? mePath;
   const [path = "/", query] = target.split(/\?(.*)/s);
 

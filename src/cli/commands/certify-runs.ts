@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import { type NotMade, notMade, type PlannedRun, type RunEnd } from "../../certify/client-run.js";
-import { SeenRequests } from "../../certify/seen-requests.js";
+import { type NotMade, notMade, type PlannedRun, type RunEnd } from "../../certify/client-runs/client-run.js";
+import { SeenRequests } from "../../certify/client-runs/seen-requests.js";
 import { nodePlatform } from "../../node/platform.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";

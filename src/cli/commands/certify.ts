@@ -6,14 +6,14 @@ import {
   certificateLayout,
   certifyResultOf,
   resultWords,
-} from "../../certify/certificate.js";
-import { certificateText } from "../../certify/certificate-text.js";
+} from "../../certify/certificate/certificate.js";
+import { certificateText } from "../../certify/certificate/certificate-text.js";
 import { certify } from "../../certify/certify.js";
-import { asksFor, type Check, groupNames, nameOf, readPattern, seedIn } from "../../certify/check.js";
-import type { ClientRun, ClientRunner } from "../../certify/client-run.js";
-import type { Note } from "../../certify/judgment.js";
-import { type CertifyPlan, variedSeeds } from "../../certify/plan.js";
-import { resendKinds } from "../../certify/resend-kinds.js";
+import { asksFor, type Check, groupNames, nameOf, readPattern, seedIn } from "../../certify/checks/check.js";
+import type { Note } from "../../certify/checks/judgment.js";
+import { type CertifyPlan, variedSeeds } from "../../certify/checks/plan.js";
+import type { ClientRun, ClientRunner } from "../../certify/client-runs/client-run.js";
+import { resendKinds } from "../../certify/resends/resend-kinds.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";

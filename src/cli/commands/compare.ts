@@ -2,12 +2,12 @@ import { accessSync, existsSync, constants as fileConstants, readFileSync, statS
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints/me.js";
+import { isLearnedScenario, learnedScenario } from "../../compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../compare/compare.js";
 import { renderComparison } from "../../compare/comparison-text.js";
-import { keysInVariables, typicalKey } from "../../compare/keys-of-outcomes.js";
-import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenario.js";
+import { keysInVariables, typicalKey } from "../../compare/contract/keys-of-outcomes.js";
 import type { Comparison } from "../../compare/result.js";
-import { createUnknownKeys } from "../../compare/unknown-keys.js";
+import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
 import { requireFile, resolveLinks } from "../../node/files/write-file.js";
 import { isLoopbackHost } from "../../node/host-names.js";

@@ -6,7 +6,7 @@ import { actionRefs } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { secretFor } from "../../sandbox/secrets.js";
+import { secretToSend } from "../../sandbox/secrets.js";
 import { clientEnvironment } from "../client-variables.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
@@ -92,7 +92,7 @@ function keysToCome(startSandbox: () => SandboxState): string[][] {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
       const newKey = newKeyOf(event);
       if (!newKey || rows.has(newKey.ref)) return;
-      rows.set(newKey.ref, [newKey.ref, secretFor(sandbox, newKey.ref), stepInWords(event)]);
+      rows.set(newKey.ref, [newKey.ref, secretToSend(sandbox, newKey.ref), stepInWords(event)]);
     });
     return sandbox;
   });

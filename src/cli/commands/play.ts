@@ -12,7 +12,7 @@ import { redactKeys } from "../../rules/redact.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { secretFor } from "../../sandbox/secrets.js";
+import { secretToSend } from "../../sandbox/secrets.js";
 import {
   type ActionResult,
   isAsExpected,
@@ -348,7 +348,7 @@ function bodyChanges(
 function keyHeader(ref: string, sandbox: SandboxState): string | undefined {
   if (ref === "none") return undefined;
   if (ref === "malformed") return "…  (malformed: not a key at all)";
-  const { prefix = "", marked = false } = parseApiKey(secretFor(sandbox, ref)) ?? {};
+  const { prefix = "", marked = false } = parseApiKey(secretToSend(sandbox, ref)) ?? {};
   const mark = marked ? sandboxMark : "";
   const who = ref === "unknown" ? "an unknown key" : ref;
   return `${prefix}${mark}…  (${who})`;

@@ -1,0 +1,95 @@
+import { pluralize } from "../../report/plain-text.js";
+import { outcomeRow } from "../../rules/outcomes.js";
+import { minute } from "../../rules/time.js";
+import { isLimit } from "../contract/keys-of-outcomes.js";
+import { describeKind } from "../response/describe.js";
+import { describeMember } from "../response/describe-response.js";
+import {
+  memberIn,
+  numberText,
+  perDayPath,
+  perMinutePath,
+  todayPath,
+  wholeNumberIn,
+} from "../response/members.js";
+import type { RedactedResponse } from "../response/redacted-response.js";
+import { type Attempt, type AttemptRequest, type Evidence, isPermitted } from "./attempt.js";
+
+type TimedRequest = AttemptRequest & Pick<Attempt, "sentAt">;
+
+const counts: Evidence = { kind: "counts" };
+
+/** Returns what a response shows of its outcome. A 429 shows a limit only if it is the key's own. */
+export function weighResponse(
+  request: TimedRequest,
+  response: RedactedResponse,
+  earlier: readonly Attempt[],
+): Evidence {
+  if (response.status === 429) return weighLimit(request, earlier);
+  if (response.status === 200) return weighSuccess(request, response);
+  return counts;
+}
+
+/** A 200 can be no difference, although the key should have been rejected. */
+function weighSuccess({ outcome }: AttemptRequest, response: RedactedResponse): Evidence {
+  // Responses do not show the required scope, so there may be none.
+  if (outcome === "403.insufficient_scope") {
+    return { kind: "permitted", why: "the endpoint needs no scope, or this key has it" };
+  }
+  if (outcome === "429.per_minute") return { kind: "permitted", why: "the key is not at its limit" };
+  if (outcome !== "429.per_day") return counts;
+
+  const { today, perDay } = readDay(response);
+  if (today === undefined || perDay === undefined) {
+    const limit = describeMember(response, perDayPath);
+    const usage = describeKind(memberIn(response, todayPath));
+    return { kind: "permitted", why: `its response has ${limit} in per_day, and ${usage} in usage.today` };
+  }
+  // A key above its limit should have got 429: the 200 is judged.
+  if (today > perDay) return counts;
+  const limit = numberText(response, perDayPath);
+  return { kind: "permitted", why: `the key is not at its limit of ${limit} in a day` };
+}
+
+/** The key's requests of the day and their limit; `undefined` for what is not a whole number. */
+function readDay(response: RedactedResponse) {
+  const today = wholeNumberIn(response, todayPath);
+  const perDay = wholeNumberIn(response, perDayPath);
+  return { today, perDay };
+}
+
+/** A 429 may not be for the key's own limit: a lock of the address, and a limiter before the API, send 429, too. */
+function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidence {
+  const { outcome, apiKey, sentAt } = request;
+  const ofKey = earlier.filter((attempt) => attempt.apiKey === apiKey);
+  const successes = ofKey.filter(isPermitted);
+  const last = successes.at(-1)?.response;
+  if (last === undefined) return weighLimitAtFirst(request, earlier);
+
+  // It is the key's own if the key has used up the limit of this outcome.
+  const { today, perDay } = readDay(last);
+  const isDayUsedUp = today !== undefined && perDay !== undefined && today >= perDay;
+  if (outcome === "429.per_day" && isDayUsedUp) return counts;
+
+  const perMinute = wholeNumberIn(last, perMinutePath);
+  const inMinute = successes.filter(({ receivedAt }) => receivedAt >= sentAt - minute);
+  const isMinuteUsedUp = perMinute !== undefined && inMinute.length >= perMinute;
+  if (outcome === "429.per_minute" && isMinuteUsedUp) return counts;
+
+  const limit = perMinute === undefined ? "no number" : numberText(last, perMinutePath);
+  let why = `after ${pluralize(successes.length, "request")} of the key; its per_minute is ${limit}`;
+  if (isDayUsedUp) why += `, and its day is used up: per_day is ${numberText(last, perDayPath)}`;
+  return { kind: "another_limit", why };
+}
+
+/** Weighs the 429 of a key that has had no 200: its limits are not known. */
+function weighLimitAtFirst({ outcome }: AttemptRequest, earlier: readonly Attempt[]): Evidence {
+  // By the name of its variable, the key is at its limit: the 429 is judged.
+  if (isLimit(outcome)) return counts;
+  const before = `after ${pluralize(earlier.length, "request")}`;
+  const isRejected = outcomeRow(outcome).status !== 200;
+  if (isRejected) return { kind: "another_limit", why: `${before}; a rejected key has no limits` };
+
+  // An earlier comparison may have used up its minute.
+  return { kind: "used_up", why: `${before}, the first one with this key` };
+}
