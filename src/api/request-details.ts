@@ -15,7 +15,7 @@ import { quote } from "../schema/words.js";
 import { requiredScope } from "./decide.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
-import { nextRequest, whatToDoAbout } from "./predict.js";
+import { nextRequest, whatToDoAbout } from "./next-request.js";
 import { sentResponse } from "./story/send.js";
 
 /** The checks of a request before those of its endpoint. */

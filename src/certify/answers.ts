@@ -1,7 +1,6 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { RunConditions, WhichRequest } from "../runs/conditions.js";
-import { nameOf } from "./check.js";
-import type { ClientRun, NotMade } from "./client-run.js";
+import { nameOf } from "./checks/check.js";
 import {
   failedResult,
   heldResult,
@@ -12,10 +11,12 @@ import {
   runNotMade,
   runTooLate,
   singleCheck,
-} from "./judgment.js";
-import { passEvidence } from "./pass-evidence.js";
-import { againCommand, type CertifyPlan, isWanted } from "./plan.js";
-import type { Runs } from "./runs.js";
+} from "./checks/judgment.js";
+import { type CertifyPlan, isWanted } from "./checks/plan.js";
+import { againCommand } from "./client-runs/again-command.js";
+import type { ClientRun, NotMade } from "./client-runs/client-run.js";
+import { passEvidence } from "./client-runs/pass-evidence.js";
+import type { Runs } from "./client-runs/runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
 export async function judgeAnswers(runs: Runs): Promise<Judgment> {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { named, reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
 import { certify } from "./certify.js";
-import { nameOf } from "./check.js";
-import { type ClientRunner, notMade, type PlannedRun, type RunEnd } from "./client-run.js";
-import type { CertifyPlan } from "./plan.js";
+import { nameOf } from "./checks/check.js";
+import type { CertifyPlan } from "./checks/plan.js";
+import { type ClientRunner, notMade, type PlannedRun, type RunEnd } from "./client-runs/client-run.js";
 
 /** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
 async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<string | undefined> {

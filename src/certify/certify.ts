@@ -3,10 +3,8 @@ import { type AdviceId, adviceTable } from "../rules/advice.js";
 import type { Profile } from "../rules/assumptions.js";
 import { outcomeRow } from "../rules/outcomes.js";
 import { judgeAnswers } from "./answers.js";
-import type { Certification } from "./certificate.js";
-import { nameOf } from "./check.js";
-import type { ClientRun, ClientRunner } from "./client-run.js";
-import { judgeFaults } from "./faults.js";
+import type { Certification } from "./certificate/certificate.js";
+import { nameOf } from "./checks/check.js";
 import {
   type Finding,
   failedResult,
@@ -22,12 +20,16 @@ import {
   type RunEvidence,
   runNotMade,
   singleCheck,
-} from "./judgment.js";
-import { againCommandOfRun, type CertifyPlan, coverageEvidence, onlyEvidence } from "./plan.js";
-import { noteRepeatedRejections } from "./repeated-rejections.js";
-import { judgeResends } from "./resends.js";
-import { type ContradictingRuns, plainRun, Runs } from "./runs.js";
-import { judgeVaried, runVaried } from "./varied.js";
+} from "./checks/judgment.js";
+import type { CertifyPlan } from "./checks/plan.js";
+import { againCommandOfRun } from "./client-runs/again-command.js";
+import type { ClientRun, ClientRunner } from "./client-runs/client-run.js";
+import { type ContradictingRuns, plainRun, Runs } from "./client-runs/runs.js";
+import { coverageEvidence, onlyEvidence } from "./coverage.js";
+import { judgeFaults } from "./faults.js";
+import { noteRepeatedRejections } from "./resends/repeated-rejections.js";
+import { judgeResends } from "./resends/resends.js";
+import { judgeVaried, runVaried } from "./varied/varied.js";
 
 // The method. A run is one start of the client's command, against sandboxes of its own. In the plain run these do only what the
 // specification promises. Each other run has conditions: all its responses vary in what the specification leaves open (varied), one

@@ -1,9 +1,8 @@
-import { exampleOfFault } from "../api/fault-responses.js";
+import { exampleOfFault } from "../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { isNoticed, runFirstWrongAnswer } from "./answers.js";
-import { type ClientRun, hasFailed, type NotMade, type RunEnd } from "./client-run.js";
 import {
   type Finding,
   failedResult,
@@ -20,12 +19,15 @@ import {
   runNotMade,
   runTooLate,
   singleCheck,
-} from "./judgment.js";
-import { lastLineOf } from "./last-line.js";
-import { passEvidence } from "./pass-evidence.js";
-import { againCommand, type CertifyPlan, isWanted, longestWait } from "./plan.js";
-import type { Runs } from "./runs.js";
-import { runVaried } from "./varied.js";
+} from "./checks/judgment.js";
+import { type CertifyPlan, isWanted } from "./checks/plan.js";
+import { againCommand } from "./client-runs/again-command.js";
+import { type ClientRun, hasFailed, type NotMade, type RunEnd } from "./client-runs/client-run.js";
+import { lastLineOf } from "./client-runs/last-line.js";
+import { passEvidence } from "./client-runs/pass-evidence.js";
+import type { Runs } from "./client-runs/runs.js";
+import { longestWait } from "./client-runs/timeouts.js";
+import { runVaried } from "./varied/varied.js";
 
 /** The faults that break most clients; `--faults` tries the others as well. */
 const defaultFaults: readonly FaultOutcomeId[] = [
@@ -87,7 +89,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
 
 async function hitFirst(runs: Runs, { outcome }: HitRequests, fault: FaultOutcomeId): Promise<FaultRun> {
   const which = { kind: "first", outcome } as const;
-  const gets = { kind: "fault", effect: exampleOfFault(fault, true) } as const;
+  const gets = { kind: "fault", effect: exampleOfFault(fault, "html") } as const;
   const purpose = { kind: "fault", outcome: fault } as const;
   const run = await runs.first({ purpose, conditions: { onRequest: { which, gets } }, wait: longestWait });
   return { fault, run };

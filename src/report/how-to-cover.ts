@@ -1,5 +1,6 @@
 import { requiredScope } from "../api/decide.js";
-import { faultFacts, nextRequest } from "../api/predict.js";
+import { faultFacts } from "../api/fault-facts.js";
+import { nextRequest } from "../api/next-request.js";
 import { routeAt } from "../api/routes.js";
 import { keyVariable } from "../rules/api-key.js";
 import { cachedByName } from "../rules/cached-by.js";
@@ -152,13 +153,17 @@ function requestTo({ method, path }: Endpoint): Pick<Reproduction, "method" | "p
   return { ...(method !== "GET" && { method }), path: path.replace(/\{[^{}]*\}/g, "1") };
 }
 
-/** The outcomes that a request covers for certain with the active faults; none if a fault may replace its response. */
+/**
+ * The outcomes that a request covers for certain with the active faults; none if a fault may replace its response. A request has
+ * one fault at most: the first that fires. For example, with a delay that always fires and then a 503 that always fires, it gets
+ * the delay: the delay and its own outcome are certain. If the delay fires only with a probability of 0.5, nothing is certain.
+ */
 function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
   const { outcome, entry, endpoint } = expected;
-  const facts = faultFacts({ entry, endpoint, now: sandbox.clock.now() }, () => outcome);
-  // For example, with a delay that fires always and then a 503 that fires always, the request gets the delay: the delay and its
-  // own outcome are certain. With a delay of probability 0.5 and then that 503, nobody can tell which one it gets.
-  /** Whether a fault before this one may fire instead, which only delays the response. */
+  const call = { entry, endpoint, now: sandbox.clock.now() };
+  const facts = faultFacts(call, endpoint?.method, () => outcome);
+
+  /** Whether the request may get one of the faults so far: each of these only delays its response. */
   let mayBeDelayed = false;
   for (const fault of sandbox.faults) {
     const effect = matchingEffect(fault, facts);
@@ -166,16 +171,14 @@ function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): Outc
     const faultOutcome = faultOutcomeId(effect);
     const { onlyDelays } = faultKindRow(faultOutcome);
 
-    // It may fire, or not.
-    if (!firesAlways(fault)) {
-      if (!onlyDelays) return [];
-      mayBeDelayed = true;
-      continue;
+    if (firesAlways(fault)) {
+      const certain = onlyDelays ? [outcome, faultOutcome] : [faultOutcome];
+      if (!mayBeDelayed) return certain;
+      // With one fault or the other, a delayed response keeps its own outcome.
+      return onlyDelays ? [outcome] : [];
     }
-
-    // A request has one fault at most: this one, unless a fault before it fires. No later one fires.
-    if (!onlyDelays) return mayBeDelayed ? [] : [faultOutcome];
-    return mayBeDelayed ? [outcome] : [outcome, faultOutcome];
+    if (!onlyDelays) return [];
+    mayBeDelayed = true;
   }
   return [outcome];
 }

@@ -160,6 +160,7 @@ export interface KeyEnds {
   readonly overlapEndsAt?: number;
 }
 type KeyEnd = keyof KeyEnds;
+export const keyEndNames: readonly KeyEnd[] = ["revokedAt", "expiresAt", "overlapEndsAt"];
 
 /** The fields of scenarios for these times. */
 export const keyEndFields = {

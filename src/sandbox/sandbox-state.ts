@@ -158,8 +158,8 @@ export interface ConditionedRun {
   readonly start?: number | undefined;
   /** The only rows that vary. Default: all. */
   readonly rows?: VariantRules["rows"];
-  /** How many variants after that of the seed each row has, in the response to a call with this status. */
-  readonly shiftOf: (call: ApiCall, status: number) => number;
+  /** How many variants after that of the seed each row has, in the response to a call with this status. Counts the response. */
+  readonly nextShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
   /** What a client's call gets: what the service does, or something in its place. */

@@ -29,7 +29,7 @@ import {
   type StartState,
   type Surroundings,
 } from "./sandbox-state.js";
-import { scenarioRecords, startKey } from "./scenario-keys.js";
+import { scenarioRecords, startKey } from "./scenario-records.js";
 import { createTimeline, type TimelineResult } from "./step-results.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";
@@ -49,11 +49,6 @@ const startOptionsShape = s.mapping({
 export function invocationOfServer(program = "svc-sandbox", isSecure = false): Invocation {
   const curlOptions = isSecure ? "-k" : "";
   return { curlOptions, certify: `${program} certify`, command: "npm test" };
-}
-
-/** The options of a start among others, such as all flags of a command. */
-export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
-  return { seed, now, frozen, profile };
 }
 
 /**

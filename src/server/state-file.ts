@@ -5,7 +5,7 @@ import { fileFailure, makeFolder, replaceFile, resolveLinks } from "../node/file
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { SandboxState, Start } from "../sandbox/sandbox-state.js";
-import { restoreSandbox } from "../sandbox/snapshot.js";
+import { restoreSandbox } from "../sandbox/saved-sandbox.js";
 import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { quoteFile } from "../schema/words.js";

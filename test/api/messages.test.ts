@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { bodyParts } from "../../src/api/fault-responses.js";
+import { bodyParts } from "../../src/api/body-parts.js";
 import { handle } from "../../src/api/handle.js";
 import { utf8Length } from "../../src/api/http-messages.js";
-import { nextRequest } from "../../src/api/predict.js";
+import { nextRequest } from "../../src/api/next-request.js";
 import { requestDetails } from "../../src/api/request-details.js";
 import { startInNode } from "../../src/node/platform.js";
 import { advanceClock } from "../../src/sandbox/operations/operations.js";

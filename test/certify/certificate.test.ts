@@ -5,10 +5,10 @@ import {
   certificateLayout,
   certifyResultOf,
   verdictOf,
-} from "../../src/certify/certificate.js";
-import { certificateText } from "../../src/certify/certificate-text.js";
-import { notJudged, runTooLate } from "../../src/certify/judgment.js";
-import { timeoutsFor } from "../../src/certify/plan.js";
+} from "../../src/certify/certificate/certificate.js";
+import { certificateText } from "../../src/certify/certificate/certificate-text.js";
+import { notJudged, runTooLate } from "../../src/certify/checks/judgment.js";
+import { timeoutsFor } from "../../src/certify/client-runs/timeouts.js";
 import { render } from "../../src/report/render/render.js";
 import { failed, judgedCheck } from "./certified.js";
 import { runEnd } from "./hand-made.js";

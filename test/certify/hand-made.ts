@@ -1,14 +1,14 @@
-import { nameOf } from "../../src/certify/check.js";
+import { nameOf } from "../../src/certify/checks/check.js";
+import type { JudgedCheck, ResultOfCheck, RunEvidence } from "../../src/certify/checks/judgment.js";
+import type { CertifyPlan } from "../../src/certify/checks/plan.js";
 import {
   type KeyRequest,
   notMade,
   type PlannedRun,
   type RunEnd,
   type SentKey,
-} from "../../src/certify/client-run.js";
-import type { JudgedCheck, ResultOfCheck, RunEvidence } from "../../src/certify/judgment.js";
-import type { CertifyPlan } from "../../src/certify/plan.js";
-import { plainRun, Runs } from "../../src/certify/runs.js";
+} from "../../src/certify/client-runs/client-run.js";
+import { plainRun, Runs } from "../../src/certify/client-runs/runs.js";
 import { clientReport } from "../../src/report/report.js";
 import type { Report } from "../../src/report/report-shape.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";

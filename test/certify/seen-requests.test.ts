@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { SeenRequests } from "../../src/certify/seen-requests.js";
+import { SeenRequests } from "../../src/certify/client-runs/seen-requests.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../src/runs/conditions.js";
 import type { RunTrace } from "../../src/sandbox/run-trace.js";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { SeenRequests } from "../../src/certify/seen-requests.js";
+import { SeenRequests } from "../../src/certify/client-runs/seen-requests.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { serve } from "../../src/server/serve.js";

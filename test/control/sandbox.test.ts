@@ -9,7 +9,7 @@ import {
 } from "../../src/index.js";
 import type { ActionName } from "../../src/rules/actions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
+import { restoreSandbox, saveSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { oneKey } from "../support/api-client.js";
 import { type ServedControl, serveControl } from "./client.js";

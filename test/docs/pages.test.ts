@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
 import { allStatuses, errorStatuses, limitStatuses } from "../../src/api/variation/row.js";
 import { variationTable } from "../../src/api/variation/table.js";
-import { minOutcomes } from "../../src/certify/plan.js";
+import { minOutcomes } from "../../src/certify/coverage.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { createSandbox, outcomes, scenarioNames } from "../../src/index.js";
 import { actionNames } from "../../src/rules/actions.js";

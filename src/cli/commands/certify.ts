@@ -1,5 +1,4 @@
 import { availableParallelism, constants } from "node:os";
-import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
 import { ownVariedNames } from "../../api/variation/own-assumptions.js";
 import {
@@ -7,19 +6,19 @@ import {
   certificateLayout,
   certifyResultOf,
   resultWords,
-} from "../../certify/certificate.js";
-import { certificateText } from "../../certify/certificate-text.js";
+} from "../../certify/certificate/certificate.js";
+import { certificateText } from "../../certify/certificate/certificate-text.js";
 import { certify } from "../../certify/certify.js";
-import { asksFor, type Check, groupNames, nameOf, readPattern, seedIn } from "../../certify/check.js";
-import type { ClientRun, ClientRunner } from "../../certify/client-run.js";
-import type { Note } from "../../certify/judgment.js";
-import { type CertifyPlan, variedSeeds } from "../../certify/plan.js";
-import { resendKinds } from "../../certify/resend-kinds.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { asksFor, type Check, groupNames, nameOf, readPattern, seedIn } from "../../certify/checks/check.js";
+import type { Note } from "../../certify/checks/judgment.js";
+import { type CertifyPlan, variedSeeds } from "../../certify/checks/plan.js";
+import type { ClientRun, ClientRunner } from "../../certify/client-runs/client-run.js";
+import { resendKinds } from "../../certify/resends/resend-kinds.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
+import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { faultOutcomes, type OutcomeId } from "../../rules/outcomes.js";
@@ -29,13 +28,14 @@ import { escapeControls } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import { isAnsweredWrongly } from "../../runs/conditions.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { canonicalJson } from "../../schema/json.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
-import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
+import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
 import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";

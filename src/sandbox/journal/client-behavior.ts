@@ -28,7 +28,7 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
  * requests, never elapsed time or connections.
  */
 export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchange): void {
-  if (isUnremarkable(behavior, exchange)) return;
+  if (!mayShowSomething(behavior, exchange)) return;
   const { entry } = call;
   const { outcome } = exchange;
 
@@ -52,16 +52,14 @@ export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchan
 }
 
 /**
- * Whether there is nothing to add or to remember, as with nearly every request: a success without anything unusual, with a key
- * of which no rejection is remembered. A key with these outcomes is neither legacy, nor replaced, nor a replacement, whose
- * `hasWorked` matters.
+ * Whether a request may cause advice, or show what later advice depends on. Nearly none does: a usual success with a key that was
+ * not rejected before. The keys of both usual outcomes are not part of a rotation, of which `hasWorked` matters.
  */
-function isUnremarkable(
-  { rejected }: ClientBehavior,
-  { traits, outcome, leaksRealKey, fingerprint }: Exchange,
-): boolean {
-  const isPlainSuccess = outcome === "200.test" || outcome === "200.live";
-  return isPlainSuccess && traits.length === 0 && !leaksRealKey && !rejected.has(fingerprint ?? "");
+function mayShowSomething({ rejected }: ClientBehavior, exchange: Exchange): boolean {
+  const { traits, outcome, leaksRealKey, fingerprint } = exchange;
+  if (outcome !== "200.test" && outcome !== "200.live") return true;
+  if (traits.length > 0 || leaksRealKey) return true;
+  return rejected.has(fingerprint ?? "");
 }
 
 /** Whether the key in `x-api-key` may be one of the real service: well-formed, without a sandbox's mark, and unknown here. */

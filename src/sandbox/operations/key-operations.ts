@@ -254,14 +254,14 @@ function requireRoomForKey(
   throw new SandboxError("key_limit_reached", message, details);
 }
 
-/** The ref itself, or with the next number that is free. */
+/** A ref that no key has: this one, or with the next free number, such as `main-2`. */
 function freeRef({ registry }: SandboxState, ref: string): string {
   const { keys, nextSuffixes } = registry;
-  // The keys of one rotation are `main`, `main-2`, `main-3`.
-  const first = ref.replace(/-\d+$/, "");
-  const isInRotation = keys.get(ref)?.key.replaces !== undefined && keys.has(first);
-  const start = isInRotation ? first : ref;
-  return freeRefIn((taken) => keys.has(taken), start, nextSuffixes);
+  // `main-2` that has replaced `main` is replaced by `main-3`, not by `main-2-2`.
+  const withoutNumber = ref.replace(/-\d+$/, "");
+  const isReplacement = keys.get(ref)?.key.replaces !== undefined;
+  const start = isReplacement && keys.has(withoutNumber) ? withoutNumber : ref;
+  return freeRefIn((candidate) => keys.has(candidate), start, nextSuffixes);
 }
 
 /** What is wrong with the ref of a new key. */

@@ -1,15 +1,15 @@
-import { type CertifyResult, certifyResultOf } from "../../../src/certify/certificate.js";
+import { type CertifyResult, certifyResultOf } from "../../../src/certify/certificate/certificate.js";
 import { certify } from "../../../src/certify/certify.js";
+import type { Finding } from "../../../src/certify/checks/judgment.js";
+import type { CertifyPlan } from "../../../src/certify/checks/plan.js";
 import {
   type ClientRunner,
   type NotMade,
   notMade,
   type RunEnd,
-  type Timeouts,
-} from "../../../src/certify/client-run.js";
-import type { Finding } from "../../../src/certify/judgment.js";
-import type { CertifyPlan } from "../../../src/certify/plan.js";
-import { SeenRequests } from "../../../src/certify/seen-requests.js";
+} from "../../../src/certify/client-runs/client-run.js";
+import { SeenRequests } from "../../../src/certify/client-runs/seen-requests.js";
+import type { Timeouts } from "../../../src/certify/client-runs/timeouts.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
