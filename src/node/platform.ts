@@ -1,8 +1,7 @@
 import { endpointsIn } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/make-farmers.js";
 import { realTime } from "../library/real-time.js";
-import type { ConditionedRun } from "../sandbox/run-hooks.js";
-import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 

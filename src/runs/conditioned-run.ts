@@ -16,9 +16,8 @@ import {
 } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { ConditionedRun, WithoutRun } from "../sandbox/run-hooks.js";
 import type { ConditionEffect } from "../sandbox/run-trace.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, SandboxState, WithoutRun } from "../sandbox/sandbox-state.js";
 import { isAnsweredWrongly, type OnRequest, type RejectionOfRun, type RunConditions } from "./conditions.js";
 
 // A client's run may have several processes, such as the workers of a test runner, each with its own sandboxes. Its conditions

@@ -1,9 +1,8 @@
 import project from "../../package.json" with { type: "json" };
 import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { ConditionedRun } from "../sandbox/run-hooks.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
-import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { conditionedRun } from "./conditioned-run.js";
 import type { RunConditions } from "./conditions.js";

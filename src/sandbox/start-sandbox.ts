@@ -18,8 +18,8 @@ import { runDue } from "./operations/operations.js";
 import { assumptionsInEffect } from "./profile.js";
 import { Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
-import type { ConditionedRun } from "./run-hooks.js";
 import {
+  type ConditionedRun,
   type Invocation,
   type Platform,
   replaceState,

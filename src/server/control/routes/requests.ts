@@ -8,8 +8,8 @@ import { type FaultKind, faultKinds, faultKindTable } from "../../../rules/fault
 import { faultOutcomes } from "../../../rules/outcomes.js";
 import { successOutcomesOf } from "../../../sandbox/endpoint.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
-import { expectRequests, listRequests } from "../../../sandbox/journal/request-queries.js";
 import { operations } from "../../../sandbox/operations/operations.js";
+import { expectRequests, listRequests } from "../../../sandbox/request-queries.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewRequest } from "../../../sandbox/views.js";
 import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";

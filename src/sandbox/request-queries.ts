@@ -1,17 +1,17 @@
-import { SandboxError } from "../../rules/errors.js";
-import { outcomes } from "../../rules/outcomes.js";
-import { isoTime } from "../../rules/time.js";
-import { requireFields } from "../../rules/validation.js";
-import { isReserved } from "../../scenario/format/fields.js";
-import type { expectationQuery, requestQuery } from "../../scenario/format/inputs.js";
-import type { ValueOf } from "../../schema/shape.js";
-import { didYouMean, quote } from "../../schema/words.js";
-import { successOutcomesOf } from "../endpoint.js";
-import type { SandboxState } from "../sandbox-state.js";
-import type { RequestView } from "../view-shapes.js";
-import { viewRequest } from "../views.js";
-import type { Exchange } from "./exchange.js";
-import { matchedParts, type RequestFilter } from "./journal.js";
+import { SandboxError } from "../rules/errors.js";
+import { outcomes } from "../rules/outcomes.js";
+import { isoTime } from "../rules/time.js";
+import { requireFields } from "../rules/validation.js";
+import { isReserved } from "../scenario/format/fields.js";
+import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
+import type { ValueOf } from "../schema/shape.js";
+import { didYouMean, quote } from "../schema/words.js";
+import { successOutcomesOf } from "./endpoint.js";
+import type { Exchange } from "./journal/exchange.js";
+import { matchedParts, type RequestFilter } from "./journal/journal.js";
+import type { SandboxState } from "./sandbox-state.js";
+import type { RequestView } from "./view-shapes.js";
+import { viewRequest } from "./views.js";
 
 /** Lists the matching requests of the journal. */
 export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
