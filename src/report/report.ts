@@ -1,6 +1,6 @@
 import { builtIn, fillPlaceholders, outcomesOf } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
-import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
+import { pinnedAssumptions } from "../api/variation/own-assumptions.js";
 import { type AdviceId, adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
@@ -54,7 +54,7 @@ export function clientReport(
     scenario: sandbox.name,
     seed: sandbox.seed,
     profile: profileInEffect(sandbox),
-    pinned: ownAssumptionNames(sandbox),
+    pinned: pinnedAssumptions(sandbox),
     requests: counted.requests,
     unread: counted.unread,
     ...sharesOf(outcomes, endpoints),

@@ -8,7 +8,7 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { saltOf, variantOn } from "../../sandbox/variants.js";
 import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
-import { openRow } from "./own-assumptions.js";
+import { varyingRow } from "./own-assumptions.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
 import { idRows, rowsByContent } from "./table.js";
 
@@ -66,7 +66,7 @@ function chooseVariants(sandbox: SandboxState, call: ApiCall, kind: ResponseKind
   const chosen: ChosenVariant[] = [];
   for (const rowOfTable of rowsByContent[content]) {
     if (!rowOfTable.statuses.includes(status)) continue;
-    const row = openRow(sandbox, rowOfTable);
+    const row = varyingRow(sandbox, rowOfTable);
     if (row === undefined) continue;
 
     const variant = variantOn(status, row, rules);
