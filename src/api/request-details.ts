@@ -74,8 +74,11 @@ export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
 type CheckResult = RequestDetails["checks"][number];
 
-/** Everything about a request of the journal, except the two texts that are for people. */
-export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "curl" | "text"> {
+/** Everything about one request, except the two texts for people, which `report/request-text.ts` writes. */
+export interface RequestFacts extends Omit<RequestDetails, "curl" | "text"> {}
+
+/** Works out everything about a request of the journal. */
+export function requestFacts(sandbox: SandboxState, id: string): RequestFacts {
   const exchange = requireRequest(sandbox, id);
   const { outcome, response } = exchange;
   // Not by its path, which may be cut.

@@ -5,8 +5,9 @@ import { startInNode } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { clientReport, mergeReports } from "./report.js";
-import { renderReport, unmetThresholds } from "./report-layout.js";
+import { renderReport } from "./report-layout.js";
 import type { Report } from "./report-shape.js";
+import { unmetThresholds } from "./thresholds.js";
 
 /** The endpoint that the report of a request suggests; `null` if there is none. */
 function suggestedFor(method: string, path: string, endpoints: Scenario["endpoints"] = {}): string | null {

@@ -10,7 +10,7 @@ import { runDue } from "../sandbox/operations/operations.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { listed, nearest } from "../schema/words.js";
-import { howToCover } from "./how-to-cover.js";
+import { CoverHints } from "./how-to-cover.js";
 import type {
   HowToCover,
   Report,
@@ -47,7 +47,7 @@ export function clientReport(
   runDue(sandbox);
   const counted = counters.read();
 
-  const hints = howToCover(sandbox, { curlOptions: sandbox.invocation.curlOptions, underExec });
+  const hints = new CoverHints(sandbox, { curlOptions: sandbox.invocation.curlOptions, underExec });
   const outcomes = reportedOutcomes(counted, sandbox.endpoints, hints);
   const endpoints = reportedEndpoints(counted, sandbox.endpoints, outcomes);
   return {
@@ -69,7 +69,7 @@ export function clientReport(
 function reportedOutcomes(
   counted: Counts,
   served: readonly Endpoint[],
-  hints: (outcome: OutcomeId) => HowToCover | null,
+  hints: CoverHints,
 ): ReportedOutcome[] {
   const rows = [...outcomesOf(served)];
   // A client may have covered an endpoint that only an earlier scenario had.
@@ -81,7 +81,7 @@ function reportedOutcomes(
   const outcomes: ReportedOutcome[] = [];
   for (const { id, promised, when } of rows) {
     const { count, isCovered } = counted.outcomes[id] ?? { count: 0, isCovered: false };
-    const hint = isCovered ? null : hints(id);
+    const hint = isCovered ? null : hints.hintFor(id);
     outcomes.push({ outcome: id, promised, covered: isCovered, count, when, howToCover: hint });
   }
   return outcomes;

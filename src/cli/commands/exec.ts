@@ -4,14 +4,9 @@ import { faultsOn } from "../../api/example-faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { rerunCommand, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
-import {
-  conclusion,
-  githubAnnotations,
-  renderReport,
-  type UnmetThreshold,
-  unmetThresholds,
-} from "../../report/report-layout.js";
+import { conclusion, githubAnnotations, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
+import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
 import type { Profile } from "../../rules/assumptions.js";
 import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
