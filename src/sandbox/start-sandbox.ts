@@ -29,7 +29,7 @@ import {
   type StartState,
   type Surroundings,
 } from "./sandbox-state.js";
-import { scenarioRecords, startKey } from "./scenario-keys.js";
+import { scenarioRecords, startKey } from "./scenario-records.js";
 import { createTimeline, type TimelineResult } from "./step-results.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";

@@ -4,7 +4,7 @@ import { isMapping } from "../../schema/shape.js";
 import { contractOutcomes, isLimit } from "../contract/keys-of-outcomes.js";
 import { quoted } from "../response/describe.js";
 import { memberIn } from "../response/members.js";
-import { type CompletedAttempt, listOutcomes } from "../sending/attempt.js";
+import type { CompletedAttempt } from "../sending/attempt.js";
 import {
   type AssumptionRow,
   assumptionRows,
@@ -13,6 +13,7 @@ import {
 } from "./assumption-rows.js";
 import { stableChallenges } from "./challenges.js";
 import { readLimitHeaders } from "./limit-headers.js";
+import { listOutcomes } from "./list-outcomes.js";
 
 /** A value that a response shows, or another form. */
 type ShownWords = Exclude<ShownAssumption, { kind: "nothing" }>;

@@ -8,8 +8,9 @@ import { describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, numberText, perDayPath, perMinutePath } from "../response/members.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
-import { type CompletedAttempt, listOutcomes } from "../sending/attempt.js";
+import type { CompletedAttempt } from "../sending/attempt.js";
 import { stableChallenges } from "./challenges.js";
+import { listOutcomes } from "./list-outcomes.js";
 
 /**
  * What a service does in another way than the scenario `key-states`, although no assumption sets it: the values by their

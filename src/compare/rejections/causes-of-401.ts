@@ -1,6 +1,7 @@
 import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
 import { type Attempt, completedWith, describeAttempt } from "../sending/attempt.js";
+import { repeatAttempt } from "../sending/send-attempt.js";
 import type { Session } from "../sending/session.js";
 import { type Contrast, findAgain, findContrasts } from "./contrasts.js";
 import { independentPlaces } from "./independent-places.js";
@@ -88,7 +89,7 @@ async function sendSecondRound(session: Session): Promise<Uncompared> {
       uncompared.set(attempt.outcome, room.why);
       continue;
     }
-    const second = await session.repeat(attempt);
+    const second = await repeatAttempt(session, attempt);
     if (second.kind === "not_sent") {
       uncompared.set(attempt.outcome, second.why);
     } else if (second.attempt.response?.status !== 401) {
@@ -132,7 +133,7 @@ async function sendTurns(session: Session, suspected: readonly Contrast[]): Prom
 
     for (const cause of causes) {
       const first = session.attempts.find(({ outcome }) => outcome === cause);
-      if (first !== undefined) await session.repeat(first);
+      if (first !== undefined) await repeatAttempt(session, first);
     }
     contrasts = findAgain(contrasts, tabulateRejections(session.attempts));
   }

@@ -5,7 +5,7 @@ import type { Organization } from "../rules/organization.js";
 import type { KeyFields } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { Registry, removeEnded } from "./registry.js";
-import { scenarioRecords, startKey } from "./scenario-keys.js";
+import { scenarioRecords, startKey } from "./scenario-records.js";
 import { startUsage } from "./usage.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;
