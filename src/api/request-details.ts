@@ -173,13 +173,13 @@ const outsideVisibleAscii = /[^!-~]/g;
  * The journal cuts out keys and the rest of long paths, and writes `…` there. What stands for these parts here changes no response.
  */
 function repeatablePath(shownPath: string): string {
-  let path = shownPath.replaceAll("…", "*").replace(outsideVisibleAscii, percentEncoded);
+  let path = shownPath.replaceAll("…", "*").replace(outsideVisibleAscii, byteEncoded);
   if (!path.startsWith("/")) path = `/${path}`;
   return path.slice(0, 1000);
 }
 
 /** A character of a path, which is one byte: `%E9` of `é`. */
-function percentEncoded(character: string): string {
+function byteEncoded(character: string): string {
   const digits = character.charCodeAt(0).toString(16).padStart(2, "0");
   return `%${digits.slice(-2)}`;
 }

@@ -5,7 +5,7 @@ import { type AdviceId, adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
-import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
+import { type Counters, type Counts, maxExamples, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -23,9 +23,6 @@ import type {
 
 /** The most places of keys in an output that advice names. */
 const maxPlaces = 5;
-
-/** The most requests that advice has as examples. */
-const maxExamples = 5;
 
 interface ReportOptions {
   /** Whether `exec` has run the client: its sandbox has then stopped. Default: false. */
