@@ -5,7 +5,7 @@ import { type AdviceId, adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
-import { type Counters, type Counts, maxExamples, requestsTo } from "../sandbox/journal/counts.js";
+import { type Counters, type Counts, maxAdviceExamples, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -269,7 +269,7 @@ function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
   for (const rows of groupsOf(advice, (row) => row.id)) {
     const { id, level, rule, meaning, whatToDo } = rows[0];
     const count = sum(rows, (row) => row.count);
-    const examples = rows.flatMap((row) => row.examples).slice(0, maxExamples);
+    const examples = rows.flatMap((row) => row.examples).slice(0, maxAdviceExamples);
     const row = { id, level, rule, count, meaning, whatToDo, examples } satisfies EachMember<ReportedAdvice>;
     merged.push(row);
   }

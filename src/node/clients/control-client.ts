@@ -5,7 +5,7 @@ import { parseReport, type Report } from "../../report/report-shape.js";
 import { readHttpUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
 import { outcomeShape } from "../../rules/outcomes.js";
-import { redactEncoded, redactValue } from "../../rules/redact.js";
+import { mapTexts, redactEncoded } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
@@ -214,7 +214,7 @@ export class ControlClient {
     });
     if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
 
-    const body = redactValue(replyJson(response), hideToken) as { data?: unknown; error?: unknown };
+    const body = mapTexts(replyJson(response), hideToken) as { data?: unknown; error?: unknown };
     const error = readAs(controlErrorShape, body.error);
     if (error?.code === "control_token_required") {
       if (token === undefined) throw failed("it requires its token: give it with --control-token.");
