@@ -2,7 +2,6 @@ import type { AdviceLevel } from "../rules/advice.js";
 import { keyVariable } from "../rules/api-key.js";
 import { faultKindRow } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
-import { escapeControls } from "../rules/terminal-text.js";
 import { snakeCase } from "../schema/json.js";
 import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
@@ -16,13 +15,12 @@ import type {
   ReportedOutcome,
   ReportedRequest,
 } from "./report-shape.js";
-import type { UnmetThreshold } from "./thresholds.js";
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };
 
 interface RenderOptions extends TextStyle {
-  /** The thresholds that the report does not reach. Default: none. */
-  readonly failures?: readonly UnmetThreshold[];
+  /** The sentences of the thresholds that the report does not reach. Default: none. */
+  readonly failures?: readonly string[];
   /** Why no request may have come, as a sentence. */
   readonly hint?: string | undefined;
   /** The command of `certify` for a client that covers everything. */
@@ -72,7 +70,7 @@ function countOfLevel(report: Report, level: AdviceLevel): number {
 
 function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   const { requests, unread, coverage } = report;
-  const { failures: unmet = [], hint, next } = options;
+  const { failures = [], hint, next } = options;
 
   const notes: string[] = [];
   if (unread > 0) {
@@ -86,7 +84,6 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   }
 
   const text = conclusion(report);
-  const failures = unmet.map(({ sentence }) => sentence);
   // Other formats get the hint from their command, on stderr.
   const jsonNotes = requests === 0 && hint !== undefined ? [...notes, hint] : notes;
   return {
@@ -253,26 +250,7 @@ function requestLine(request: ReportedRequest): string {
   return didYouMean === null ? line : `${line}, did you mean ${didYouMean}?`;
 }
 
-/** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
-export function githubAnnotations(report: Report, failures: readonly UnmetThreshold[]): string {
-  let lines = "";
-  for (const advice of report.advice) {
-    const level = advice.level === "note" ? "notice" : advice.level;
-    const text = annotationText(`${adviceCount(advice)}: ${advice.meaning} ${advice.whatToDo}`);
-    lines += `::${level} title=svc-sandbox ${advice.id}::${text}\n`;
-  }
-  for (const { title, sentence } of failures) {
-    lines += `::error title=svc-sandbox ${title}::${annotationText(sentence)}\n`;
-  }
-  return lines;
-}
-
-/** A text for a workflow command: a line break would end the command, and a percent sign starts an escape. */
-function annotationText(plain: string): string {
-  return escapeControls(plain).replaceAll("%", "%25");
-}
-
 /** How often something led to an advice: `2 requests`, or `1 line` of output. */
-function adviceCount({ id, count }: { readonly id: string; readonly count: number }): string {
+export function adviceCount({ id, count }: { readonly id: string; readonly count: number }): string {
   return pluralize(count, id === "key-in-output" ? "line" : "request");
 }

@@ -14,8 +14,8 @@ import { type InJson, inJsonOfAnyVersion, isTooDeep, tryParseJson } from "../../
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { quote, quoteFile } from "../../schema/words.js";
-import { isLoopbackHost } from "../addresses.js";
 import { readFailure, requireFile } from "../files/write-file.js";
+import { isLoopbackHost } from "../host-names.js";
 import { nodePlatform } from "../platform.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
