@@ -1,7 +1,6 @@
 import { availableParallelism, constants } from "node:os";
-import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
-import { ownVariedNames } from "../../api/variation/own-assumptions.js";
+import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
 import {
   type CertifyResult,
   certificateLayout,
@@ -15,11 +14,11 @@ import type { Note } from "../../certify/checks/judgment.js";
 import { type CertifyPlan, variedSeeds } from "../../certify/checks/plan.js";
 import type { ClientRun, ClientRunner } from "../../certify/client-runs/client-run.js";
 import { resendKinds } from "../../certify/resends/resend-kinds.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
+import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { faultOutcomes, type OutcomeId } from "../../rules/outcomes.js";
@@ -29,13 +28,14 @@ import { escapeControls } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import { isAnsweredWrongly } from "../../runs/conditions.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { canonicalJson } from "../../schema/json.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
-import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
+import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
 import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
@@ -180,7 +180,7 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: flags.seed ?? defaultSeed,
-    ownAssumptions: ownVariedNames({ profile: "varied", run: undefined, ownAssumptions }),
+    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,
