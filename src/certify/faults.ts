@@ -1,4 +1,4 @@
-import { exampleOfFault } from "../api/fault-responses.js";
+import { exampleOfFault } from "../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
@@ -99,9 +99,7 @@ async function tryFault(
   fault: FaultOutcomeId,
 ): Promise<ResultOfCheck | NotSurvived> {
   const which = { kind: "first", outcome: target.outcome } as const;
-  // A 503 is the HTML page of a gateway.
-  const hasPage = true;
-  const gets = { kind: "fault", effect: exampleOfFault(fault, hasPage) } as const;
+  const gets = { kind: "fault", effect: exampleOfFault(fault, "html") } as const;
   const purpose = { kind: "fault", outcome: fault } as const;
   const run = await runs.first({ purpose, conditions: { onRequest: { which, gets } }, wait: longestWait });
 

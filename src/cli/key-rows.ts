@@ -1,4 +1,4 @@
-import { nextRequest } from "../api/predict.js";
+import { nextRequest } from "../api/next-request.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
 import type { OutcomeId } from "../rules/outcomes.js";

@@ -1,7 +1,7 @@
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions/assumptions.js";
-import { valuesUnlikeKeyStates } from "./assumptions/seen.js";
+import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import { contractOutcomes, isLimit } from "./contract/keys-of-outcomes.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { judgeAttempt } from "./differences/judge.js";
@@ -10,14 +10,12 @@ import { tryLimits } from "./limits/limits.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
 import { compareRejections } from "./rejections/causes-of-401.js";
 import { type Comparison, judgeOutcomes } from "./result.js";
+import { recognizeApiInAll } from "./sending/api-recognition.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./sending/attempt.js";
-import {
-  type CompareOptions,
-  type NotTheApi,
-  type Send,
-  Session,
-  type SessionProgress,
-} from "./sending/session.js";
+import type { CompareOptions, Send } from "./sending/compare-options.js";
+import type { NotTheApi, SessionProgress } from "./sending/progress.js";
+import { repeatAttempt, tryOutcome } from "./sending/send-attempt.js";
+import { Session } from "./sending/session.js";
 
 /** Sends the requests of a comparison, and judges what came of them. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
@@ -77,17 +75,18 @@ async function tryOutcomes(session: Session): Promise<void> {
   // Those without a key come first: a host gets a key only if its responses could be the API's.
   const rows = contractOutcomes.filter(({ outcome }) => !isLimit(outcome));
   for (const row of rows) {
-    if (row.variables.length === 0) await session.tryOutcome(row);
+    if (row.variables.length === 0) await tryOutcome(session, row);
   }
-  session.requireApi();
+  const recognition = recognizeApiInAll(session.attempts, session.options.url);
+  session.endUnlessApi(recognition, "nothing was sent after the requests without a working key");
 
   for (const row of rows) {
-    if (row.variables.length > 0) await session.tryOutcome(row);
+    if (row.variables.length > 0) await tryOutcome(session, row);
   }
 
   // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
   const [working] = completedWith(session.attempts, 200);
-  if (working !== undefined) await session.repeat(working);
+  if (working !== undefined) await repeatAttempt(session, working);
 }
 
 /** The first responses are not the API's: nothing that they do differs from the contract. */

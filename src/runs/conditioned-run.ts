@@ -1,6 +1,6 @@
 import { me } from "../api/endpoints/me.js";
-import { faultyResult, unavailableResult } from "../api/fault-responses.js";
-import { headerPairs } from "../api/http-messages.js";
+import { failureOf, faultyResult } from "../api/fault-responses.js";
+import { headerPairs, utf8Length } from "../api/http-messages.js";
 import { retryAfterHeader } from "../api/limits.js";
 import { renderRejection, renderSuccess, respondToCall } from "../api/respond.js";
 import { cachedByObject } from "../rules/cached-by.js";
@@ -38,14 +38,14 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     profile,
     hidesOutcomes: isAnsweredWrongly(conditions),
     rows,
-    shiftOf: startMixing(mixed),
+    nextShift: startMixing(mixed),
     intercept(sandbox, call, own) {
       // The faults of the run come first.
       const fired = fire(sandbox, call, own.facts);
       if (fired !== undefined) {
         // Read before a late response, which counts the request.
-        const mark = { replaced: own.facts.expectedOutcome() };
-        return { ...faultyResult(sandbox, call, fired, true), mark };
+        const conditionEffect = { replaced: own.facts.expectedOutcome() };
+        return { ...resultOfFault(sandbox, call, fired), conditionEffect };
       }
 
       if (replacer === undefined) return own.respond();
@@ -65,7 +65,7 @@ function claimHere(): ClaimOnce {
 }
 
 /** Starts to count responses, so that each one with a status has the next variants. */
-function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["shiftOf"] {
+function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["nextShift"] {
   const counts = new Map<number, number>();
   return ({ request }, status) => {
     // A 401 must not depend on the requests before it (R14).
@@ -115,12 +115,12 @@ class RequestReplacer {
 
     if (!this.#claimCandidate()) {
       // Read before the response, which takes time.
-      const mark = this.#markOther(sandbox, call);
-      return { ...own.respond(), mark };
+      const conditionEffect = this.#effectOnOther(sandbox, call);
+      return { ...own.respond(), conditionEffect };
     }
 
     this.#replacedAt = momentOf(sandbox, call);
-    return { ...this.#replace(sandbox, call, own), mark: { replaced: outcome } };
+    return { ...this.#replace(sandbox, call, own), conditionEffect: { replaced: outcome } };
   }
 
   /** Whether the conditions choose among requests like this one. */
@@ -154,8 +154,8 @@ class RequestReplacer {
     return undefined;
   }
 
-  /** The mark of a candidate that is not meant: whether it came too early after the one that is. */
-  #markOther(sandbox: SandboxState, call: ApiCall): ConditionEffect | undefined {
+  /** What the conditions do to a candidate that is not meant: whether it came too early after the one that is. */
+  #effectOnOther(sandbox: SandboxState, call: ApiCall): ConditionEffect | undefined {
     const { which, gets } = this.#onRequest;
     if (which.kind !== "nth") return undefined;
 
@@ -177,7 +177,7 @@ class RequestReplacer {
         const active = activateFaults([{ then }], sandbox.seed, sandbox.startedAt);
         const fault = fireFault(active, call.number, own.facts);
         if (fault === undefined) return own.respond();
-        return faultyResult(sandbox, call, fault, true);
+        return resultOfFault(sandbox, call, fault);
       }
       case "wrong_answer":
         return wrongAnswer(sandbox, call, own.respond());
@@ -196,6 +196,16 @@ class RequestReplacer {
         return rejectCall(sandbox, call, gets);
     }
   }
+}
+
+/** What a call gets from a fault of the run, which sends a slow body in about a second. */
+function resultOfFault(sandbox: SandboxState, call: ApiCall, fired: FiredFault): CallResult {
+  const result = faultyResult(sandbox, call, fired);
+  const { delivery } = result;
+  if (delivery?.bytesPerSecond === undefined) return result;
+  // An empty body has no parts, so its rate of 0 does not matter.
+  const bytesPerSecond = utf8Length(result.response.body);
+  return { ...result, delivery: { ...delivery, bytesPerSecond } };
 }
 
 /** A wrong response in place of the one of a result, which keeps its outcome: a 401 for a success, a success for anything else. */
@@ -218,19 +228,22 @@ function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */
 function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionOfRun): CallResult {
   const { as, seconds, asDate = false } = rejection;
-  if (as === "fault.status") return unavailableResult(sandbox, call, seconds, asDate);
+  // The client reads the wall clock, and subtracts `Date` from a date: both are of that clock.
+  const date = asDate ? sandbox.platform.time() : undefined;
+  const now = date ?? call.now;
+
+  if (as === "fault.status") {
+    const effect = seconds === undefined ? {} : { retryAfter: { seconds, asDate } };
+    const { response, code } = failureOf({ ...call, now }, effect);
+    return { response, code, date, outcome: as, fault: as };
+  }
 
   const { response, ...rejected } = renderRejection(sandbox, call, { outcome: as });
   const headers: string[] = [];
   for (const [name, value] of headerPairs(response.headers)) {
     if (name !== "Retry-After") headers.push(name, value);
   }
-  if (seconds === undefined) return { ...rejected, response: { ...response, headers } };
-
-  // The client reads the wall clock, and subtracts `Date` from a date: both are of that clock.
-  const date = asDate ? sandbox.platform.time() : undefined;
-  const now = date ?? call.now;
-  headers.push(...retryAfterHeader(now + seconds * 1000, asDate, now));
+  if (seconds !== undefined) headers.push(...retryAfterHeader(now + seconds * 1000, asDate, now));
   return { ...rejected, response: { ...response, headers }, date };
 }
 

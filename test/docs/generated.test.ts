@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import project from "../../package.json" with { type: "json" };
 import { builtIn, endpointsIn, fillPlaceholders } from "../../src/api/endpoints.js";
-import { nextRequest } from "../../src/api/predict.js";
+import { nextRequest } from "../../src/api/next-request.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { contractOutcomes, isLimit } from "../../src/compare/contract/keys-of-outcomes.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextRequest } from "../../src/api/predict.js";
+import { nextRequest } from "../../src/api/next-request.js";
 import { createSandbox, type Fault, parseScenario, type Scenario, ScenarioError } from "../../src/index.js";
 import { faultProblems } from "../../src/scenario/checks/fault-rules.js";
 import { canApply, type ModelFault, mayGet, scenarioOfSenders, senders } from "../model/fault-model.js";

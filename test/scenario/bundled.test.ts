@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { nextRequest } from "../../src/api/predict.js";
+import { nextRequest } from "../../src/api/next-request.js";
 import { faultOutcomes, type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { defaultKeyRef, secretToSend } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";

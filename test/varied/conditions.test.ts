@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { faultsOn } from "../../src/api/fault-responses.js";
 import { handle } from "../../src/api/handle.js";
+import { headerPairs } from "../../src/api/http-messages.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
+import { faultsOn } from "../../src/cli/fault-flag.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
@@ -85,6 +86,21 @@ test("R6 a wrong success of a run counts the request that it is given to, as its
   const sandbox = startFrozen("key-states", { run });
   const { body } = ask(sandbox, { key: "wrong-scope" });
   expect(JSON.parse(body).data.usage).toEqual({ today: 1 });
+});
+
+test("the date after which a service is available again is on the clock of its client, and not on the sandbox's", () => {
+  const run = conditionedRun({
+    onRequest: {
+      which: { kind: "first", outcome: "200.test" },
+      gets: { kind: "rejection", as: "fault.status", seconds: 4, asDate: true },
+    },
+  });
+  const sandbox = startFrozen("key-states", { now, run });
+  const wall = Date.parse("2031-07-01T12:00:00Z");
+  const late = { ...sandbox, platform: { ...sandbox.platform, time: () => wall } };
+  const { response, date } = handle(late, asked({ apiKey: secretToSend(sandbox, "active") }));
+  expect([response.status, date]).toEqual([503, wall]);
+  expect(headerPairs(response.headers)).toContainEqual(["Retry-After", new Date(wall + 4000).toUTCString()]);
 });
 
 test("a response that nobody got has no varied point", () => {

@@ -1,7 +1,6 @@
 import { availableParallelism, constants } from "node:os";
-import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
-import { ownVariedNames } from "../../api/variation/own-assumptions.js";
+import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
 import type { CertifyResult } from "../../certify/certificate/certificate.js";
 import { certificateLayout } from "../../certify/certificate/certificate-layout.js";
 import { certificateText } from "../../certify/certificate/certificate-text.js";
@@ -10,11 +9,11 @@ import { certify } from "../../certify/certify.js";
 import type { Note } from "../../certify/checks/judgment.js";
 import type { CertifyPlan } from "../../certify/checks/plan.js";
 import { checkOnlyNames } from "../../certify/only-names.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
+import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { faultOutcomes } from "../../rules/outcomes.js";
@@ -23,13 +22,14 @@ import { defaultSeed } from "../../rules/seed.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { canonicalJson } from "../../schema/json.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
-import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
+import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
 import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
@@ -183,7 +183,7 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: flags.seed ?? defaultSeed,
-    ownAssumptions: ownVariedNames({ profile: "varied", run: undefined, ownAssumptions }),
+    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,

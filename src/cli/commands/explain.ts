@@ -1,6 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
 import { endpointNamed } from "../../api/endpoints.js";
-import { nextRequest, whatToDoAbout } from "../../api/predict.js";
+import { nextRequest, whatToDoAbout } from "../../api/next-request.js";
 import { checkResults } from "../../api/request-details.js";
 import { isRequestId } from "../../api/variation/request-id-forms.js";
 import { ControlClient, findListener, longestSearch } from "../../node/clients/control-client.js";

@@ -1,7 +1,7 @@
 import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
-import { buildOrganization } from "../../sandbox/scenario-keys.js";
+import { buildOrganization } from "../../sandbox/scenario-records.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import { listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";

@@ -23,7 +23,7 @@ export interface Attempt extends AttemptRequest {
   readonly response?: RedactedResponse;
   /** Why there is no response. */
   readonly noResponse?: string;
-  /** A later request can take it back. */
+  /** Later requests can change it: a control, a wait for a limit, or the end of a comparison at an outage. */
   evidence: Evidence;
 }
 
@@ -39,13 +39,7 @@ export type Evidence =
   | { readonly kind: "counts" }
   | { readonly kind: "permitted" | "another_limit" | "outage" | "used_up"; readonly why: string };
 
-export type SendResult =
-  | { readonly kind: "sent"; readonly attempt: Attempt }
-  | { readonly kind: "not_sent"; readonly why: string };
-
-/** Whether requests may still be sent. */
-export type Room = { readonly kind: "room" } | { readonly kind: "no_room"; readonly why: string };
-
+/** An attempt with a response. */
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
 export function isPermitted(attempt: Attempt): attempt is CompletedAttempt {
@@ -58,25 +52,6 @@ export function describeAttempt({ response, noResponse }: Attempt): string {
 
 /** Returns the attempts that got this status, and should have. */
 export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
-  const ofStatus = attempts.filter(({ outcome }) => outcomeRow(outcome).status === status);
-  return ofStatus.filter((one): one is CompletedAttempt => one.response?.status === status);
-}
-
-/** A reading of a value, as far as its outcome is named: the attempt with the response that has the value. */
-interface ReadAttempt {
-  readonly attempt: CompletedAttempt;
-}
-
-/** Names the outcomes of the readings with one value: `each 401` for several, if no other reading has this status. */
-export function listOutcomes(ofValue: readonly ReadAttempt[], all: readonly ReadAttempt[]): string[] {
-  const words: string[] = [];
-  for (const status of new Set(ofValue.map(({ attempt }) => attempt.response.status))) {
-    const ofStatus = ofValue.filter(({ attempt }) => attempt.response.status === status);
-    const allOfStatus = all.filter(({ attempt }) => attempt.response.status === status);
-    const outcomes = new Set(ofStatus.map(({ attempt }) => attempt.outcome));
-    const isEach = ofStatus.length === allOfStatus.length;
-    if (isEach && outcomes.size > 1) words.push(`each ${status}`);
-    else words.push(...outcomes);
-  }
-  return words;
+  const ofOutcomes = attempts.filter(({ outcome }) => outcomeRow(outcome).status === status);
+  return ofOutcomes.filter((attempt): attempt is CompletedAttempt => attempt.response?.status === status);
 }

@@ -5,12 +5,15 @@ import { memberIn } from "../response/members.js";
 import { type Attempt, describeAttempt } from "./attempt.js";
 import type { Ending } from "./endings.js";
 
-// An outage, or a lock of the address or of a key, is no broken rule: it ends a comparison. A response is
-//   foreign      no outcome of the contract has one of its form
-//   wrong        foreign, or a 403 that its outcome does not have: it could be one of an outage or a lock
-//   suspicious   the second foreign one in a row, the second wrong one in a row with one status and code, or a wrong one
-//                to a key that has worked
-// A 401 is what rejected keys should get, so only one to a key that has worked shows a lock.
+// An outage, or a lock of the address or of a key, is no broken rule: it ends a comparison. A 401 is what rejected keys should
+// get, so only a 401 to a key that has worked shows a lock. Other responses are of three kinds.
+
+/**
+ * - `foreign`: no outcome of the contract has a response of this form
+ * - `another_403`: a 403 that its outcome does not have; a lock could send it
+ * - `of_the_contract`: neither
+ */
+type ResponseKind = "foreign" | "another_403" | "of_the_contract";
 
 const promisedStatuses = new Set<number>(
   outcomes.filter(({ promised }) => promised).map(({ status }) => status),
@@ -32,6 +35,7 @@ export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
   const before = attempts.at(-2);
   if (latest?.response?.status === 503) return { kind: "ended", ending: "unavailable", detail: "" };
   if (latest === undefined || before === undefined) return { kind: "none" };
+
   if (isPage(latest) && isPage(before)) {
     return { kind: "ended", ending: "pages", detail: ", the second HTML page in a row" };
   }
@@ -39,36 +43,45 @@ export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
     return { kind: "ended", ending: "silence", detail: ", the second time in a row" };
   }
 
-  const hasWorked = attempts.some((one) => one.apiKey === latest.apiKey && one.response?.status === 200);
-  const shouldWork = outcomeRow(latest.outcome).status === 200 && hasWorked;
-  if (shouldWork && latest.response?.status === 401) {
-    const rejected = attempts.filter((one) => one !== latest && one.response?.status === 401);
+  const hasKeyWorked = shouldGet200(latest, attempts);
+  if (hasKeyWorked && latest.response?.status === 401) {
+    const rejected = attempts.slice(0, -1).filter(({ response }) => response?.status === 401);
     const detail = `: locked after ${pluralize(rejected.length, "rejected request")}`;
     return { kind: "ended", ending: "locked", detail };
   }
-  if (!isWrong(latest)) return { kind: "none" };
-  if (shouldWork) return { kind: "suspicious" };
-  if (isForeign(latest) && isForeign(before)) return { kind: "suspicious" };
-  // 403s must be alike: otherwise, each can have a reason of its own.
-  const isRepeated = isWrong(before) && describeAttempt(latest) === describeAttempt(before);
-  return { kind: isRepeated ? "suspicious" : "none" };
+  return { kind: isSuspicious(latest, before, hasKeyWorked) ? "suspicious" : "none" };
+}
+
+/** Whether the key of an attempt must get a 200, and has got one before. */
+function shouldGet200({ outcome, apiKey }: Attempt, attempts: readonly Attempt[]): boolean {
+  if (outcomeRow(outcome).status !== 200) return false;
+  return attempts.some((attempt) => attempt.apiKey === apiKey && attempt.response?.status === 200);
+}
+
+/** Whether an outage or a lock may have sent the latest response. */
+function isSuspicious(latest: Attempt, before: Attempt, hasKeyWorked: boolean): boolean {
+  const kind = responseKind(latest);
+  const kindBefore = responseKind(before);
+  if (kind === "of_the_contract") return false;
+  if (hasKeyWorked) return true;
+  if (kind === "foreign" && kindBefore === "foreign") return true;
+  // Two 403s must be alike: otherwise, each can have a reason of its own.
+  return kindBefore !== "of_the_contract" && describeAttempt(latest) === describeAttempt(before);
+}
+
+function responseKind({ outcome, response, evidence }: Attempt): ResponseKind {
+  if (response === undefined || isHtml(response)) return "foreign";
+  if (!promisedStatuses.has(response.status)) return "foreign";
+  if (response.status === 200 && response.json === undefined) return "foreign";
+
+  if (response.status !== 403 || evidence.kind !== "counts") return "of_the_contract";
+  const { status, code } = outcomeRow(outcome);
+  const isOfOutcome = status === 403 && memberIn(response, ["error", "code"]) === code;
+  return isOfOutcome ? "of_the_contract" : "another_403";
 }
 
 function isPage({ response }: Attempt): boolean {
   return response !== undefined && isHtml(response);
-}
-
-function isWrong(attempt: Attempt): boolean {
-  const { outcome, response, evidence } = attempt;
-  if (isForeign(attempt)) return true;
-  if (evidence.kind !== "counts" || response?.status !== 403) return false;
-  const { status, code } = outcomeRow(outcome);
-  return status !== 403 || memberIn(response, ["error", "code"]) !== code;
-}
-
-function isForeign({ response }: Attempt): boolean {
-  if (response === undefined || isHtml(response) || !promisedStatuses.has(response.status)) return true;
-  return response.status === 200 && response.json === undefined;
 }
 
 /**
@@ -81,9 +94,11 @@ export function collectOutage(attempts: readonly Attempt[], ending: Ending): Att
     return attempts.slice(lastSuccess + 1);
   }
 
-  const wrong = attempts.slice(-2).filter(isWrong);
-  const descriptions = new Set(wrong.map(describeAttempt));
-  const isOfOutage = (attempt: Attempt) => isForeign(attempt) || descriptions.has(describeAttempt(attempt));
-  const last = attempts.findLastIndex((attempt) => !isOfOutage(attempt));
-  return attempts.slice(last + 1);
+  // The API's own response is neither foreign nor like the 403s that ended the comparison.
+  const suspicious = attempts.slice(-2).filter((attempt) => responseKind(attempt) !== "of_the_contract");
+  const suspiciousWords = new Set(suspicious.map(describeAttempt));
+  const lastOfApi = attempts.findLastIndex((attempt) => {
+    return responseKind(attempt) !== "foreign" && !suspiciousWords.has(describeAttempt(attempt));
+  });
+  return attempts.slice(lastOfApi + 1);
 }

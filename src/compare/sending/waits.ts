@@ -1,141 +1,110 @@
 import { minute } from "../../rules/time.js";
 import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
-import {
-  type Attempt,
-  type AttemptRequest,
-  describeAttempt,
-  type Room,
-  type SendResult,
-  withoutKey,
-} from "./attempt.js";
+import { type Attempt, describeAttempt, withoutKey } from "./attempt.js";
+import type { Session } from "./session.js";
+import { sendControl } from "./watch-outages.js";
 
 // A 429 that was not asked for ends a comparison, but the first one can be waited for: an earlier comparison has used up
 // the minute of a key, or a gateway limits the address. A request without a key tells the two apart. After a wait for a
 // gateway, the comparison goes on with a pace that the gateway allows.
 
-/** What a session does to wait. */
-interface LimitedSession {
-  readonly options: {
-    readonly announce?: (sentence: string) => void;
-    readonly wait?: (milliseconds: number) => Promise<void>;
-  };
-  readonly attempts: readonly Attempt[];
-  readonly notes: string[];
-  readonly hasWaited: boolean;
-  pace: number;
-  roomFor(requests: number): Room;
-  control(wanted: AttemptRequest): Promise<SendResult>;
-  repeat(attempt: Attempt): Promise<SendResult>;
-  wait(milliseconds: number): Promise<void>;
-  endByLimit(limited: Attempt, detail?: string): void;
-}
-
 /** The least time between two requests after a gateway's 429, in milliseconds. */
 const leastPace = 1000;
 
-/** Waits for a limit that was not asked for, and sends the request again; or ends the comparison. Resolves to the latest attempt. */
-export async function waitForLimit(session: LimitedSession, limited: Attempt): Promise<Attempt> {
-  const wait = readTimeOfLimit(limited.response);
-  // Without Retry-After, only the minute of a key is known to end.
-  const isTooLong =
-    wait.kind === "later" || (wait.kind === "a_minute" && limited.evidence.kind !== "used_up");
-  if (session.hasWaited || isTooLong) {
-    session.endByLimit(limited);
-    return limited;
-  }
+/** `waited`: the request can be sent again. `ended`: the comparison has ended, because the limit cannot be waited for. */
+type WaitResult = { readonly kind: "waited" | "ended" };
+
+/** Waits for a limit that was not asked for, or ends the comparison. */
+export async function waitForLimit(session: Session, limited: Attempt): Promise<WaitResult> {
+  const end = expectEndOfLimit(limited);
+  if (session.hasWaited || end.kind === "too_late") return endByLimit(session, limited);
 
   // A request without a key, and then the limited one again.
   const room = session.roomFor(2);
   if (room.kind === "no_room") {
-    session.endByLimit(limited, ", and --max-requests has no room to wait for the next minute");
-    return limited;
+    const detail = ", and --max-requests has no room to wait for the next minute";
+    return endByLimit(session, limited, detail);
   }
 
-  const control = await session.control(withoutKey);
-  if (control.kind === "not_sent") {
-    session.endByLimit(limited);
-    return limited;
-  }
+  const control = await sendControl(session, withoutKey);
+  if (control.kind === "not_sent") return endByLimit(session, limited);
   const { status } = control.attempt.response ?? {};
   if (status === 429) return waitForGateway(session, limited, control.attempt);
-  if (status === 401 && limited.evidence.kind === "used_up") {
-    return waitForMinute(session, limited, wait.milliseconds);
-  }
-  session.endByLimit(limited);
-  return limited;
+  const isMinuteOfKey = status === 401 && limited.evidence.kind === "used_up";
+  if (isMinuteOfKey) return waitForMinute(session, limited, end.milliseconds);
+  return endByLimit(session, limited);
+}
+
+function endByLimit(session: Session, limited: Attempt, detail = ""): WaitResult {
+  session.endByLimit(limited, detail);
+  return { kind: "ended" };
 }
 
 /** An earlier comparison may have used up the minute of the key. */
-async function waitForMinute(
-  session: LimitedSession,
-  limited: Attempt,
-  milliseconds: number,
-): Promise<Attempt> {
+async function waitForMinute(session: Session, limited: Attempt, milliseconds: number): Promise<WaitResult> {
   const { options } = session;
-  if (options.wait === undefined) {
-    session.endByLimit(limited);
-    return limited;
-  }
+  if (options.wait === undefined) return endByLimit(session, limited);
 
   const seconds = Math.ceil(milliseconds / 1000);
   options.announce?.(
     `${limited.outcome} got ${describeAttempt(limited)}: an earlier comparison may have used up the minute of ${limited.variable}. Waits ${seconds} s, and sends the request again.`,
   );
   await session.wait(milliseconds);
-  return repeatAfterWait(session, limited);
+  return { kind: "waited" };
 }
 
 /** A gateway limits the address: it sends a 429 with and without a key. */
-async function waitForGateway(session: LimitedSession, limited: Attempt, control: Attempt): Promise<Attempt> {
-  const wait = readTimeOfLimit(control.response);
+async function waitForGateway(session: Session, limited: Attempt, control: Attempt): Promise<WaitResult> {
   const { options } = session;
-  if (options.wait === undefined || wait.kind !== "named") {
-    session.endByLimit(control);
-    return limited;
-  }
+  const retryAfter = readRetryTime(control.response);
+  if (options.wait === undefined || retryAfter.kind !== "soon") return endByLimit(session, control);
 
-  // As many requests in the same time as the gateway has let through until now.
-  const passed = session.attempts.filter(({ response }) => response?.status !== 429);
-  const sinceFirst = limited.sentAt - (session.attempts[0]?.sentAt ?? limited.sentAt);
-  const pace = Math.ceil((sinceFirst + wait.milliseconds) / Math.max(passed.length, 1));
-  session.pace = Math.max(pace, leastPace, session.pace);
-
+  const { milliseconds } = retryAfter;
+  session.pace = Math.max(allowedPace(session, limited, milliseconds), leastPace, session.pace);
   const got = `${limited.outcome} got ${describeAttempt(limited)}, and so did a request without a key`;
   options.announce?.(
-    `${got}: a gateway limits this address. Waits ${Math.ceil(wait.milliseconds / 1000)} s, and goes on with one request in ${session.pace / 1000} s.`,
+    `${got}: a gateway limits this address. Waits ${Math.ceil(milliseconds / 1000)} s, and goes on with one request in ${session.pace / 1000} s.`,
   );
   const why = "a gateway limits this address";
   limited.evidence = { kind: "used_up", why };
   control.evidence = { kind: "used_up", why };
   session.notes.push(`${got}: ${why}. The comparison waited, and went on more slowly.`);
-  await session.wait(wait.milliseconds);
-  return repeatAfterWait(session, limited);
-}
-
-async function repeatAfterWait(session: LimitedSession, limited: Attempt): Promise<Attempt> {
-  const again = await session.repeat(limited);
-  return again.kind === "sent" ? again.attempt : limited;
+  await session.wait(milliseconds);
+  return { kind: "waited" };
 }
 
 /**
- * When a 429 says that its limit is over:
- * - `named`: by its `Retry-After`, in a minute at most
- * - `a_minute`: it has none; a minute of a key is over then
- * - `later`: in more than a minute, or nobody can tell
+ * The time between two requests that a gateway allows, in milliseconds: it has let some requests through from the first
+ * request until its limit is over. After 10 requests in 5 s and a wait of 55 s, that is 6 s.
  */
-type TimeOfLimit =
-  | { readonly kind: "named" | "a_minute"; readonly milliseconds: number }
-  | { readonly kind: "later" };
+function allowedPace(session: Session, limited: Attempt, wait: number): number {
+  const permitted = session.attempts.filter(({ response }) => response?.status !== 429);
+  const sinceFirst = limited.sentAt - (session.attempts[0]?.sentAt ?? limited.sentAt);
+  return Math.ceil((sinceFirst + wait) / Math.max(permitted.length, 1));
+}
 
-function readTimeOfLimit(response: RedactedResponse | undefined): TimeOfLimit {
+/** When the limit of a 429 is over. */
+type EndOfLimit = { readonly kind: "soon"; readonly milliseconds: number } | { readonly kind: "too_late" };
+
+function expectEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
+  const retryAfter = readRetryTime(response);
+  if (retryAfter.kind !== "none") return retryAfter;
+  // Without Retry-After, only the minute of a key is known to end.
+  if (evidence.kind === "used_up") return { kind: "soon", milliseconds: minute };
+  return { kind: "too_late" };
+}
+
+/** Reads a `Retry-After`: `soon` is in a minute at most, `too_late` also if nobody can tell. */
+function readRetryTime(response: RedactedResponse | undefined): EndOfLimit | { readonly kind: "none" } {
   const retryAfter = response && headerOf(response, "retry-after");
-  if (response === undefined || retryAfter === undefined) return { kind: "a_minute", milliseconds: minute };
+  if (response === undefined || retryAfter === undefined) return { kind: "none" };
   const form = retryAfterForm(retryAfter);
-  if (form === "invalid") return { kind: "later" };
+  if (form === "invalid") return { kind: "too_late" };
 
   let wait = 1000 * Number(retryAfter);
   if (form !== "seconds") wait = Date.parse(retryAfter) - readDate(response);
-  if (wait <= minute) return { kind: "named", milliseconds: Math.max(wait, 0) };
-  return { kind: "later" };
+  // Without a `Date`, the wait is not a number.
+  if (Number.isNaN(wait) || wait > minute) return { kind: "too_late" };
+  return { kind: "soon", milliseconds: Math.max(wait, 0) };
 }

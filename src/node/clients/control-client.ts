@@ -5,7 +5,7 @@ import { parseReport, type Report } from "../../report/report-shape.js";
 import { readHttpUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
 import { outcomeShape } from "../../rules/outcomes.js";
-import { redactEncoded, redactValue } from "../../rules/redact.js";
+import { mapTexts, redactEncoded } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
@@ -14,8 +14,8 @@ import { type InJson, inJsonOfAnyVersion, isTooDeep, tryParseJson } from "../../
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { quote, quoteFile } from "../../schema/words.js";
-import { isLoopbackHost } from "../addresses.js";
 import { readFailure, requireFile } from "../files/write-file.js";
+import { isLoopbackHost } from "../host-names.js";
 import { nodePlatform } from "../platform.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
@@ -214,7 +214,7 @@ export class ControlClient {
     });
     if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
 
-    const body = redactValue(replyJson(response), hideToken) as { data?: unknown; error?: unknown };
+    const body = mapTexts(replyJson(response), hideToken) as { data?: unknown; error?: unknown };
     const error = readAs(controlErrorShape, body.error);
     if (error?.code === "control_token_required") {
       if (token === undefined) throw failed("it requires its token: give it with --control-token.");

@@ -1,5 +1,5 @@
 import { endpointNamed } from "../../../api/endpoints.js";
-import { nextRequest } from "../../../api/predict.js";
+import { nextRequest } from "../../../api/next-request.js";
 import { type Environment, fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { cachedByObject } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
