@@ -23,9 +23,9 @@ export function resultOfRejections(
   minWaits: 2 | 3,
   minFailures: 1 | 2,
 ): "held" | "resent" | "sometimes" | "one_more_run" {
-  const gaveUp = countOf("gave_up", rejections);
-  const inTime = countOf("in_time", rejections);
-  const resent = countOf("resent", rejections);
+  const gaveUp = countRejections("gave_up", rejections);
+  const inTime = countRejections("in_time", rejections);
+  const resent = countRejections("resent", rejections);
 
   // The client gave up in all runs, in some, or in none.
   if (gaveUp === rejections.length) return gaveUp < minFailures ? "one_more_run" : "held";
@@ -36,6 +36,6 @@ export function resultOfRejections(
   return rejections.length < maxRuns ? "one_more_run" : "sometimes";
 }
 
-function countOf(kind: LastRejection["kind"], rejections: readonly LastRejection[]): number {
+function countRejections(kind: LastRejection["kind"], rejections: readonly LastRejection[]): number {
   return rejections.filter((rejection) => rejection.kind === kind).length;
 }

@@ -25,7 +25,7 @@ const sureSeeds = 2;
 const moreRunsAfterSearch = 3;
 
 /** What explains the runs that were looked at so far. */
-interface Explained {
+interface ExplainedRuns {
   /** The rows that each break the client alone. */
   readonly rows: readonly RowCause[];
   /** The runs that their seed breaks, without any row. */
@@ -45,7 +45,7 @@ export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Pr
   const repeated = await repeatFailures(runs, failures);
   if (repeated.kind !== "failed_again") return [];
 
-  let explained: Explained = { rows: [], bySeed: [], unknown: [] };
+  let explained: ExplainedRuns = { rows: [], bySeed: [], unknown: [] };
   for (const run of longBodiesFirst(failures)) {
     const explanation = await explain(runs, run, failures, explained);
     // A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one.
@@ -56,7 +56,7 @@ export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Pr
   return causesOf(explained);
 }
 
-function withExplanation(explained: Explained, run: ClientRun, explanation: Explanation): Explained {
+function withExplanation(explained: ExplainedRuns, run: ClientRun, explanation: Explanation): ExplainedRuns {
   switch (explanation.kind) {
     case "rows":
       return { ...explained, rows: addRun([...explained.rows, ...explanation.newCauses], run) };
@@ -67,7 +67,7 @@ function withExplanation(explained: Explained, run: ClientRun, explanation: Expl
   }
 }
 
-function causesOf({ rows, bySeed, unknown }: Explained): Cause[] {
+function causesOf({ rows, bySeed, unknown }: ExplainedRuns): Cause[] {
   const causes = rows.map(rowCause);
   if (bySeed.length > 0) causes.push(seedCause(bySeed));
   if (unknown.length > 0) causes.push(unknownCause(unknown, unknown.slice(0, maxSearchedInVain)));
@@ -85,7 +85,7 @@ async function explain(
   runs: Runs,
   run: ClientRun,
   failures: readonly ClientRun[],
-  explained: Explained,
+  explained: ExplainedRuns,
 ): Promise<Explanation> {
   const trials = new VariedTrials(runs, run);
   if (await passesWithout(trials, explained.rows)) return { kind: "rows", newCauses: [] };
