@@ -16,6 +16,7 @@ import { expect, test } from "vitest";
 import {
   isMachineLimit,
   makeFolder,
+  replaceFile,
   writeFileAtomically,
   writeReportFile,
 } from "../../src/node/files/write-file.js";
@@ -47,6 +48,12 @@ onUnix("a pipe and a device are written to, not replaced", () => {
   expect(statSync(pipe).isFIFO()).toBe(true);
   writeFileAtomically("/dev/null", "text", 0o600);
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+});
+
+test("texts and bytes are written in their order", () => {
+  const file = join(temporaryFolder(), "state");
+  replaceFile(file, ["a", Buffer.from("b"), "c"], 0o600);
+  expect(readFileSync(file, "utf8")).toBe("abc");
 });
 
 test("the draft of a killed process is replaced", () => {

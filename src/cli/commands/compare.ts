@@ -10,7 +10,7 @@ import type { Comparison } from "../../compare/result.js";
 import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
-import { requireFile, resolveLinks, writeFileAtomically } from "../../node/files/write-file.js";
+import { rejectEndlessFile, resolveLinks, writeFileAtomically } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -152,7 +152,7 @@ function requireLearned(path: string): void {
   accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
-  requireFile(stats);
+  rejectEndlessFile(stats);
   if (!isLearnedScenario(readFileSync(path, "utf8"))) throw new Error("compare did not write what is there");
 }
 

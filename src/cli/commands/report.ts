@@ -1,7 +1,7 @@
 import { lstatSync, promises } from "node:fs";
 import { extname, resolve } from "node:path";
 import { ControlClient } from "../../node/clients/control-client.js";
-import { readFailure, requireFile } from "../../node/files/write-file.js";
+import { readFailure, rejectEndlessFile } from "../../node/files/write-file.js";
 import { formats, reportFormats } from "../../report/render/layout.js";
 import { mergeReports } from "../../report/report.js";
 import { githubAnnotations, renderReport, unmetThresholds } from "../../report/report-layout.js";
@@ -127,6 +127,6 @@ async function readReport(file: string, io: Io): Promise<Report> {
 }
 
 async function readReportText(path: string): Promise<string> {
-  requireFile(await promises.stat(path));
+  rejectEndlessFile(await promises.stat(path));
   return promises.readFile(path, "utf8");
 }

@@ -1,5 +1,6 @@
 import {
   accessSync,
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -52,14 +53,30 @@ const fileErrorWords: Readonly<Record<string, string>> = {
   EBUSY: "it is a mount itself (mount its folder instead)",
 };
 
-/** Writes a whole file or nothing. Keeps links; writes into devices, pipes and files with several links. A failure leaves no draft behind. */
-export function writeFileAtomically(file: string, text: string | Uint8Array, mode: number): void {
+/**
+ * Writes a whole file or nothing. A new file gets `modeOfNew`; one that exists keeps its mode and its links. Devices, pipes and
+ * files with several links are written into. A failure leaves no draft behind.
+ */
+export function writeFileAtomically(file: string, text: string | Uint8Array, modeOfNew: number): void {
   const stats = statSync(file, { throwIfNoEntry: false });
-  const isSpecial = stats !== undefined && !stats.isFile();
-  const hasMoreLinks = stats !== undefined && stats.nlink > 1;
-  if (isSpecial) writeInto(file, text, 0);
-  else if (hasMoreLinks) writeInto(file, text, O_TRUNC);
-  else replaceFile(resolveLinks(file), [text], mode);
+  if (stats === undefined) {
+    replaceFile(resolveLinks(file), [text], modeOfNew);
+    return;
+  }
+  if (!stats.isFile()) {
+    writeInto(file, text, 0);
+    return;
+  }
+  if (stats.nlink > 1) {
+    writeInto(file, text, O_TRUNC);
+    return;
+  }
+
+  const target = resolveLinks(file);
+  const mode = stats.mode & 0o777;
+  replaceFile(target, [text], mode);
+  // The mask of this process, which narrows the mode of the replacement, does not apply to the user's file.
+  chmodSync(target, mode);
 }
 
 /**
@@ -92,14 +109,15 @@ function writeDraft(draft: string, parts: Iterable<string | Uint8Array>, mode: n
     // Each write costs as much as thousands of letters.
     let text = "";
     for (const part of parts) {
-      if (typeof part !== "string") {
-        writeFileSync(descriptor, part);
-        continue;
+      const isText = typeof part === "string";
+      if (isText) {
+        text += part;
+        if (text.length < writtenAtOnce) continue;
       }
-      text += part;
-      if (text.length < writtenAtOnce) continue;
-      writeFileSync(descriptor, text);
+      // The text that waits comes before the bytes.
+      if (text !== "") writeFileSync(descriptor, text);
       text = "";
+      if (!isText) writeFileSync(descriptor, part);
     }
     writeFileSync(descriptor, text);
   } finally {
@@ -180,8 +198,8 @@ export function fileFailure(error: unknown): string {
   return fileErrorWords[code ?? ""] ?? code ?? message;
 }
 
-/** Throws unless a read of the file ends: a read would wait for a pipe's writer, and no signal could end the process. */
-export function requireFile(stats: Stats, whatToDo = ""): void {
+/** Throws for a pipe or a device, whose read may never end: it would wait for a writer, and no signal could end the process. A folder passes, because its read fails. */
+export function rejectEndlessFile(stats: Stats, whatToDo = ""): void {
   if (stats.isFIFO()) throw new Error(`it is a pipe${whatToDo}`);
   if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
 }
