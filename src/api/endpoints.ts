@@ -1,7 +1,6 @@
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { isSuccess, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
-import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
+import type { Endpoint, ReleasedEndpoint } from "../sandbox/endpoint.js";
 import type { Invocation } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenEndpoints } from "../scenario/written-endpoints.js";
@@ -58,12 +57,6 @@ export function endpointNamed<Named extends Pick<Endpoint, "operationId">>(
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
 }
 
-/** The outcomes that a client of a scenario can be expected to cover: the promised ones, and the successes of its endpoints. */
-export function expectedOutcomes(scenario: Pick<Scenario, "endpoints">): OutcomeId[] {
-  const rows = outcomesOf(endpointsIn(scenario));
-  return rows.filter(({ id, promised }) => promised || isSuccess(id)).map(({ id }) => id);
-}
-
 /** A text of advice with the names of this sandbox in place of `{endpoints}`, of which it has the first ones, `{certify}` and `{command}`. */
 export function fillPlaceholders(
   text: string,
@@ -78,10 +71,4 @@ export function fillPlaceholders(
 
   const names = { certify, command, endpoints: listed(named, "or") };
   return text.replace(/\{(certify|command|endpoints)\}/g, (_, name: keyof typeof names) => names[name]);
-}
-
-/** The rows of all outcomes of these endpoints: their successes, of which those of announced endpoints are not promised, then the rejections and faults. */
-export function outcomesOf(endpoints: readonly Endpoint[]): readonly ReturnType<typeof outcomeRow>[] {
-  const successes = endpoints.flatMap(successOutcomesOf).map(outcomeRow);
-  return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];
 }

@@ -1,7 +1,8 @@
 import type { AdviceId } from "../rules/advice.js";
 import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
+import { isMeantAsKey } from "../rules/meant-key.js";
 import { findFirstKeys } from "../rules/redact.js";
-import { hasKeyElsewhere, isMeantAsKey } from "../rules/request.js";
+import { hasKeyElsewhere } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { KeysOfAdvice, MentionedKey } from "../sandbox/journal/counts.js";

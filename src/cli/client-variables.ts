@@ -1,6 +1,5 @@
 import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { writeFileAtomically } from "../node/files/write-file.js";
 import { keyVariable } from "../rules/api-key.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, rejectedSecrets, secretsByRef } from "../sandbox/secrets.js";
@@ -8,6 +7,7 @@ import { quoteFile } from "../schema/words.js";
 import type { RunningServer } from "../server/serve.js";
 import { type ClientVariables, findForeignLine, withVariables } from "./env-text.js";
 import { unwritable } from "./exit-codes.js";
+import { writeFileAtomically } from "./output-file.js";
 
 /** The variables that a client reads: its keys, and with a server its URLs. A server leaves out some keys of a large population, because a process cannot get them all. */
 export function clientEnvironment(

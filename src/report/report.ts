@@ -1,4 +1,4 @@
-import { builtIn, fillPlaceholders, outcomesOf } from "../api/endpoints.js";
+import { builtIn, fillPlaceholders } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
 import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import { type AdviceId, adviceIds, adviceTable } from "../rules/advice.js";
@@ -11,6 +11,7 @@ import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { listed, nearest } from "../schema/words.js";
 import { howToCover } from "./how-to-cover.js";
+import { outcomesOf } from "./possible-outcomes.js";
 import type {
   HowToCover,
   Report,

@@ -87,15 +87,6 @@ function endOfRun(text: string, start: number, isOfKind: (code: number) => boole
   return end;
 }
 
-/** Plain data without keys in its texts and member names, except in the values of kept members. */
-export function redactValue<Value>(
-  value: Value,
-  redact: (text: string) => string = redactKeys,
-  isKept?: IsKept,
-): Value {
-  return mapTexts(value, redact, isKept);
-}
-
 /** Whether the value of a member stays as it is. */
 type IsKept = (name: string, member: unknown) => boolean;
 
@@ -249,15 +240,16 @@ export function findBase64Keys(text: string): string[] {
   const keys: string[] = [];
   for (const { letters, lettersBefore } of wholeBase64Prefixes) {
     for (let at = encoded.indexOf(letters); at !== -1; at = encoded.indexOf(letters, at + 1)) {
-      // Decoding starts with the group of the prefix, if all letters before it are there.
-      const start = at - lettersBefore;
-      const end = endOfRun(encoded, start, isBase64);
-      if (end <= at) continue;
+      // The group in which the prefix starts can be decoded only with its letters before.
+      const groupStart = at - lettersBefore;
+      const end = endOfRun(encoded, groupStart, isBase64);
+      const hasLettersBefore = end > at;
+      if (!hasLettersBefore) continue;
 
-      // One letter behind the last group is less than a byte.
-      const isRest = (end - start) % 4 === 1;
-      const decoded = atob(encoded.slice(start, isRest ? end - 1 : end));
-      keys.push(...findKeys(decoded));
+      // A single letter behind the last group of four is less than a byte.
+      const hasSingleLetter = (end - groupStart) % 4 === 1;
+      const decodedEnd = hasSingleLetter ? end - 1 : end;
+      keys.push(...findKeys(atob(encoded.slice(groupStart, decodedEnd))));
     }
   }
   return keys;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { isMeantAsKey } from "./meant-key.js";
 import { findKeys } from "./redact.js";
-import { isMeantAsKey, readHeaders } from "./request.js";
+import { readHeaders } from "./request.js";
 
 const key = "SVC_test_sbx0000";
 

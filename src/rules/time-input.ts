@@ -1,6 +1,7 @@
 import { quote } from "../schema/words.js";
 import { SandboxError } from "./errors.js";
-import { type Instant, isInstant, parseDuration, parseTime, timeHint } from "./time.js";
+import { type Instant, isInstant, parseDuration, parseTime } from "./time.js";
+import { timeHint } from "./time-hint.js";
 
 // Times and durations from a caller. A wrong one is an error.
 

@@ -106,25 +106,25 @@ function readEffect(then: WrittenEffect): FaultEffects {
 
 function readLatency(latency: NonNullable<WrittenEffect["latency"]>): NonNullable<FaultEffects["latency"]> {
   if (typeof latency === "string") {
-    const always = millisecondsOf(latency);
+    const always = durationMs(latency);
     return { min: always, max: always };
   }
   if ("median" in latency) {
-    return { median: millisecondsOf(latency.median), p99: millisecondsOf(latency.p99) };
+    return { median: durationMs(latency.median), p99: durationMs(latency.p99) };
   }
-  return { min: millisecondsOf(latency.min), max: millisecondsOf(latency.max) };
+  return { min: durationMs(latency.min), max: durationMs(latency.max) };
 }
 
 function readWait(wait: NonNullable<WrittenEffect["retry_after"]>): NonNullable<FaultEffects["retryAfter"]> {
   const asDate = typeof wait !== "string";
   const duration = asDate ? wait.date : wait;
   // A header has whole seconds.
-  const seconds = Math.ceil(millisecondsOf(duration) / 1000);
+  const seconds = Math.ceil(durationMs(duration) / 1000);
   return { seconds, asDate };
 }
 
 /** The length of a duration, which the shape of the fault has checked. */
-function millisecondsOf(duration: string): number {
+function durationMs(duration: string): number {
   return parseDuration(duration) ?? 0;
 }
 

@@ -10,7 +10,7 @@ const seriesLength = 2 ** 32;
 const seriesCount = 2 ** 21;
 
 /** What the ids of a series have in common. */
-interface Series {
+interface IdSeries {
   readonly index: number;
   /** The first characters of each id. */
   readonly start: string;
@@ -23,7 +23,7 @@ export class RequestIds {
   readonly #seed: number;
   #latestNumber: number;
   /** The series of the id that was made last. */
-  #series: Series;
+  #series: IdSeries;
   #planned: { readonly number: number; readonly act: () => void } | undefined;
 
   constructor(seed: number, latestNumber = 0) {
@@ -73,7 +73,7 @@ export function seriesOf(number: number): number {
   return Math.floor(number / seriesLength);
 }
 
-function makeSeries(seed: number, index: number): Series {
+function makeSeries(seed: number, index: number): IdSeries {
   const labels = ["request.id"];
   // The ids of the first series depend only on the seed.
   if (index !== 0) labels.push(String(index));

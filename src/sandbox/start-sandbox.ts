@@ -51,11 +51,6 @@ export function invocationOfServer(program = "svc-sandbox", isSecure = false): I
   return { curlOptions, certify: `${program} certify`, command: "npm test" };
 }
 
-/** The options of a start among others, such as all flags of a command. */
-export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
-  return { seed, now, frozen, profile };
-}
-
 /**
  * Checks the options of a start, and applies them to its scenario, which is checked already. Throws `validation_failed`, or a
  * `ScenarioError` if the scenario cannot have this seed.

@@ -1,5 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import { redactKeys, redactValue } from "../rules/redact.js";
+import { mapTexts, redactKeys } from "../rules/redact.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { maximumProblems } from "../schema/check.js";
@@ -144,7 +144,7 @@ export class ScenarioError extends SandboxError {
   readonly problems: readonly ScenarioProblem[];
 
   constructor(problems: readonly ScenarioProblem[]) {
-    const safe = redactValue(problems, redactSecrets, (name) => name === "code" || name === "file");
+    const safe = mapTexts(problems, redactSecrets, (name) => name === "code" || name === "file");
     super("scenario_invalid", messageOf(safe), { problems: safe });
     this.name = "ScenarioError";
     this.problems = safe;

@@ -1,10 +1,11 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
+import { endpointsIn } from "../../src/api/endpoints.js";
 import { handle } from "../../src/api/handle.js";
 import { requestDetails } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
+import { outcomesOf } from "../../src/report/possible-outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { doors, headerOf, type Seen, startFrozen } from "../support/doors.js";

@@ -13,13 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  isMachineLimit,
-  makeFolder,
-  replaceFile,
-  writeFileAtomically,
-  writeReportFile,
-} from "../../src/node/files/write-file.js";
+import { writeFileAtomically, writeReportFile } from "../../src/cli/output-file.js";
+import { isMachineLimit, makeFolder, replaceFile } from "../../src/node/files/write-file.js";
 import { startServer } from "../../src/server/index.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -1,10 +1,11 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
+import { unmetThresholds } from "../../src/cli/thresholds.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
-import { renderReport, unmetThresholds } from "../../src/report/report-layout.js";
+import { renderReport } from "../../src/report/report-layout.js";
 import { type Report, reportShape } from "../../src/report/report-shape.js";
 import type { RequestTraits } from "../../src/rules/request.js";
 import type { Fault } from "../../src/sandbox/active-faults.js";

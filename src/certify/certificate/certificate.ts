@@ -2,7 +2,7 @@ import { commandLine, pluralize } from "../../report/plain-text.js";
 import type { ReportLayout, TableRow, Tone } from "../../report/render/layout.js";
 import { reportShape } from "../../report/report-shape.js";
 import { type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
-import { redactEncoded, redactValue } from "../../rules/redact.js";
+import { mapTexts, redactEncoded } from "../../rules/redact.js";
 import { sha256, time } from "../../scenario/format/fields.js";
 import { shapeDescription } from "../../scenario/format/scenario-json-schema.js";
 import { inJsonOfAnyVersion, snakeCase } from "../../schema/json.js";
@@ -152,7 +152,7 @@ export function certifyResultOf(certification: Certification, about: AboutCall):
     notes,
     report: plain.report,
   };
-  return redactValue(facts as CertifyResult, redactEncoded);
+  return mapTexts(facts as CertifyResult, redactEncoded);
 }
 
 /** The verdict by what was judged, whether or not the plain run sent a request. */

@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from "node:util";
 import { type NotMade, notMade, type PlannedRun, type RunEnd } from "../../certify/client-runs/client-run.js";
 import { SeenRequests } from "../../certify/client-runs/seen-requests.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";
 import type { StartOptions } from "../../sandbox/sandbox-state.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { CommandCall } from "../command.js";
 import { JobQueue } from "../job-queue.js";
 import { runClient } from "../serve/run-client.js";

@@ -8,9 +8,9 @@ import { renderComparison } from "../../compare/comparison-text.js";
 import { keysInVariables, typicalKey } from "../../compare/contract/keys-of-outcomes.js";
 import type { Comparison } from "../../compare/result.js";
 import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
-import { isLoopbackHost } from "../../node/addresses.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
-import { rejectEndlessFile, resolveLinks, writeFileAtomically } from "../../node/files/write-file.js";
+import { rejectEndlessFile, resolveLinks } from "../../node/files/write-file.js";
+import { isLoopbackHost } from "../../node/host-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -26,6 +26,7 @@ import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { asFileArgument } from "../open-scenario.js";
+import { writeFileAtomically } from "../output-file.js";
 
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",

@@ -2,8 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { runStory } from "../../api/story/run-story.js";
 import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
 import { stepView } from "../../api/story/step-view.js";
-import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
-import type { OpenedScenario } from "../../node/files/load-scenario.js";
+import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { startInNode } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
@@ -29,6 +28,7 @@ import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { openNamed } from "../open-scenario.js";
+import { type PlacedDifference, placeDifferences } from "../placed-differences.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 const readSpeed = flag.reader((text) => {

@@ -1,4 +1,4 @@
-import { readScenarioFile } from "../../node/files/load-scenario.js";
+import { readScenarioFile } from "../../node/files/scenario-files.js";
 import { readBundledScenario } from "../../node/package-files.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";

@@ -1,4 +1,4 @@
-import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
+import { isLoopbackHost } from "../../node/host-names.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
@@ -10,6 +10,7 @@ import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsByRef } from "../../sandbox/secrets.js";
 import { listed } from "../../schema/words.js";
+import { isWildcard } from "../../server/listening-address.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type { Io } from "../io.js";

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { OpenedScenario } from "../../node/files/load-scenario.js";
+import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";

@@ -1,5 +1,5 @@
 import type { RawResponse } from "../../node/clients/send-once.js";
-import { redactValue } from "../../rules/redact.js";
+import { mapTexts } from "../../rules/redact.js";
 import { isTooDeep, tryParseJson } from "../../schema/json.js";
 import { type FieldPath, pathText } from "../../schema/shape.js";
 import { shownText } from "./describe.js";
@@ -31,7 +31,7 @@ export function readResponse(raw: RawResponse, redact: RedactKeys): RedactedResp
   const json = isTooDeep(parsed) ? undefined : parsed;
 
   const redactedText = text && redact.text(text);
-  const redactedJson = redactValue(json, redact.text);
+  const redactedJson = mapTexts(json, redact.text);
   const numbersAsStrings = tryParseJson(quoteNumbers(redactedText ?? ""));
   return {
     status,

@@ -1,5 +1,5 @@
-import { isLoopbackHost } from "../../node/addresses.js";
 import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
+import { isLoopbackHost } from "../../node/host-names.js";
 import { pluralize } from "../../report/plain-text.js";
 import { isMapping } from "../../schema/shape.js";
 import type { Variables } from "../contract/keys-of-outcomes.js";

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { readHttpUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactEncoded, redactValue } from "../../rules/redact.js";
+import { mapTexts, redactEncoded } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
 import { quoteFile } from "../../schema/words.js";
 import { readFailure, rejectEndlessFile } from "../files/write-file.js";
@@ -66,7 +66,7 @@ export class ControlCall {
     if (isNoResponse(response)) throw this.failure(`${response.found}. ${response.hint}`);
 
     const hideToken = (text: string) => this.#withoutToken(text);
-    const body: ControlReply["body"] = redactValue(jsonObjectIn(response.body), hideToken); // the same members
+    const body = mapTexts(jsonObjectIn(response.body), hideToken) as ControlReply["body"]; // the same members
     const error = readAs(controlErrorShape, body.error);
     if (error?.code === "control_token_required") {
       if (token === undefined) throw this.failure("it requires its token: give it with --control-token.");

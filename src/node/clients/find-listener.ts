@@ -1,5 +1,5 @@
 import { controlPath } from "../../rules/request-path.js";
-import { isLoopbackHost } from "../addresses.js";
+import { isLoopbackHost } from "../host-names.js";
 import { nodePlatform } from "../platform.js";
 import { healthShape, jsonObjectIn, printableText, readAs } from "./control-replies.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";

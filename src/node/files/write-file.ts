@@ -1,8 +1,5 @@
 import {
-  accessSync,
-  chmodSync,
   closeSync,
-  constants,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -17,9 +14,6 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { quote } from "../../schema/words.js";
-
-// O_NONBLOCK does not wait for the reader of a pipe.
-const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
 /** The end of a draft's name. A draft that a killed process has left may contain keys. */
 const draftSuffix = ".svc-sandbox-draft";
@@ -52,32 +46,6 @@ const fileErrorWords: Readonly<Record<string, string>> = {
   // A container mounts the file itself, so it cannot be replaced.
   EBUSY: "it is a mount itself (mount its folder instead)",
 };
-
-/**
- * Writes a whole file or nothing. A new file gets `modeOfNew`; one that exists keeps its mode and its links. Devices, pipes and
- * files with several links are written into. A failure leaves no draft behind.
- */
-export function writeFileAtomically(file: string, text: string | Uint8Array, modeOfNew: number): void {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) {
-    replaceFile(resolveLinks(file), [text], modeOfNew);
-    return;
-  }
-  if (!stats.isFile()) {
-    writeInto(file, text, 0);
-    return;
-  }
-  if (stats.nlink > 1) {
-    writeInto(file, text, O_TRUNC);
-    return;
-  }
-
-  const target = resolveLinks(file);
-  const mode = stats.mode & 0o777;
-  replaceFile(target, [text], mode);
-  // The mask of this process, which narrows the mode of the replacement, does not apply to the user's file.
-  chmodSync(target, mode);
-}
 
 /**
  * Replaces a whole file through a draft in its folder. Its content is made while it is written. `confirm` runs before the file is
@@ -144,16 +112,6 @@ function removeIfPossible(file: string): void {
   }
 }
 
-/** Writes into a device, a pipe or a file without replacing it. */
-function writeInto(file: string, text: string | Uint8Array, flags: number): void {
-  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | flags, 0o666);
-  try {
-    writeFileSync(descriptor, text);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /** The file that a name means, also through links; the file need not exist. */
 export function resolveLinks(file: string): string {
   const exists = statSync(file, { throwIfNoEntry: false }) !== undefined;
@@ -165,23 +123,6 @@ export function resolveLinks(file: string): string {
   const folder = dirname(file);
   if (!existsSync(folder)) return file;
   return join(realpathSync(folder), basename(file));
-}
-
-/** Writes a report where the user wants it; makes its folder. */
-export async function writeReportFile(file: string, text: string, isAppended = false): Promise<void> {
-  makeFolder(dirname(file));
-  // Not through a draft, because the file may be a pipe, or standard output with earlier lines.
-  const isStream = /^\/(?:dev|proc)\//.test(file);
-  if (isStream) writeInto(file, text, O_APPEND);
-  else writeInto(file, text, O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
-}
-
-/** Throws what the write of a report to this file would, as far as it can be known before. */
-export function requireWritable(file: string): void {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) throw new Error("it is a directory");
-  const written = stats === undefined ? dirname(file) : file;
-  accessSync(written, constants.W_OK);
 }
 
 /** Makes a folder with those above it. One level at a time: Node's own recursion never ends where a folder rejects it as missing, as in /proc. */

@@ -45,7 +45,7 @@ export interface Counts {
 }
 
 /** The maximum number of examples of one advice, the same as in reports. */
-const maxExamples = 5;
+const maxAdviceExamples = 5;
 const maxResends = 100;
 
 const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
@@ -144,7 +144,7 @@ function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange,
   const row = advice[adviceId] ?? { count: 0, examples: [] };
   advice[adviceId] = row;
   row.count += 1;
-  if (row.examples.length === maxExamples) return;
+  if (row.examples.length === maxAdviceExamples) return;
   const { id, at, method, path, key, fingerprint } = exchange;
   row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }

@@ -1,14 +1,6 @@
 import { redactKeys } from "../../rules/redact.js";
-import {
-  hour,
-  meantTimes,
-  type Overlap,
-  parseDuration,
-  parseTime,
-  parseWhen,
-  timeHint,
-  timePattern,
-} from "../../rules/time.js";
+import { hour, type Overlap, parseDuration, parseTime, parseWhen, timePattern } from "../../rules/time.js";
+import { meantTimes, timeHint } from "../../rules/time-hint.js";
 import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
 import { meantDurations } from "./duration-hint.js";

@@ -2,21 +2,16 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, parse, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { SandboxError } from "../../rules/errors.js";
 import { escapeControls } from "../../rules/terminal-text.js";
-import { requireFields, requireKnownOptions } from "../../rules/validation.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
 import { withStory } from "../../scenario/stories.js";
-import { typeTag } from "../../schema/shape.js";
-import { nearest, quote, quoteFile } from "../../schema/words.js";
+import { nearest, quoteFile } from "../../schema/words.js";
 import { readBundledScenario } from "../package-files.js";
 import { fileFailure, rejectEndlessFile } from "./write-file.js";
-
-export type { LoadedScenario };
 
 /** A scenario with its places, which whoever runs it for long should not keep. */
 export interface OpenedScenario {
@@ -29,40 +24,13 @@ interface LoadOptions {
   cwd?: string | undefined;
   /** Ends the reading of stdin. */
   signal?: AbortSignal | undefined;
-  /** A `Readable`: the types of this package must not need Node's. Default: `-` is a file. */
+  /** Has the scenario, whatever its name: a `Readable`. The types of this package must not need Node's. Default: none, so that even `-` is a file. */
   stdin?: object | undefined;
 }
 
 const yamlExtension = /\.ya?ml$/i;
 
-/** The name of stdin on a command line. */
-export const stdinName = "-";
-
-/**
- * Loads a scenario by its bundled name, or from a file. A bundled name wins, `./name` is a file, as is a `file:` URL. What it returns is a scenario for `createSandbox` and `startServer`.
- *
- * Throws `scenario_not_found`, `file_unreadable`, or a `ScenarioError`; `validation_failed` for what is neither.
- */
-export async function loadScenario(
-  nameOrFile: string | URL,
-  options: { readonly cwd?: string | URL } = {},
-): Promise<LoadedScenario> {
-  requireKnownOptions("load the scenario", options, ["cwd"]);
-  const cwd = options.cwd === undefined ? undefined : nameOfFile(options.cwd, "load the scenario", "cwd");
-  const name = nameOfFile(nameOrFile, "load the scenario", "file");
-  const { loaded } = await openScenario(name, { cwd });
-  return loaded;
-}
-
-/** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */
-export function nameOfFile(file: unknown, doing: string, field: string): string {
-  if (typeof file === "string") return file;
-  const isOfFile = typeTag(file) === "URL" && String(file).startsWith("file:");
-  if (!isOfFile) requireFields(doing, { [field]: `is a name or a file: URL, not ${quote(file)}` });
-  return fileURLToPath(file as URL); // its protocol is that of files
-}
-
-/** Loads a scenario as `loadScenario` does, with the places of its fields. `-` is stdin, if that is given. */
+/** Loads a scenario by its bundled name, from a file, or from stdin, if that is given, with the places of its fields. */
 export async function openScenario(nameOrFile: string, options: LoadOptions): Promise<OpenedScenario> {
   const { cwd = process.cwd(), signal, stdin } = options;
   if (nameOrFile === "") {
@@ -78,8 +46,10 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
     );
   }
 
-  const isStdin = nameOrFile === stdinName && stdin !== undefined;
-  const text = isStdin ? await readStdin(stdin as Readable, signal, cwd) : readScenarioFile(nameOrFile, cwd);
+  const isStdin = stdin !== undefined;
+  const text = isStdin
+    ? await readStdin(nameOrFile, stdin as Readable, cwd, signal)
+    : readScenarioFile(nameOrFile, cwd);
 
   const extended = new ExtendedFiles(cwd);
   const load = (name: string, from = nameOrFile) => extended.read(name, from);
@@ -135,12 +105,17 @@ class ExtendedFiles {
 }
 
 /** Reads a scenario from stdin. Throws `file_unreadable`. */
-async function readStdin(stdin: Readable, signal: AbortSignal | undefined, cwd: string): Promise<string> {
+async function readStdin(
+  name: string,
+  stdin: Readable,
+  cwd: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   try {
     if (signal !== undefined) addAbortSignal(signal, stdin);
     return textOfBytes(await buffer(stdin));
   } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException, stdinName, cwd);
+    throw unreadable(error as NodeJS.ErrnoException, name, cwd);
   }
 }
 
