@@ -1,16 +1,16 @@
 import { builtIn, fillPlaceholders } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
-import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
+import { pinnedAssumptions } from "../api/variation/own-assumptions.js";
 import { type AdviceId, adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
-import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
+import { type Counters, type Counts, maxAdviceExamples, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { listed, nearest } from "../schema/words.js";
-import { howToCover } from "./how-to-cover.js";
+import { CoverHints } from "./how-to-cover.js";
 import { outcomesOf } from "./possible-outcomes.js";
 import type {
   HowToCover,
@@ -24,9 +24,6 @@ import type {
 
 /** The most places of keys in an output that advice names. */
 const maxPlaces = 5;
-
-/** The most requests that advice has as examples. */
-const maxExamples = 5;
 
 interface ReportOptions {
   /** Whether `exec` has run the client: its sandbox has then stopped. Default: false. */
@@ -48,14 +45,14 @@ export function clientReport(
   runDue(sandbox);
   const counted = counters.read();
 
-  const hints = howToCover(sandbox, { curlOptions: sandbox.invocation.curlOptions, underExec });
+  const hints = new CoverHints(sandbox, { curlOptions: sandbox.invocation.curlOptions, underExec });
   const outcomes = reportedOutcomes(counted, sandbox.endpoints, hints);
   const endpoints = reportedEndpoints(counted, sandbox.endpoints, outcomes);
   return {
     scenario: sandbox.name,
     seed: sandbox.seed,
     profile: profileInEffect(sandbox),
-    pinned: ownAssumptionNames(sandbox),
+    pinned: pinnedAssumptions(sandbox),
     requests: counted.requests,
     unread: counted.unread,
     ...sharesOf(outcomes, endpoints),
@@ -70,7 +67,7 @@ export function clientReport(
 function reportedOutcomes(
   counted: Counts,
   served: readonly Endpoint[],
-  hints: (outcome: OutcomeId) => HowToCover | null,
+  hints: CoverHints,
 ): ReportedOutcome[] {
   const rows = [...outcomesOf(served)];
   // A client may have covered an endpoint that only an earlier scenario had.
@@ -82,7 +79,7 @@ function reportedOutcomes(
   const outcomes: ReportedOutcome[] = [];
   for (const { id, promised, when } of rows) {
     const { count, isCovered } = counted.outcomes[id] ?? { count: 0, isCovered: false };
-    const hint = isCovered ? null : hints(id);
+    const hint = isCovered ? null : hints.hintFor(id);
     outcomes.push({ outcome: id, promised, covered: isCovered, count, when, howToCover: hint });
   }
   return outcomes;
@@ -273,7 +270,7 @@ function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
   for (const rows of groupsOf(advice, (row) => row.id)) {
     const { id, level, rule, meaning, whatToDo } = rows[0];
     const count = sum(rows, (row) => row.count);
-    const examples = rows.flatMap((row) => row.examples).slice(0, maxExamples);
+    const examples = rows.flatMap((row) => row.examples).slice(0, maxAdviceExamples);
     const row = { id, level, rule, count, meaning, whatToDo, examples } satisfies EachMember<ReportedAdvice>;
     merged.push(row);
   }

@@ -39,7 +39,7 @@ export const meRows: readonly VariationRow[] = [
 ];
 
 /** The statuses of errors that have a reason to explain. */
-const explained: readonly number[] = [403, 429];
+const explainedStatuses: readonly number[] = [403, 429];
 
 /** The rows of an error's content. The top level has only `error` (R27). */
 export const errorRows: readonly VariationRow[] = [
@@ -53,10 +53,10 @@ export const errorRows: readonly VariationRow[] = [
     empty: { is: true, ...errorMembers({ details: {} }) },
     help: { is: true, ...errorMembers({ details: { help: "/help/errors", fields: [] } }) },
     // A 401 never depends on its reason (R14).
-    what_was_rejected: { is: true, statuses: explained },
+    what_was_rejected: { is: true, statuses: explainedStatuses },
     something_else: {
       is: true,
-      statuses: explained,
+      statuses: explainedStatuses,
       ...errorMembers({
         details: { domain: "relying-party", causes: [{ depth: 1, notes: [] }], hint: null },
       }),

@@ -44,8 +44,8 @@ export interface Counts {
   readonly resends: ResendCount[];
 }
 
-/** The maximum number of examples of one advice, the same as in reports. */
-const maxAdviceExamples = 5;
+/** The maximum number of examples of one advice, here and in reports. */
+export const maxAdviceExamples = 5;
 const maxResends = 100;
 
 const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
