@@ -23,7 +23,7 @@ export interface ControlAddress {
 }
 
 /** The response of a control plane to a call that it did not reject for its token. */
-export interface ControlReply {
+interface ControlReply {
   readonly status: number;
   /** The JSON object in the body; empty if there is none. */
   readonly body: { readonly data?: unknown; readonly error?: unknown };

@@ -57,11 +57,11 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
   const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
 
   const namedFiles = isStdin ? [] : [resolve(cwd, nameOrFile)];
-  const isWhole = extended.paths.length === 0;
+  const isWhole = extended.files.length === 0;
   const loaded: LoadedScenario = {
     scenario,
     name: nameOrFile,
-    files: [...namedFiles, ...extended.paths],
+    files: [...namedFiles, ...extended.files],
     ...(isStdin && { piped: text }),
     ...(isWhole && { text }),
   };
@@ -84,22 +84,22 @@ function openBundled(name: ScenarioName): OpenedScenario {
 /** The files that a scenario extends: each one is read when the parser finds its name in another one. */
 class ExtendedFiles {
   readonly #cwd: string;
-  readonly #paths: string[] = [];
+  readonly #files: string[] = [];
 
   constructor(cwd: string) {
     this.#cwd = cwd;
   }
 
   /** The absolute paths of the files that were asked for, in their order. */
-  get paths(): readonly string[] {
-    return this.#paths;
+  get files(): readonly string[] {
+    return this.#files;
   }
 
   /** Reads the file that the file `from` extends by this name, which is relative to it. */
   read(name: string, from: string): { readonly text: string; readonly file: string } {
     // Messages show the file as the command line would name it.
     const file = isAbsolute(name) ? name : join(dirname(from), name);
-    this.#paths.push(resolve(this.#cwd, file));
+    this.#files.push(resolve(this.#cwd, file));
     return { text: readScenarioFile(name, resolve(this.#cwd, dirname(from))), file };
   }
 }
