@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { githubAnnotations, unmetThresholds } from "../../src/cli/thresholds.js";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
+import { mergeReports } from "../../src/report/merge-reports.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
-import { mergeReports } from "../../src/report/report.js";
 import { conclusion, renderReport } from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import { faultKinds } from "../../src/rules/fault-effects.js";
