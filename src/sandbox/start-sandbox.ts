@@ -11,7 +11,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import * as s from "../schema/shape.js";
 import { activateFaults } from "./active-faults.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
-import { farmersOf } from "./farmer-records/farmer-list.js";
+import { Farmers } from "./farmer-records/farmer-list.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
@@ -159,7 +159,7 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
   const readAt = platform.steadyTime();
   const { seed = defaultSeed } = scenario;
   const start = startOfClock(scenario, platform, run);
-  const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
+  const farmers = new Farmers(scenario, { seed, start, make: platform.farmers });
   const endpoints = platform.endpoints(scenario);
 
   // How the API behaves.
