@@ -307,7 +307,7 @@ test("a fault ends after it starts, a wait is an hour at most, and a body goes w
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const later = { when: { after: "1m", until: "1m" }, then: { hang: true } } as const;
   expect(
-    faultProblems([later], { refs: {} as never, scenario: {}, now: 0, keys: {} as never }),
+    faultProblems([later], { refs: {} as never, endpoints: {}, now: 0, keys: {} as never }),
   ).toMatchObject([{ code: "fault_contradiction", field: ["faults", 0, "when", "until"] }]);
 });
 
