@@ -16,7 +16,7 @@ export type FaultFields = NonNullable<Scenario["faults"]>[number];
 type WhenFields = NonNullable<FaultFields["when"]>;
 
 /** What makes a fault useless. */
-export interface FaultContradiction {
+interface FaultContradiction {
   /** The field to point at, in the fault. */
   readonly field: FieldPath;
   readonly message: string;
