@@ -5,7 +5,7 @@ import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
 import { meantDurations } from "./duration-hint.js";
 
-// The kinds of text and the limits in the format. Each use of a kind is a new shape, which can have its own description.
+// The kinds of text and the limits in the format. Most are functions: each use is a new shape, which can have its own description.
 
 /** One line, such as a name. */
 export const shortText = () => s.text({ min: 1, max: 200, pattern: /^[^\r\n]*$/ });
@@ -61,17 +61,23 @@ interface DurationKind {
 function durationText(kind: DurationKind) {
   const { noun, example, pattern, isAllowed, units } = kind;
   const fits = (text: string) => pattern.test(text) && isAllowed(text);
-  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, meant: meantOf(fits, units) });
+  const meant = (text: string) => fittingDurations(text, fits, units);
+  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, meant });
 }
 
-/** The durations that a text may mean and that are allowed: `-90s` for `-90 seconds` where a sign is allowed, and only elsewhere `90s`. */
-function meantOf(isAllowed: (text: string) => boolean, units?: readonly string[]) {
-  return (text: string) => {
-    const meant = meantDurations(text, units).filter(isAllowed);
-    const [first, second] = meant;
-    const differOnlyInSign = second !== undefined && first?.endsWith(second) === true;
-    return differOnlyInSign ? meant.slice(0, 1) : meant;
-  };
+/**
+ * The durations that a text may mean and that fit. Of `-90 seconds`, that is `-90s`, or `90s` where no duration may have a
+ * sign; both differ only in their sign, so that the second one is no choice next to the first.
+ */
+function fittingDurations(
+  text: string,
+  fits: (text: string) => boolean,
+  units?: readonly string[],
+): string[] {
+  const meant = meantDurations(text, units).filter(fits);
+  const [first, second] = meant;
+  const differOnlyInSign = second !== undefined && first === `-${second}`;
+  return differOnlyInSign ? [first] : meant;
 }
 
 /** How long a replaced key still works, in whole seconds: a number without a unit would be read in several ways. */
@@ -123,20 +129,23 @@ export const wait = () =>
   });
 
 /** When something happens: at a time, or so long after the start. */
-export function timeOrDuration() {
-  const meantOfDuration = meantOf((text) => durationPattern.test(text) && isTimeOrDuration(text));
-  const isLikeTime = (text: string) => /^\d{4}-\d{2}-|^\d{9}/.test(text);
-  return s.text({
+export const timeOrDuration = () =>
+  s.text({
     noun: "a time or a duration",
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     isAllowed: isTimeOrDuration,
     meant(text) {
-      return isLikeTime(text) ? meantTimes(text) : meantOfDuration(text);
+      if (isLikeTime(text)) return meantTimes(text);
+      return fittingDurations(text, (meant) => durationPattern.test(meant) && isTimeOrDuration(meant));
     },
     hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
   });
+
+/** Whether a text looks more like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970. */
+function isLikeTime(text: string): boolean {
+  return /^\d{4}-\d{2}-|^\d{9}/.test(text);
 }
 
 /** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */

@@ -8,8 +8,9 @@ import {
   jsonSchemaOf,
 } from "../../schema/json-schema.js";
 import { isMapping, type Shape, shapeAt } from "../../schema/shape.js";
+import { type ControlBodyName, controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
-import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";
+import { requestQuery } from "./inputs.js";
 import { scenarioSchema } from "./schema.js";
 
 /** What each field means, by its path: `organizations.<ref>.type`. */
