@@ -6,7 +6,7 @@ import { keyVariable } from "../rules/api-key.js";
 import { cachedByName } from "../rules/cached-by.js";
 import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
-import { firesAlways, isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
+import { type ActiveFault, matchingEffect } from "../sandbox/active-faults.js";
 import { type Endpoint, ownSuccessOf, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -272,4 +272,18 @@ function shellUrl(path: string): string {
   const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(path);
   if (isPlain) return `"$SVC_BASE_URL${path}"`;
   return `--globoff --path-as-is "$SVC_BASE_URL"${shellWord(path)}`;
+}
+
+/** Whether a fault fires on no later request: chance excludes it, or each of its requests has come. */
+function isUsedUp(fault: ActiveFault): boolean {
+  const { probability, requests } = fault.when;
+  if (probability === 0) return true;
+  if (requests === undefined) return false;
+  return requests.every((number) => number <= fault.matched);
+}
+
+/** Whether a fault fires on each request that it matches. */
+function firesAlways({ when }: ActiveFault): boolean {
+  const { every, requests, probability } = when;
+  return every === undefined && requests === undefined && probability === undefined;
 }

@@ -1,8 +1,9 @@
-import { type ActionName, actionRefs, type StepKind } from "../rules/actions.js";
 import type { ActionErrorCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import { isoTime, timeFrom } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
+import { type ActionName, actionRefs, type StepKind } from "../scenario/actions.js";
+import { timeFrom } from "../scenario/format/when.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { quote } from "../schema/words.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
