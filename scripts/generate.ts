@@ -48,7 +48,7 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
     writtenScenarios.set(basename(name, ".yaml"), readYaml(text, file));
   }
   const extendable = {
-    find: (name: string) => writtenScenarios.get(name),
+    findScenario: (name: string) => writtenScenarios.get(name),
     knownNames: [...writtenScenarios.keys()],
   };
   const problems = [];

@@ -58,18 +58,19 @@ export function endpointNamed<Named extends Pick<Endpoint, "operationId">>(
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
 }
 
-/** A text of advice with the names of this sandbox in place of `{endpoints}`, of which it has the first ones, `{certify}` and `{command}`. */
+/** A text of advice with values of this sandbox in place of `{endpoints}`, `{certify}` and `{command}`. It names the first endpoints. */
 export function fillPlaceholders(
   text: string,
   endpoints: readonly Endpoint[],
   { certify, command }: Pick<Invocation, "certify" | "command">,
 ): string {
-  // A single other one is named, too.
-  const shown = endpoints.length === maxNamed + 1 ? endpoints : endpoints.slice(0, maxNamed);
-  const named = shown.map(({ method, path }) => `${method} ${path}`);
+  // A single other endpoint is named, too.
+  const hasOneOther = endpoints.length === maxNamed + 1;
+  const namedEndpoints = hasOneOther ? endpoints : endpoints.slice(0, maxNamed);
+  const named = namedEndpoints.map(({ method, path }) => `${method} ${path}`);
   const others = endpoints.length - named.length;
   if (others > 0) named.push(`one of ${others} others`);
 
-  const names = { certify, command, endpoints: listed(named, "or") };
-  return text.replace(/\{(certify|command|endpoints)\}/g, (_, name: keyof typeof names) => names[name]);
+  const values: Readonly<Record<string, string>> = { certify, command, endpoints: listed(named, "or") };
+  return text.replace(/\{(certify|command|endpoints)\}/g, (placeholder, name) => values[name] ?? placeholder);
 }

@@ -15,7 +15,7 @@ import { findMisplacedKeys, isProbe, type MisplacedKeys } from "./misplaced-keys
 import { predictOutcome } from "./predict.js";
 import { respondToCall } from "./respond.js";
 import { startCall } from "./start-call.js";
-import { ownVariedNames } from "./variation/own-assumptions.js";
+import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -61,7 +61,7 @@ function runTrace(sandbox: SandboxState, result: CallResult): RunTrace {
     ...result.conditionEffect,
     points: result.points ?? [],
     scenario: sandbox.name,
-    ownAssumptions: ownVariedNames(sandbox),
+    ownAssumptions: assumptionsKeptFromVarying(sandbox),
   };
 }
 

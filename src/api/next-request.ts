@@ -26,7 +26,7 @@ interface RejectionReason {
 }
 
 /** What the next request with a key gets. */
-interface NextResult extends RejectionReason {
+export interface NextResult extends RejectionReason {
   /** The status without a fault. */
   readonly status: number;
   /** Its error code; `null` on success, and if it varies between responses. */

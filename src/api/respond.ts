@@ -10,7 +10,7 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
-import { chooseVariation, type ResponseKind, rewriteResponse, visiblePoints } from "./variation/vary.js";
+import { chooseVariation, rewriteResponse, type StatusAndContent, visiblePoints } from "./variation/vary.js";
 
 /** The member `details` of an error. */
 type Details = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
 
   // The decision stays: variants never change which response a request gets, only how it is written.
-  const variation = chooseVariation(sandbox, call, responseKindOf(decision));
+  const variation = chooseVariation(sandbox, call, statusAndContentOf(decision));
   const { outcome, response, code } = renderDecision(sandbox, variation.call, decision);
   const rewritten = rewriteResponse(response, variation);
   const points = visiblePoints(sandbox, variation, rewritten);
@@ -33,7 +33,7 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
 }
 
 /** By what the response is varied. */
-function responseKindOf(decision: Decision): ResponseKind {
+function statusAndContentOf(decision: Decision): StatusAndContent {
   if (decision.kind === "rejected") return { status: outcomeRow(decision.outcome).status, content: "other" };
 
   const { status, isMe, hasBody } = decision.endpoint;

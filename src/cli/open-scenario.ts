@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
+import { pinnedAssumptions } from "../api/variation/own-assumptions.js";
 import { type OpenedScenario, openScenario } from "../node/files/scenario-files.js";
 import type { Logger } from "../node/logger.js";
 import { shellWord } from "../report/plain-text.js";
@@ -75,7 +75,7 @@ export function namedOrOwn(
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
   // A state file overrides the flag.
   if (profile !== sandbox.profile) return;
-  const pinned = ownAssumptionNames(sandbox);
+  const pinned = pinnedAssumptions(sandbox);
   if (pinned.length === 0) return;
   const are = pinned.length === 1 ? "is" : "are";
   log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);

@@ -11,8 +11,8 @@ export function githubAnnotations(report: Report, failures: readonly UnmetThresh
     const text = annotationText(`${adviceCount(advice)}: ${advice.meaning} ${advice.whatToDo}`);
     lines += `::${level} title=svc-sandbox ${advice.id}::${text}\n`;
   }
-  for (const { threshold, sentence } of failures) {
-    lines += `::error title=svc-sandbox ${threshold}::${annotationText(sentence)}\n`;
+  for (const { title, sentence } of failures) {
+    lines += `::error title=svc-sandbox ${title}::${annotationText(sentence)}\n`;
   }
   return lines;
 }
@@ -35,8 +35,8 @@ interface Thresholds {
 export interface UnmetThreshold {
   /** What is too little, or too much. */
   readonly gate: "requests" | "coverage" | "advice";
-  /** The flag, for people: `--min-coverage 80`. */
-  readonly threshold: string;
+  /** The title of its annotation: the flag, such as `--min-coverage 80`. */
+  readonly title: string;
   /** Why it is not reached. */
   readonly sentence: string;
 }
@@ -53,7 +53,7 @@ export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetTh
   } else if (percent < minCoverage) {
     unmet.push({
       gate: "coverage",
-      threshold: `--min-coverage ${minCoverage}`,
+      title: `--min-coverage ${minCoverage}`,
       sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - covered} of ${promised} promised outcomes are not covered.`,
     });
   }
@@ -65,7 +65,7 @@ export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetTh
     const ids = failingAdvice.map(({ id }) => id);
     unmet.push({
       gate: "advice",
-      threshold: `--fail-on ${failOn}`,
+      title: `--fail-on ${failOn}`,
       sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${ids.join(", ")}.`,
     });
   }
@@ -81,16 +81,18 @@ function missedEndpoints({ requests, outcomes }: Pick<Report, "requests" | "outc
   return requests > 0 && missed === requests;
 }
 
-/** The threshold that no request reached an endpoint. It has the name of the flag that asks for requests. */
+/** The threshold that a request reaches an endpoint. It has the flag that asks for requests, if there is one. */
 function noRequests(report: Report, thresholds: Thresholds): UnmetThreshold {
   const { minCoverage = 0, failOn, tried = [] } = thresholds;
 
-  let threshold = "client";
-  if (minCoverage > 0) threshold = `--min-coverage ${minCoverage}`;
-  else if (failOn !== undefined) threshold = `--fail-on ${failOn}`;
+  let title = "client";
+  if (minCoverage > 0) title = `--min-coverage ${minCoverage}`;
+  else if (failOn !== undefined) title = `--fail-on ${failOn}`;
 
-  let missing = "the sandbox";
-  if (report.requests > 0) missing = `an endpoint. Your client tried ${tried.join(", ")}`;
-  const sentence = `No request reached ${missing}. If that is right, allow it with --min-coverage 0.`;
-  return { gate: "requests", threshold, sentence };
+  let sentence = "No request reached the sandbox.";
+  if (report.requests > 0) {
+    sentence = `No request reached an endpoint. Your client tried ${tried.join(", ")}.`;
+  }
+  sentence += " If that is right, allow it with --min-coverage 0.";
+  return { gate: "requests", title, sentence };
 }

@@ -1,7 +1,7 @@
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions/assumptions.js";
-import { valuesUnlikeKeyStates } from "./assumptions/seen.js";
+import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import { contractOutcomes, isLimit } from "./contract/keys-of-outcomes.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { judgeAttempt } from "./differences/judge.js";

@@ -5,7 +5,7 @@ import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { snakeCase } from "../schema/json.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";
-import type { ValuesUnlikeKeyStates } from "./assumptions/seen.js";
+import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import { type ContractRule, contractRules } from "./contract/contract-rules.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { shownText } from "./response/describe.js";

@@ -1,7 +1,7 @@
 import { pluralize } from "../report/plain-text.js";
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import type { Learned } from "./assumptions/assumptions.js";
-import type { ValuesUnlikeKeyStates } from "./assumptions/seen.js";
+import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { shownText } from "./response/describe.js";

@@ -2,7 +2,7 @@ import { differencesOf } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { stepsInThePast } from "../sandbox/start-sandbox.js";
+import { pastStepProblem } from "../sandbox/start-sandbox.js";
 import type { ActionResult, StoryStep, TimelineResult } from "../sandbox/step-results.js";
 import type { LoadedScenario } from "../scenario/parse-scenario.js";
 import type { FieldProblem } from "../scenario/problems.js";
@@ -21,8 +21,11 @@ export function dryRunProblems(
 ): FieldProblem[] {
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
   if (!hasSteps) return [];
-  const past = options.now === undefined ? stepsInThePast(scenario, nodePlatform.time()) : [];
-  if (past.length > 0) return past;
+  if (options.now === undefined) {
+    const past = pastStepProblem(scenario, nodePlatform.time());
+    if (past !== undefined) return [past];
+  }
+
   const failed = dryRunScenario(() => startInNode({ scenario, name }, { ...options, frozen: true }));
   return failed.slice(0, maxProblems);
 }

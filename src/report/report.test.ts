@@ -5,7 +5,8 @@ import { unmetThresholds } from "../cli/thresholds.js";
 import { startInNode } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { clientReport, mergeReports } from "./report.js";
+import { mergeReports } from "./merge-reports.js";
+import { clientReport } from "./report.js";
 import { renderReport } from "./report-layout.js";
 import type { Report } from "./report-shape.js";
 

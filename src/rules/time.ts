@@ -42,7 +42,8 @@ export type Instant = string | number | Date | { readonly epochMilliseconds: num
 
 /** Whether a value is an instant that clocks can show. */
 export function isInstant(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= firstInstant && (value as number) <= lastInstant;
+  if (typeof value !== "number" || !Number.isSafeInteger(value)) return false;
+  return value >= firstInstant && value <= lastInstant;
 }
 
 /** The milliseconds of a duration, such as `61m`, `-1d` or `250ms`; `undefined` for any other text. */

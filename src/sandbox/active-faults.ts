@@ -60,7 +60,7 @@ export interface FaultFacts {
   readonly now: number;
   /** The outcome of the request without a fault; computed only if needed. */
   readonly expectedOutcome: () => OutcomeId;
-  /** Whether its response has a body, without a fault or with the status of one. */
+  /** Whether its response has a body. `status`: the one that a fault sets; default: that of the response without a fault. */
   readonly hasBody: (status?: number) => boolean;
 }
 

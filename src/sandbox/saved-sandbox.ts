@@ -7,7 +7,8 @@ import type { Exchange } from "./journal/exchange.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
 import { snapshotOrganizations, snapshotWithoutOrganizations } from "./snapshot.js";
 import { sandboxAtStart } from "./start-sandbox.js";
-import type { PlayedStep, StoryProgress, Timeline } from "./step-results.js";
+import type { PlayedStep, StoryProgress } from "./step-results.js";
+import type { Timeline } from "./timeline.js";
 
 /** How many of the latest requests of the journal are saved. */
 const maxSaved = 100;

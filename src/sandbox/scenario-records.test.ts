@@ -31,9 +31,9 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
 test("a key that a change ends no longer counts, and one that a change makes work again does", () => {
   const registry = registryOf(hashOf("a"), hashOf("b"));
   const [first, second] = [registry.key("key-0"), registry.key("key-1")];
-  first.owner.unended = new Set(first.owner.keys);
+  first.owner.workingKeys = new Set(first.owner.keys);
   const unended = () => {
-    const keys = first.owner.unended ?? new Set();
+    const keys = first.owner.workingKeys ?? new Set();
     removeEnded(keys, 5);
     return [...keys];
   };

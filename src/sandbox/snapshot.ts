@@ -12,7 +12,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./active-faults.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
-import { remainingSteps } from "./step-results.js";
+import { remainingSteps } from "./timeline.js";
 import { usageAt } from "./usage.js";
 import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
 

@@ -55,6 +55,14 @@ describe("a text", () => {
     expect(problemsOf(`${start}\n${keys.join(",\n")} } } }\n`)).toMatchObject([{ line: 2, column: 15 }]);
   });
 
+  test.each(['"price {EUR}": 1', '{ "price {EUR}": 1 }', "price {EUR}: 1", '"price {EUR": 1', '"<<": 1'])(
+    "may have braces and << in the names of a body: %s",
+    (body) => {
+      const text = `version: 1\norganizations: { bank: { type: bank } }\nendpoints:\n  e:\n    path: /e\n    body:\n      ${body}\n`;
+      expect(problemsOf(text)).toEqual([]);
+    },
+  );
+
   test("may use anchors and aliases for whole values, and keep them in members that start with x-", () => {
     const { organizations } = parseScenario(
       "version: 1\nx-bank: &one { type: bank }\norganizations:\n  one: *one\n  two: *one\n",
@@ -162,6 +170,31 @@ organizations:
   });
 
   test.each([
+    ["faults: [{ when: { key: main } }]", "faults: [{ then: { status: 503 } }]", "faults[0].then"],
+    ["timeline: [{ faults: [] }]", "timeline: [{ at: 1m, faults: [] }]", "timeline[0].at"],
+    [
+      "timeline: [{ at: 1m, revoke: {} }]",
+      "timeline: [{ at: 1m, revoke: { key: main } }]",
+      "timeline[0].revoke.key",
+    ],
+  ])("points at the scenario itself for what its own list lacks: %s", (own, inherited, field) => {
+    const problems = problemsIn(() =>
+      parseScenario(`version: 1\nextends: parent\n${own}\n`, {
+        file: "child.yaml",
+        load: () => ({ text: `${base}${inherited}\n`, file: "parent.yaml" }),
+      }),
+    );
+    expect(problems).toMatchObject([{ code: "missing_field", field, file: "child.yaml", line: 3 }]);
+  });
+
+  test("points at the scenario itself if it has no version", () => {
+    const problems = problemsIn(() => parseScenario("extends: base.yaml\n", { file: "child.yaml", load }));
+    expect(problems).toMatchObject([
+      { code: "missing_field", field: "version", file: "child.yaml", line: 1 },
+    ]);
+  });
+
+  test.each([
     ["text", "root:x:0:0:root:/root:/bin/bash\n"],
     ["a text with a mistake", "root: [private\n&private: x\n"],
     ["a text with a field twice", "private: 1\nprivate: 2\n"],
@@ -219,6 +252,8 @@ describe("a scenario given as an object", () => {
     expect(problemsIn(() => checked(inside)).map(({ code }) => code)).toContain("too_deep");
     const date = { version: 1, clock: { now: new Date() }, organizations: { bank: { type: "bank" } } };
     expect(problemsIn(() => checked(date))).toMatchObject([{ code: "not_plain_data", field: "clock.now" }]);
+    const hole = { version: 1, organizations: { bank: { type: "bank" } }, faults: Array(1) };
+    expect(problemsIn(() => checked(hole))).toMatchObject([{ code: "not_plain_data", field: "faults[0]" }]);
     const proto = JSON.parse(
       '{ "version": 1, "__proto__": { "seed": 1 }, "organizations": { "bank": { "type": "bank" } } }',
     );

@@ -89,7 +89,6 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/request-path.ts": "HTTP",
   "src/scenario/format/endpoint-shapes.ts": "HTTP",
   "src/scenario/format/step-shapes.ts": "HTTP",
-  "src/scenario/yaml.ts": "field",
   "src/schema/shape.ts": "field",
   "src/server/control/app.ts": "HTTP",
   "src/server/sockets/http-server.ts": "HTTP",

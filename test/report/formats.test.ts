@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { githubAnnotations, unmetThresholds } from "../../src/cli/thresholds.js";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
+import { mergeReports } from "../../src/report/merge-reports.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
-import { mergeReports } from "../../src/report/report.js";
 import { conclusion, renderReport } from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import { faultKinds } from "../../src/rules/fault-effects.js";
@@ -18,7 +18,7 @@ import { served } from "../support/servers.js";
 import { elementsOf } from "./xml-elements.js";
 
 const clean = createSandbox().report();
-const unmet = (sentence: string) => ({ gate: "coverage", threshold: "--min-coverage 90", sentence }) as const;
+const unmet = (sentence: string) => ({ gate: "coverage", title: "--min-coverage 90", sentence }) as const;
 
 /** Expects a text that is well-formed in its format, though everything in it was chosen by an attacker. */
 function expectSound(format: ReportFormat, text: string, keys: readonly string[]): void {

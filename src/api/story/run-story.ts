@@ -77,8 +77,8 @@ export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
     const step = story.steps[story.next];
     if (step === undefined) return undefined;
     story.next += 1;
-    const ofKind = runOrFail(sandbox, step);
-    const result = wholeResult(sandbox, story, step, ofKind, timeline);
+    const stepResult = runOrFail(sandbox, step);
+    const result = wholeResult(sandbox, story, step, stepResult, timeline);
 
     // Only the returned result contains the secret of a new key, never the stored one.
     const performed = result.performed && { ...result.performed, secret: null };

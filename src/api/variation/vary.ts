@@ -8,7 +8,7 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { saltOf, variantOn } from "../../sandbox/variants.js";
 import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
-import { openRow } from "./own-assumptions.js";
+import { varyingRow } from "./own-assumptions.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
 import { idRows, rowsByContent } from "./table.js";
 
@@ -16,8 +16,8 @@ import { idRows, rowsByContent } from "./table.js";
 // them choose the request id and the assumptions of its call. For that call it is then made as in any profile, and
 // `rewriteResponse` changes how it is written. `visiblePoints` lists for a client's run what the client can see of all this.
 
-/** The kind of a response: its variants follow from nothing else, never from the request, or from why its key is rejected (R14). */
-export interface ResponseKind {
+/** By what the variants of a response are chosen: never by its request, or by why its key is rejected (R14). */
+export interface StatusAndContent {
   readonly status: number;
   readonly content: keyof typeof rowsByContent;
 }
@@ -32,8 +32,8 @@ interface ChosenVariant {
 
 /** What varies in one response. */
 interface Variation {
-  readonly kind: ResponseKind;
-  /** One of each row that responses of this kind have, and that is open, in the order of the table. */
+  readonly content: StatusAndContent["content"];
+  /** One of each row that such responses have, and that varies in the sandbox, in the order of the table. */
   readonly variants: readonly ChosenVariant[];
   /** The call with the request id and the assumptions that the variants choose: the response is made for this call. */
   readonly call: ApiCall;
@@ -42,9 +42,11 @@ interface Variation {
 const noPoints: readonly VariedPoint[] = [];
 
 /** Chooses what varies in the response to a call: nothing, unless the profile is `varied`. In a client's run, counts the response. */
-export function chooseVariation(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): Variation {
-  if (profileInEffect(sandbox) !== "varied") return { kind, variants: [], call };
-  const variants = chooseVariants(sandbox, call, kind);
+export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: StatusAndContent): Variation {
+  const { status, content } = response;
+  if (profileInEffect(sandbox) !== "varied") return { content, variants: [], call };
+  const shift = sandbox.run?.nextShift(call, status);
+  const variants = chooseVariants(sandbox, status, content, shift);
 
   const assumptions = { ...sandbox.assumptions };
   let { id } = call;
@@ -54,19 +56,23 @@ export function chooseVariation(sandbox: SandboxState, call: ApiCall, kind: Resp
     const digits = call.id.slice("req_".length);
     id = variant.requestId(digits, seriesOf(call.number));
   }
-  return { kind, variants, call: { ...call, id, assumptions } };
+  return { content, variants, call: { ...call, id, assumptions } };
 }
 
-function chooseVariants(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): ChosenVariant[] {
-  const { status, content } = kind;
+function chooseVariants(
+  sandbox: SandboxState,
+  status: number,
+  content: StatusAndContent["content"],
+  shift: number | undefined,
+): ChosenVariant[] {
   const { seed, run } = sandbox;
-  const rules = { seed, rows: run?.rows, shift: run?.nextShift(call, status) };
+  const rules = { seed, rows: run?.rows, shift };
   const start = randomStream(seed, "variation")();
 
   const chosen: ChosenVariant[] = [];
   for (const rowOfTable of rowsByContent[content]) {
     if (!rowOfTable.statuses.includes(status)) continue;
-    const row = openRow(sandbox, rowOfTable);
+    const row = varyingRow(sandbox, rowOfTable);
     if (row === undefined) continue;
 
     const variant = variantOn(status, row, rules);
@@ -120,7 +126,7 @@ export function rewriteResponse(response: ApiResponse, { variants }: Variation):
 /** What a client can see of a variation in its response; nothing outside of a client's run, which alone reads it. */
 export function visiblePoints(
   sandbox: SandboxState,
-  { kind, variants }: Variation,
+  { content, variants }: Variation,
   response: ApiResponse,
 ): readonly VariedPoint[] {
   if (sandbox.run === undefined) return noPoints;
@@ -128,7 +134,7 @@ export function visiblePoints(
 
   const points: VariedPoint[] = [];
   // A success of `/me` also shows what varies in the records of keys and organizations.
-  if (kind.content === "me") points.push(...variedRecords(sandbox));
+  if (content === "me") points.push(...variedRecords(sandbox));
   for (const { row, variant } of variants) {
     // The first variant is what `minimal` does.
     if (variant === row.variants[0]) continue;

@@ -1,6 +1,6 @@
 import { availableParallelism, constants } from "node:os";
 import { apiVersion } from "../../api/openapi.js";
-import { ownVariedNames } from "../../api/variation/own-assumptions.js";
+import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
 import {
   type CertifyResult,
   certificateLayout,
@@ -180,7 +180,7 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: flags.seed ?? defaultSeed,
-    ownAssumptions: ownVariedNames({ profile: "varied", run: undefined, ownAssumptions }),
+    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,

@@ -16,20 +16,18 @@ export type LearnedValue = string | boolean;
 
 /**
  * What a response shows of an assumption, in words:
- * - `nothing`
  * - `value`: a value that the assumption can have
  * - `another_form`: what the service does, which the assumption does not have
  */
 export type ShownAssumption =
-  | { readonly kind: "nothing" }
   | { readonly kind: "value"; readonly value: LearnedValue; readonly words: string }
   | { readonly kind: "another_form"; readonly words: string };
 
-/** A response, and what else tells what it shows. */
+/** A response, and what other responses tell of it. */
 interface ReadContext {
   readonly response: RedactedResponse;
   readonly outcome: PromisedOutcomeId;
-  /** Its challenge without the words that vary. */
+  /** The challenge of the response without the words that vary. */
   readonly challenge: string;
   readonly limitHeaders: LimitHeaders;
 }
@@ -38,7 +36,8 @@ interface ReadContext {
 export interface AssumptionRow {
   /** The responses that can show it. */
   readonly statuses: readonly number[];
-  readonly read: (context: ReadContext) => ShownAssumption;
+  /** Returns `undefined` if the response does not show it. */
+  readonly read: (context: ReadContext) => ShownAssumption | undefined;
   /** The statuses without which the value is not seen. Default: any one shows it. */
   readonly required?: (value: LearnedValue) => readonly number[];
   /** What would show it, for a reader who has not seen it. */
@@ -69,8 +68,9 @@ export const assumptionRows: Readonly<Partial<Record<keyof Assumptions, Assumpti
   },
 };
 
+/** `realm="api"`, or `max_age=60`. */
 const challengeParameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
-/** One challenge with the scheme of the sandbox: a browser asks for a password at `Basic`. */
+/** `ApiKey`, or `ApiKey realm="api", error="invalid"`: one challenge, and not `Basic`, at which a browser asks for a password. */
 const ownChallenge = new RegExp(`^ApiKey(?: +${challengeParameter}(?: *, *${challengeParameter})*)?$`, "i");
 
 /** The members of `error.details` that the sandbox sends with a 403, by its code. */
@@ -79,9 +79,9 @@ const detailMembers: { readonly [Code in ForbiddenCode]: readonly (keyof CauseDe
   live_access_not_approved: ["live_access"],
   insufficient_scope: ["required_scope"],
 };
-/** The same, for whatever code a service sends. */
+/** The same members, looked up by whatever code a service sends. */
 const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map(Object.entries(detailMembers));
-/** Those that it sends with a 429. */
+/** The members of `error.details` that the sandbox sends with a 429. */
 const limitMembers = ["limit", "retry_after_seconds"];
 
 function valueShown(value: LearnedValue): ShownAssumption {
@@ -103,9 +103,9 @@ function readChallenge({ response, challenge }: ReadContext): ShownAssumption {
   return anotherForm(quoted(challenge));
 }
 
-function readDetails({ response }: ReadContext): ShownAssumption {
+function readDetails({ response }: ReadContext): ShownAssumption | undefined {
   const error = memberIn(response, ["error"]);
-  if (!isMapping(error)) return { kind: "nothing" };
+  if (!isMapping(error)) return undefined;
   if (!Object.hasOwn(error, "details")) return valueShown(false);
   const { code, details } = error;
   if (!isMapping(details)) return anotherForm(describeValue(details));
@@ -131,20 +131,23 @@ function readRetryAfter({ response, outcome }: ReadContext): ShownAssumption {
   if (form === "old_date") return anotherForm("a date in a form that is not sent any more");
   if (form === "invalid") return anotherForm(describeInvalidWait(value));
 
-  // Above the window of its limit, it is a time, or in other units.
+  // A wait above the window of its limit is a time, or in other units.
   const window = (outcome === "429.per_minute" ? minute : day) / 1000;
-  let wait = Number(value);
-  let most = window;
-  if (form === "date") {
-    wait = (Date.parse(value) - readDate(response)) / 1000;
-    // A date is whole seconds, and may be the one after the reset.
-    most = window + 2;
+  if (form === "seconds") {
+    return Number(value) > window ? anotherForm(`a number, more than ${window} s`) : valueShown(form);
   }
-  if (wait > most) return anotherForm(`${form === "date" ? "a date" : "a number"}, more than ${window} s`);
-  return valueShown(form);
+  // A date is whole seconds, and so is the time of the response: the wait can seem 2 s longer than it is.
+  const wait = (Date.parse(value) - readDate(response)) / 1000;
+  return wait > window + 2 ? anotherForm(`a date, more than ${window} s`) : valueShown(form);
 }
 
 function readLimitForm({ limitHeaders }: ReadContext): ShownAssumption {
-  if (limitHeaders.kind === "another_form") return anotherForm(limitHeaders.words);
-  return valueShown(limitHeaders.kind);
+  switch (limitHeaders.kind) {
+    case "none":
+      return valueShown("none");
+    case "counted":
+      return valueShown(limitHeaders.form);
+    case "another_form":
+      return anotherForm(limitHeaders.words);
+  }
 }

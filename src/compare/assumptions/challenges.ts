@@ -12,7 +12,7 @@ export function stableChallenges(
   const wordsByAttempt = new Map<CompletedAttempt, Words>();
   const textsByOutcome = new Map<string, Words[]>();
   for (const attempt of attempts) {
-    const words = splitChallenge(attempt.response);
+    const words = wordsOfChallenge(attempt.response);
     wordsByAttempt.set(attempt, words);
     const texts = textsByOutcome.get(attempt.outcome) ?? [];
     textsByOutcome.set(attempt.outcome, texts);
@@ -29,6 +29,6 @@ export function stableChallenges(
 }
 
 /** The values of parameters are words, and so is what is between them. */
-function splitChallenge(response: CompletedAttempt["response"]): Words {
+function wordsOfChallenge(response: CompletedAttempt["response"]): Words {
   return (headerOf(response, "www-authenticate") ?? "").split(/(?<=[\s=,"])|(?=[\s,"])/);
 }

@@ -1,6 +1,6 @@
 import { escapeControls } from "../../rules/terminal-text.js";
 import { type Learned, whereSeen } from "./assumptions.js";
-import type { ValuesUnlikeKeyStates } from "./seen.js";
+import type { ValuesUnlikeKeyStates } from "./unlike-key-states.js";
 
 /** The first line of the file; only a file with it is replaced. */
 export const learnedHeading = "# Written by compare, which replaces this file: extend it.";

@@ -2,7 +2,7 @@ import { findPrefix, keyVariable } from "../../rules/api-key.js";
 import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
 import type { ContractRule } from "./contract-rules.js";
 
-/** How a comparison reaches an outcome. */
+/** The key with which a comparison reaches an outcome. */
 interface NeededKey {
   /** The rule that the outcome tests. */
   readonly rule: ContractRule;
@@ -16,8 +16,8 @@ interface NeededKey {
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
 /**
- * In the order of the report. Those without a variable are tried first, limits last, and the others in this order: if
- * `--max-requests` is too low for all, keys of an old form and of rotations are left out first.
+ * The outcomes in the order of the report. The outcomes without a variable are tried first, then the others in this order,
+ * and limits last. If `--max-requests` is too low for all, the outcomes of old forms and of rotations are left out.
  */
 const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "401.missing": { rule: "R9", variables: [] },
@@ -43,7 +43,7 @@ const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "429.per_minute": { rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
 };
 
-/** A promised outcome, and how a comparison reaches it. */
+/** A promised outcome with its key. */
 export type ContractOutcome = NeededKey & { readonly outcome: PromisedOutcomeId };
 
 const outcomesInOrder = Object.keys(neededKeys) as PromisedOutcomeId[];
@@ -52,8 +52,8 @@ export const contractOutcomes: readonly ContractOutcome[] = outcomesInOrder.map(
   return { outcome, ...neededKeys[outcome] };
 });
 
-/** Variables of `keys --format env` that are not keys: a comparison has its own unknown and malformed keys. */
-const otherVariables: readonly string[] = [keyVariable("unknown"), keyVariable("malformed")];
+/** Variables of `keys --format env` that a comparison does not read: it makes its own unknown and malformed keys. */
+const variablesOfOwnKeys: readonly string[] = [keyVariable("unknown"), keyVariable("malformed")];
 
 export function isLimit(outcome: PromisedOutcomeId): boolean {
   return outcomeRow(outcome).status === 429;
@@ -65,13 +65,13 @@ export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** `why` contains no part of a key. */
-type FoundKey =
-  | { readonly kind: "found"; readonly variable: string; readonly apiKey: string }
+/** The key of an outcome, or why there is none; `why` contains no part of a key. */
+type KeyOfOutcome =
+  | { readonly kind: "key"; readonly variable: string; readonly apiKey: string }
   | { readonly kind: "no_key"; readonly why: string };
 
-/** Finds the key of an outcome, or why no variable has it. */
-export function findKey({ variables, kind }: ContractOutcome, env: Variables): FoundKey {
+/** Finds the key of an outcome in its variables. */
+export function findKey({ variables, kind }: ContractOutcome, env: Variables): KeyOfOutcome {
   let misfit: string | undefined;
   for (const variable of variables) {
     const apiKey = env[variable]?.trim() ?? "";
@@ -81,7 +81,7 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): F
       continue;
     }
 
-    if (isKeyOfKind(apiKey, kind)) return { kind: "found", variable, apiKey };
+    if (isKeyOfKind(apiKey, kind)) return { kind: "key", variable, apiKey };
     // A working key of another kind belongs to another outcome.
     if (!anyWorking.includes(variable)) misfit ??= `${variable} is not a ${kind} key`;
   }
@@ -114,10 +114,10 @@ export function keysInVariables(env: Variables): [variable: string, apiKey: stri
 /** Returns the variables with the name of a key that have a value, also one that is no key. */
 function keyVariables(env: Variables): [variable: string, value: string][] {
   const variables: [string, string][] = [];
-  for (const [name, given] of Object.entries(env)) {
+  for (const [name, text] of Object.entries(env)) {
     if (name !== "SVC_API_KEY" && !name.startsWith("SVC_KEY_")) continue;
-    if (otherVariables.includes(name)) continue;
-    const value = given?.trim() ?? "";
+    if (variablesOfOwnKeys.includes(name)) continue;
+    const value = text?.trim() ?? "";
     if (value !== "") variables.push([name, value]);
   }
   return variables;

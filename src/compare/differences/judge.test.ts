@@ -1,15 +1,7 @@
 import { expect, test } from "vitest";
 import type { PromisedOutcomeId } from "../../rules/outcomes.js";
-import {
-  type ContractOutcome,
-  findKey,
-  keysInVariables,
-  unusedVariables,
-} from "../contract/keys-of-outcomes.js";
-import { describeValue, shownText } from "../response/describe.js";
 import { createRedactKeys } from "../response/redact-keys.js";
 import { type RedactedResponse, readResponse } from "../response/redacted-response.js";
-import { weighResponse } from "../sending/evidence.js";
 import { judgeAttempt } from "./judge.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
@@ -23,28 +15,6 @@ const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record
     },
     createRedactKeys([]),
   );
-const usage = (today: unknown, perDay: unknown) => ({
-  data: { usage: { today }, limits: { per_day: perDay } },
-});
-
-test.each<[PromisedOutcomeId, number, unknown, boolean]>([
-  ["429.per_day", 200, usage(1000, 1000), true],
-  ["429.per_day", 200, usage(1001, 1000), false],
-  ["429.per_day", 200, {}, true],
-  ["429.per_day", 200, usage(1, null), true],
-  ["429.per_minute", 200, {}, true],
-  ["200.test", 429, {}, true],
-  ["403.access_denied", 429, {}, true],
-  ["401.unknown", 429, {}, true],
-  ["429.per_day", 429, {}, false],
-  ["403.insufficient_scope", 200, {}, true],
-  ["403.access_denied", 200, {}, false],
-  ["200.test", 200, {}, false],
-])("%s with %i and %j shows nothing about its path: %j", (outcome, status, json, isUntried) => {
-  const { kind } = weighResponse({ outcome, sentAt: 0 }, responseOf(status, json), []);
-  expect(kind !== "counts").toBe(isUntried);
-});
-
 const type = { "Content-Type": "application/json" };
 const sent = { nth: 1, sentAt: 0, receivedAt: 1, evidence: { kind: "counts" } } as const;
 const rejected = (code: unknown) => ({ error: { code, message: "No." } });
@@ -93,37 +63,6 @@ test.each<[number, Readonly<Record<string, string>>, string]>([
 });
 
 test.each([
-  [{ SVC_KEY_LIVE: " SVC_live_a " }, "SVC_live_a"],
-  [{ SVC_KEY_LIVE: "", SVC_API_KEY: "legacysvc_live_b" }, "legacysvc_live_b"],
-  [{ SVC_KEY_LIVE: "SVC_test_a" }, "SVC_KEY_LIVE is not a live key"],
-  [{ SVC_API_KEY: "SVC_test_a" }, "needs a live key in SVC_KEY_LIVE or SVC_API_KEY"],
-  [{ SVC_KEY_LIVE: "SVC_live_\u007f" }, expect.stringContaining("is not a key")],
-  [{ SVC_KEY_LIVE: "SVC_live_~!" }, "SVC_live_~!"],
-])("of %j an outcome takes the key, or names the reason", (env, expected) => {
-  const path: ContractOutcome = {
-    outcome: "200.live",
-    rule: "R1",
-    kind: "live",
-    variables: ["SVC_KEY_LIVE", "SVC_API_KEY"],
-  };
-  const found = findKey(path, env as Record<string, string>);
-  expect(found.kind === "found" ? found.apiKey : found.why).toEqual(expected);
-});
-
-test("a comparison redacts the keys in variables, and lists the variables that no outcome uses", () => {
-  const env = {
-    SVC_API_KEY: " SVC_test_a ",
-    SVC_KEY_MAIN: "legacysvc_live_b",
-    SVC_KEY_UNKNOWN: "c",
-    SVC_KEY_EMPTY: "",
-    SVC_URL: "d",
-    SVC_KEY_ANY: "no key",
-  };
-  expect(keysInVariables(env).map(([, key]) => key)).toEqual(["SVC_test_a", "legacysvc_live_b"]);
-  expect(unusedVariables(env)).toEqual(["SVC_KEY_ANY", "SVC_KEY_MAIN"]);
-});
-
-test.each([
   ["soon", 1],
   ["-7", 1],
   ["1.5", 1],
@@ -147,11 +86,6 @@ test("a Retry-After counts for a rejection only: no client waits after a success
   expect(places).not.toContain("Retry-After");
 });
 
-test("a server's texts are cut after 80 characters", () => {
-  const max = "x".repeat(80);
-  expect([shownText(max), shownText(`${max}x`)]).toEqual([max, `${max}…`]);
-});
-
 test.each([
   ["", "an empty body"],
   ["any text", "text"],
@@ -161,13 +95,3 @@ test.each([
   const differences = judgeAttempt({ outcome: "401.revoked", ...sent, response });
   expect(differences).toMatchObject([{ at: "body", found: described }]);
 });
-
-test.each([
-  [undefined, "nothing"],
-  [null, "null"],
-  ["60", 'the string "60"'],
-  [[], "an empty list"],
-  [[1], "a list"],
-  [{}, "a mapping"],
-  [60, "the number 60"],
-])("the value %j is described as %s", (value, described) => expect(describeValue(value)).toBe(described));

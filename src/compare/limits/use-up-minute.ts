@@ -37,10 +37,10 @@ export async function useUpMinute(
   session.options.announce?.(
     `Sends up to ${pluralize(count, "request")} with ${working.variable}, until one gets 429. They use up this key's minute.`,
   );
-  const series = await sendUntilLimited(session, working, perMinute, count);
-  switch (series.kind) {
+  const probe = await sendUntilLimited(session, working, perMinute, count);
+  switch (probe.kind) {
     case "limited":
-      return confirmLimit(session, series.limited);
+      return confirmLimit(session, probe.limited);
     case "broken_off": {
       // A request of the outcome itself may have been sent, and its response tells.
       const isTried = !session.untried.has("429.per_minute");
@@ -48,7 +48,7 @@ export async function useUpMinute(
       return [];
     }
     case "all_permitted":
-      return judgeWithoutLimit(session, series.successes, perMinute, provingCount);
+      return judgeWithoutLimit(session, probe.successes, perMinute, provingCount);
   }
 }
 
@@ -87,7 +87,7 @@ function planRequests(session: Session, perMinute: number, controls: 1 | 2): Req
 }
 
 /** `limited`: one got the 429 of the key's limit. `broken_off`: one got neither this nor 200, or could not be sent. */
-type Series =
+type ProbeResult =
   | { readonly kind: "all_permitted"; readonly successes: readonly CompletedAttempt[] }
   | { readonly kind: "limited"; readonly limited: Attempt }
   | { readonly kind: "broken_off" };
@@ -98,7 +98,7 @@ async function sendUntilLimited(
   working: CompletedAttempt,
   perMinute: number,
   count: number,
-): Promise<Series> {
+): Promise<ProbeResult> {
   const { apiKey, variable } = working;
   const successes: CompletedAttempt[] = [];
   while (successes.length < count) {
@@ -126,7 +126,7 @@ function judgeWithoutLimit(
   provingCount: number,
 ): ContractDifference[] {
   const requests = pluralize(successes.length, "request");
-  const isInOneMinute = millisecondsOf(successes) < minute;
+  const isInOneMinute = durationOf(successes) < minute;
   if (successes.length < provingCount || !isInOneMinute) {
     skipMinute(
       session,
@@ -139,7 +139,7 @@ function judgeWithoutLimit(
 }
 
 /** The milliseconds in which all requests were sent and received. */
-function millisecondsOf(attempts: readonly Attempt[]): number {
+function durationOf(attempts: readonly Attempt[]): number {
   const first = attempts[0];
   const last = attempts.at(-1);
   if (first === undefined || last === undefined) return 0;

@@ -3,18 +3,18 @@ import type { ContractDifference } from "../differences/contract-difference.js";
 import { type Attempt, completedWith, describeAttempt } from "../sending/attempt.js";
 import { repeatAttempt } from "../sending/send-attempt.js";
 import type { Session } from "../sending/session.js";
-import { type Contrast, findAgain, findContrasts } from "./contrasts.js";
+import { type Contrast, findContrasts, findRemaining } from "./contrasts.js";
 import { independentPlaces } from "./independent-places.js";
 import { placeId } from "./places.js";
-import { tabulateRejections } from "./rejection-table.js";
+import { findVaryingPlaces, tabulateRejections } from "./rejection-table.js";
 import { describeContrasts, notesOnRejections } from "./rejection-words.js";
 import { countTurnRequests, planTurn, turns } from "./turns.js";
-import { findUnjudgedPlaces, findVaryingPlaces, type UnjudgedPlace } from "./unjudged-places.js";
+import { findUnjudgedPlaces, type UnjudgedPlace } from "./unjudged-places.js";
 
 // How the 401s of a service are compared: by R14, they must not reveal why a key was rejected.
 //
-// A cause is a reason for a 401, such as no key, or a revoked one. Each is sent twice, in two rounds. A place is a part of
-// the responses, such as a header or a member of the body. Its text is compared word by word, without the words that vary
+// A cause is a reason for a 401, such as no key, or a revoked one. Each cause is sent twice, in two rounds. A place is a part of
+// the responses, such as a header or a member of the body. Their text there is compared word by word, without the words that vary
 // between the responses to one cause, such as ids. The baseline is the cause that the others are compared with: unknown
 // keys, unless these are the odd ones at a place. Where a cause has other words than the baseline, there is a contrast.
 // It can be chance, or one node of several that differs. So such a cause, now a suspect, and its baseline are sent
@@ -36,30 +36,29 @@ const fewestRejections = 2 + turns.length - 1;
 
 /** Sends the second round, and suspects in turns. Returns how the 401s of different causes differ (R14). */
 export async function compareRejections(session: Session): Promise<ComparedRejections> {
-  const withoutTwo = await sendSecondRound(session);
+  const uncomparedInRounds = await sendSecondRound(session);
   const suspected = findContrasts(tabulateRejections(session.attempts));
-  const { contrasts, uncompared: withoutTurns } = await sendTurns(session, suspected);
+  const { contrasts, uncompared: uncomparedInTurns } = await sendTurns(session, suspected);
 
-  // A contrast that is left is a difference if enough of its requests got a 401.
-  const sure: Contrast[] = [];
+  // A contrast that remains is a difference if enough of its requests got a 401.
+  const proven: Contrast[] = [];
   const uncompared = new Map<PromisedOutcomeId, string>();
   for (const contrast of contrasts) {
-    if (hasEnoughRejections(contrast, session.attempts)) sure.push(contrast);
+    if (hasEnoughRejections(contrast, session.attempts)) proven.push(contrast);
     else uncompared.set(contrast.cause, "too few of the further requests got a 401");
   }
-  for (const [cause, why] of [...withoutTwo, ...withoutTurns]) uncompared.set(cause, why);
+  // Of several reasons, that of the turns counts, and then that of the rounds.
+  for (const [cause, why] of [...uncomparedInRounds, ...uncomparedInTurns]) uncompared.set(cause, why);
 
   const table = tabulateRejections(session.attempts);
   const unjudged = findUnjudgedPlaces(table, contrasts);
-  const alreadyReported = new Set([...unjudged, ...contrasts].map(({ place }) => placeId(place)));
-  const varying = independentPlaces(findVaryingPlaces(table));
+  // The other places that vary agree without the words that vary.
+  const reportedIds = new Set([...unjudged, ...contrasts].map(({ place }) => placeId(place)));
+  const independent = independentPlaces(findVaryingPlaces(table));
+  const agreeing = independent.filter(({ place }) => !reportedIds.has(placeId(place)));
   return {
-    differences: describeContrasts(sure),
-    notes: notesOnRejections({
-      uncompared,
-      unjudged,
-      varying: varying.filter(({ place }) => !alreadyReported.has(placeId(place))),
-    }),
+    differences: describeContrasts(proven),
+    notes: notesOnRejections({ uncompared, unjudged, varying: agreeing }),
     uncompared,
     unjudged,
   };
@@ -81,7 +80,7 @@ async function sendSecondRound(session: Session): Promise<Uncompared> {
     uncompared.set(attempt.outcome, `the first request got ${describeAttempt(attempt)}`);
   }
 
-  // All of these are sent again, or none.
+  // All causes with a 401 are sent again, or none.
   const rejected = completedWith(firsts, 401);
   const room = session.roomFor(rejected.length);
   for (const attempt of rejected) {
@@ -102,7 +101,7 @@ async function sendSecondRound(session: Session): Promise<Uncompared> {
   return uncompared;
 }
 
-/** Returns the first request of each cause, without those that a limit was waited for. */
+/** Returns the first request of each cause; a request that a limit was waited for is not its first. */
 function findFirsts(attempts: readonly Attempt[]): Attempt[] {
   const firstByCause = new Map<PromisedOutcomeId, Attempt>();
   for (const attempt of attempts) {
@@ -114,13 +113,13 @@ function findFirsts(attempts: readonly Attempt[]): Attempt[] {
 }
 
 interface TurnsResult {
-  /** The contrasts that are still there. */
+  /** The contrasts that remain after the turns. */
   readonly contrasts: readonly Contrast[];
   /** The causes whose turns did not have enough requests left. */
   readonly uncompared: Uncompared;
 }
 
-/** Sends the suspects and their baselines in turns. After each turn, only the contrasts that are still there go on. */
+/** Sends the suspects and their baselines in turns. After each turn, only the contrasts that remain go on. */
 async function sendTurns(session: Session, suspected: readonly Contrast[]): Promise<TurnsResult> {
   let contrasts = suspected;
   for (const [index, turn] of turns.entries()) {
@@ -135,7 +134,7 @@ async function sendTurns(session: Session, suspected: readonly Contrast[]): Prom
       const first = session.attempts.find(({ outcome }) => outcome === cause);
       if (first !== undefined) await repeatAttempt(session, first);
     }
-    contrasts = findAgain(contrasts, tabulateRejections(session.attempts));
+    contrasts = findRemaining(contrasts, tabulateRejections(session.attempts));
   }
   return { contrasts, uncompared: new Map() };
 }

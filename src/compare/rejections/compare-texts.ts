@@ -8,10 +8,9 @@ type TextComparison =
   | { readonly kind: "agrees" }
   | {
       readonly kind: "differs";
-      /** The text of the cause, with `…` for words that vary. */
-      readonly found: TextAtPlace;
-      /** The text of the baseline in the same form. */
-      readonly expected: TextAtPlace;
+      /** With `…` for words that vary. */
+      readonly textOfCause: TextAtPlace;
+      readonly textOfBaseline: TextAtPlace;
     }
   | { readonly kind: "nobody_can_tell"; readonly why: string };
 
@@ -24,27 +23,27 @@ export function compareTexts(
   ofCause: readonly TextAtPlace[],
   ofBaseline: readonly TextAtPlace[],
 ): TextComparison {
-  if (!isOneLength(ofCause) || !isOneLength(ofBaseline)) {
+  if (isLengthVarying(ofCause) || isLengthVarying(ofBaseline)) {
     return { kind: "nobody_can_tell", why: varyingCount };
   }
 
   const varying = new Set([...varyingWordsIn(ofCause), ...varyingWordsIn(ofBaseline)]);
-  const found = withoutVarying(ofCause[0], varying);
-  const expected = withoutVarying(ofBaseline[0], varying);
-  if (found === expected) return { kind: "agrees" };
+  const textOfCause = withoutVarying(ofCause[0], varying);
+  const textOfBaseline = withoutVarying(ofBaseline[0], varying);
+  if (textOfCause === textOfBaseline) return { kind: "agrees" };
 
   // Each word of one text varies, and no word of the other: the server may choose it by the key, or by the key's node.
-  const isCauseFree = variesWholly(found) && isConstant(expected);
-  const isBaselineFree = variesWholly(expected) && isConstant(found);
-  if (isCauseFree || isBaselineFree) return { kind: "nobody_can_tell", why: varyingOtherwise };
-  return { kind: "differs", found, expected };
+  const isCauseChosen = isAllVarying(textOfCause) && isConstant(textOfBaseline);
+  const isBaselineChosen = isAllVarying(textOfBaseline) && isConstant(textOfCause);
+  if (isCauseChosen || isBaselineChosen) return { kind: "nobody_can_tell", why: varyingOtherwise };
+  return { kind: "differs", textOfCause, textOfBaseline };
 }
 
 /** Returns the names of the words that the texts, all of one length, do not share. */
 export function varyingWordsIn(texts: readonly TextAtPlace[]): string[] {
-  const texted: Words[] = [];
-  for (const text of texts) if (text !== undefined) texted.push(splitWords(text));
-  return findVaryingWords(texted);
+  const wordsOfTexts: Words[] = [];
+  for (const text of texts) if (text !== undefined) wordsOfTexts.push(splitWords(text));
+  return findVaryingWords(wordsOfTexts);
 }
 
 /**
@@ -55,21 +54,23 @@ export function splitWords(text: string): Words {
   return text.split(/(?=\s)(?<!\s)|(?<=\s)(?!\s)|(?<=[,:{[])/);
 }
 
-/** Whether all texts have equally many words, or all are missing. */
-function isOneLength(texts: readonly TextAtPlace[]): boolean {
-  const counts = new Set<number>();
-  for (const text of texts) counts.add(text === undefined ? -1 : splitWords(text).length);
-  return counts.size <= 1;
+/** Whether some texts have more words than others, or only some are missing. */
+function isLengthVarying(texts: readonly TextAtPlace[]): boolean {
+  const lengths = new Set<number | "missing">();
+  for (const text of texts) lengths.add(text === undefined ? "missing" : splitWords(text).length);
+  return lengths.size > 1;
 }
 
 function withoutVarying(text: TextAtPlace, varying: ReadonlySet<string>): TextAtPlace {
   return text === undefined ? undefined : joinSharedWords(splitWords(text), varying);
 }
 
-function variesWholly(text: TextAtPlace): boolean {
+/** Whether each word of a text varies: `… …`. */
+function isAllVarying(text: TextAtPlace): boolean {
   return text !== undefined && /^[…\s]+$/.test(text);
 }
 
+/** Whether no word of a text varies. */
 function isConstant(text: TextAtPlace): boolean {
   return text !== undefined && !text.includes("…");
 }

@@ -8,9 +8,9 @@ export interface Contrast {
   readonly place: ResponsePlace;
   readonly cause: PromisedOutcomeId;
   readonly baseline: PromisedOutcomeId;
-  /** The texts of the two there, with `…` for words that vary. */
-  readonly found: TextAtPlace;
-  readonly expected: TextAtPlace;
+  /** The texts of both at the place, with `…` for words that vary. */
+  readonly textOfCause: TextAtPlace;
+  readonly textOfBaseline: TextAtPlace;
   /** Whether one of the two does not have the place. */
   readonly isMissing: boolean;
 }
@@ -22,33 +22,42 @@ export function findContrasts({ rows }: RejectionTable): Contrast[] {
     const baseline = chooseBaseline(row);
     if (baseline === undefined) continue;
     for (const cell of row.cells) {
-      if (cell !== baseline) contrasts.push(...contrastOf(row.place, cell, baseline));
+      if (cell === baseline) continue;
+      const contrast = contrastAt(row.place, cell, baseline);
+      if (contrast !== undefined) contrasts.push(contrast);
     }
   }
   return contrasts;
 }
 
 /** Returns the contrasts that are still there, with the 401s that came since. The baseline of each stays. */
-export function findAgain(contrasts: readonly Contrast[], { rows }: RejectionTable): Contrast[] {
+export function findRemaining(contrasts: readonly Contrast[], { rows }: RejectionTable): Contrast[] {
   const rowsById = new Map(rows.map((row) => [placeId(row.place), row]));
-  const again: Contrast[] = [];
+  const remaining: Contrast[] = [];
   for (const { place, cause, baseline } of contrasts) {
     const cells = rowsById.get(placeId(place))?.cells ?? [];
     const cellOfCause = cells.find((cell) => cell.cause === cause);
     const cellOfBaseline = cells.find((cell) => cell.cause === baseline);
     if (cellOfCause === undefined || cellOfBaseline === undefined) continue;
-    again.push(...contrastOf(place, cellOfCause, cellOfBaseline));
+    const contrast = contrastAt(place, cellOfCause, cellOfBaseline);
+    if (contrast !== undefined) remaining.push(contrast);
   }
-  return again;
+  return remaining;
 }
 
-/** The contrast of two causes at a place; none if they agree, or nobody can tell. */
-function contrastOf(place: ResponsePlace, ofCause: CauseCell, ofBaseline: CauseCell): Contrast[] {
+/** Returns the contrast of two causes at a place; `undefined` if they agree, or nobody can tell. */
+function contrastAt(place: ResponsePlace, ofCause: CauseCell, ofBaseline: CauseCell): Contrast | undefined {
   const comparison = compareTexts(ofCause.texts, ofBaseline.texts);
-  if (comparison.kind !== "differs") return [];
-  const { found, expected } = comparison;
-  const isMissing = found === undefined || expected === undefined;
-  return [{ place, cause: ofCause.cause, baseline: ofBaseline.cause, found, expected, isMissing }];
+  if (comparison.kind !== "differs") return undefined;
+  const { textOfCause, textOfBaseline } = comparison;
+  return {
+    place,
+    cause: ofCause.cause,
+    baseline: ofBaseline.cause,
+    textOfCause,
+    textOfBaseline,
+    isMissing: textOfCause === undefined || textOfBaseline === undefined,
+  };
 }
 
 /**
@@ -56,15 +65,15 @@ function contrastOf(place: ResponsePlace, ofCause: CauseCell, ofBaseline: CauseC
  * second one is the baseline.
  */
 export function chooseBaseline({ cells }: PlaceRow): CauseCell | undefined {
-  const [first, second, ...others] = cells;
-  // Of two causes, nobody knows which one is the odd one.
-  if (first === undefined || second === undefined || others.length === 0) return first;
+  const [first, second, ...later] = cells;
+  // Of two causes, nobody knows which is the odd one.
+  if (first === undefined || second === undefined || later.length === 0) return first;
 
-  const areOthersAlike = others.every((other) => !isDifferent(other, second));
-  const isFirstOdd = [second, ...others].every((other) => isDifferent(other, first));
-  return areOthersAlike && isFirstOdd ? second : first;
+  const isSecondLikeLater = !later.some((cell) => isDifferent(cell, second));
+  const isFirstOdd = [second, ...later].every((cell) => isDifferent(cell, first));
+  return isSecondLikeLater && isFirstOdd ? second : first;
 }
 
-function isDifferent(one: CauseCell, other: CauseCell): boolean {
-  return compareTexts(one.texts, other.texts).kind === "differs";
+function isDifferent(left: CauseCell, right: CauseCell): boolean {
+  return compareTexts(left.texts, right.texts).kind === "differs";
 }

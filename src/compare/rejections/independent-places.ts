@@ -1,46 +1,40 @@
-import { placeId, type ResponsePlace } from "./places.js";
-
-/** A place whose texts differ between responses. */
-export interface DifferingPlace {
-  readonly place: ResponsePlace;
-  /** Whether one of the responses does not have it. */
-  readonly isMissing: boolean;
-}
+import { type DifferingPlace, placeId, type ResponsePlace } from "./places.js";
 
 /** Headers that follow from the body. */
 const headersOfBody = new Set(["content-length", "etag"]);
 
-/** Leaves out the places that differ only because another one of them does. */
+/** Leaves out the places that differ only because another of the places does. */
 export function independentPlaces<Differing extends DifferingPlace>(
   places: readonly Differing[],
 ): Differing[] {
-  const missing = new Set<string>();
-  const parentsOfMissing = new Set<string>();
-  let isHeaderMissing = false;
-  let isMemberDifferent = false;
-  let isBodyDifferent = false;
-  for (const { place, isMissing } of places) {
-    if (place.kind === "member") isMemberDifferent = true;
-    if (place.kind === "body") isBodyDifferent = true;
-    if (!isMissing) continue;
-    missing.add(placeId(place));
-    if (place.parent !== undefined) parentsOfMissing.add(placeId(place.parent));
-    if (place.kind === "header") isHeaderMissing = true;
-  }
+  const kinds = new Set(places.map(({ place }) => place.kind));
+  const missing = places.filter(({ isMissing }) => isMissing).map(({ place }) => place);
+  const missingIds = new Set(missing.map(placeId));
+  const idsOfParents = new Set<string>();
+  for (const { parent } of missing) if (parent !== undefined) idsOfParents.add(placeId(parent));
 
-  return places.filter(({ place }) => {
-    const { kind, name, parent } = place;
+  const independent: Differing[] = [];
+  for (const differing of places) {
+    const { place } = differing;
     // The text of the body has its members.
-    if (kind === "body") return !isMemberDifferent;
-    // The names of the headers follow from a header that is missing. Their order can differ by itself.
-    if (kind === "header_names") return !isHeaderMissing;
-    if (kind === "header" && headersOfBody.has(name.toLowerCase())) {
-      return !isMemberDifferent && !isBodyDifferent;
-    }
+    if (place.kind === "body" && kinds.has("member")) continue;
+    if (isHeaderOfBody(place) && (kinds.has("member") || kinds.has("body"))) continue;
 
-    // A member of a missing mapping is missing, too, and so is a parameter of a missing header.
-    if (parent !== undefined && missing.has(placeId(parent))) return false;
-    // The text of a parent is the names of what is in it: it differs because one of these is missing.
-    return missing.has(placeId(place)) || !parentsOfMissing.has(placeId(place));
-  });
+    // The names of all headers do not have that of a missing header.
+    const isHeaderMissing = missing.some(({ kind }) => kind === "header");
+    if (place.kind === "header_names" && isHeaderMissing) continue;
+
+    // With a mapping, its members are missing, and with a header, its parameters.
+    if (place.parent !== undefined && missingIds.has(placeId(place.parent))) continue;
+
+    // The text of a mapping or header with places in it is their names: it differs because one of them is missing.
+    const isThere = !missingIds.has(placeId(place));
+    if (isThere && idsOfParents.has(placeId(place))) continue;
+    independent.push(differing);
+  }
+  return independent;
+}
+
+function isHeaderOfBody({ kind, name }: ResponsePlace): boolean {
+  return kind === "header" && headersOfBody.has(name.toLowerCase());
 }

@@ -3,8 +3,8 @@ import type { ContractDifference } from "../differences/contract-difference.js";
 import { quoted, shownText } from "../response/describe.js";
 import type { TextAtPlace } from "./compare-texts.js";
 import type { Contrast } from "./contrasts.js";
-import { type DifferingPlace, independentPlaces } from "./independent-places.js";
-import type { ResponsePlace } from "./places.js";
+import { independentPlaces } from "./independent-places.js";
+import type { DifferingPlace, ResponsePlace } from "./places.js";
 import type { UnjudgedPlace } from "./unjudged-places.js";
 
 /** Returns the differences of each cause, without places that differ only because another one does. */
@@ -17,13 +17,19 @@ export function describeContrasts(contrasts: readonly Contrast[]): ContractDiffe
   return differences;
 }
 
-function describeContrast({ place, cause, baseline, found, expected }: Contrast): ContractDifference {
+function describeContrast({
+  place,
+  cause,
+  baseline,
+  textOfCause,
+  textOfBaseline,
+}: Contrast): ContractDifference {
   return {
     rules: ["R14"],
     outcome: cause,
     at: shownText(place.name),
-    expected: `${describeText(place, expected)}, as for ${baseline}`,
-    found: describeText(place, found),
+    expected: `${describeText(place, textOfBaseline)}, as for ${baseline}`,
+    found: describeText(place, textOfCause),
   };
 }
 

@@ -5,7 +5,7 @@ import { planTurn, turns } from "./turns.js";
 
 const contrastOf = (cause: PromisedOutcomeId, baseline: PromisedOutcomeId = "401.unknown"): Contrast => {
   const place = { kind: "header", name: "X-Reason" } as const;
-  return { place, cause, baseline, found: "a", expected: "b", isMissing: false };
+  return { place, cause, baseline, textOfCause: "a", textOfBaseline: "b", isMissing: false };
 };
 
 const suspects: readonly PromisedOutcomeId[] = [
@@ -50,7 +50,7 @@ test("R14 of nodes in turn, no single one responds to each request of a suspect,
 
 test("R14 each baseline comes twice in a row, so that a balancer that alternates gives it both nodes", () => {
   const contrasts = [contrastOf("401.unknown", "401.malformed"), contrastOf("401.revoked")];
-  expect(planTurn({ more: 0, order: "forward" }, contrasts)).toEqual([
+  expect(planTurn({ moreFirstBaselines: 0, order: "forward" }, contrasts)).toEqual([
     ...["401.malformed", "401.unknown", "401.malformed", "401.unknown"],
     ...["401.unknown", "401.revoked"],
     ...["401.malformed", "401.unknown"],

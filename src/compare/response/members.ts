@@ -3,6 +3,7 @@ import type { JsonBody } from "./redacted-response.js";
 
 export const perMinutePath = ["data", "limits", "per_minute"] as const;
 export const perDayPath = ["data", "limits", "per_day"] as const;
+export const organizationIdPath = ["data", "organization", "id"] as const;
 export const todayPath = ["data", "usage", "today"] as const;
 
 /** Returns a member of the body; `undefined` if it is missing. */

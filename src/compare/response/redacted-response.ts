@@ -41,12 +41,12 @@ export function readResponse(raw: RawResponse, redact: RedactKeys): RedactedResp
     text: redactedText,
     json: redactedJson,
     numbers: new Map(numbersInOtherForm(redactedJson, numbersAsStrings, [])),
-    hasKeyAt: findKeys(raw, text, json, redact),
+    hasKeyAt: placesWithKey(raw, text, json, redact),
   };
 }
 
 /** Returns the places that have a key before it is removed, each once, even if a header is there twice. */
-function findKeys(
+function placesWithKey(
   { reason, headers }: RawResponse,
   text: string | undefined,
   json: unknown,

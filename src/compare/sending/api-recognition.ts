@@ -18,8 +18,16 @@ export type Recognition =
   | { readonly kind: "may_be_the_api" }
   | { readonly kind: "not_the_api"; readonly message: string };
 
+/** What responds in place of the API: what was seen of it, and what to do, or what it may be. */
+interface Stranger {
+  readonly kind: "stranger";
+  readonly sign: string;
+  readonly hint: string;
+}
+
 const mayBeTheApi: Recognition = { kind: "may_be_the_api" };
 
+/** `Basic realm="proxy"`, also after another challenge and a comma. */
 const passwordScheme = /(?:^|,) *(?:basic|digest|negotiate|ntlm)\b/i;
 
 /** Recognizes the API in the response to the first request, which has no key. */
@@ -33,52 +41,60 @@ export function recognizeApi(reply: RedactedResponse | NoResponse, url: string, 
     return { kind: "not_the_api", message: `Failed to reach ${url}: ${reply.found}. ${hint}` };
   }
 
-  const { status } = reply;
+  const responder = recognizeResponder(reply);
+  return responder.kind === "stranger" ? notTheApi(url, responder) : mayBeTheApi;
+}
+
+/** Recognizes who has responded. The first sign counts: it tells most of what responds. */
+function recognizeResponder(response: RedactedResponse): Stranger | { readonly kind: "may_be_the_api" } {
+  const { status, json } = response;
   if (status >= 300 && status < 400) {
-    const location = headerOf(reply, "location");
-    const to = location === undefined ? "" : ` to ${describeTarget(location)}`;
-    return notTheApi(
-      url,
-      `it redirects${to} (${status}), which is not followed`,
+    const location = headerOf(response, "location");
+    const target = location === undefined ? "" : ` to ${describeTarget(location)}`;
+    return stranger(
+      `it redirects${target} (${status}), which is not followed`,
       "Give the address of the API itself; if a proxy or captive portal redirects, sign in there first.",
     );
   }
   if (status === 429 || status === 503) {
-    return notTheApi(
-      url,
-      `a request without a key gets ${describeUnexpected(reply)}`,
+    return stranger(
+      `a request without a key gets ${describeUnexpected(response)}`,
       "It may be a lock or a limiter of this address, perhaps after an earlier comparison. Try again later.",
     );
   }
-  if (isHtml(reply)) {
-    return notTheApi(
-      url,
+  if (isHtml(response)) {
+    return stranger(
       `it returns an HTML page (${status}), not JSON`,
       "A gateway without a backend, a proxy, a captive portal, another web site or a lock responds like this.",
     );
   }
   if (status === 404) {
-    return notTheApi(
-      url,
+    return stranger(
       "there is nothing at this path (404)",
       "The base URL is the part before /v1/relying-party/me.",
     );
   }
-  const challenge = headerOf(reply, "www-authenticate") ?? "";
-  if (reply.json === undefined && passwordScheme.test(challenge)) {
-    return notTheApi(
-      url,
+  const challenge = headerOf(response, "www-authenticate") ?? "";
+  if (json === undefined && passwordScheme.test(challenge)) {
+    return stranger(
       `it asks for a password (${status}, WWW-Authenticate: ${quoted(challenge)})`,
       "A proxy, or a gateway in front of the API, responds like this.",
     );
   }
 
-  if (isLikeTheApi(reply)) return mayBeTheApi;
-  return notTheApi(
-    url,
-    `a request without a key gets ${describeUnexpected(reply)}`,
+  if (isLikeTheApi(response)) return { kind: "may_be_the_api" };
+  return stranger(
+    `a request without a key gets ${describeUnexpected(response)}`,
     "The API responds with 401 and JSON.",
   );
+}
+
+function stranger(sign: string, hint: string): Stranger {
+  return { kind: "stranger", sign, hint };
+}
+
+function notTheApi(url: string, { sign, hint }: Stranger): Recognition {
+  return { kind: "not_the_api", message: `Failed to compare ${url}: ${sign}. ${hint} No key was sent.` };
 }
 
 /** Finds the variable with the proxy that other clients would use for this URL. */
@@ -90,11 +106,7 @@ function findProxyVariable(url: string, env: Variables): string | undefined {
   return names.find((name) => env[name]);
 }
 
-function notTheApi(url: string, found: string, hint: string): Recognition {
-  return { kind: "not_the_api", message: `Failed to compare ${url}: ${found}. ${hint} No key was sent.` };
-}
-
-/** A 401 in another form is a difference, unless it is a document. Some gateways send a 403 with JSON. */
+/** A 401 in another form is a difference, unless it is a document, such as `<error>`. Some gateways send a 403 with JSON. */
 function isLikeTheApi({ status, text, json }: RedactedResponse): boolean {
   if (status === 401) return text !== undefined && !/^\s*</.test(text);
   return status === 403 && isMapping(json);
@@ -107,12 +119,14 @@ function isLikeTheApi({ status, text, json }: RedactedResponse): boolean {
 export function recognizeApiInAll(attempts: readonly Attempt[], url: string): Recognition {
   const [first] = attempts;
   if (first?.response === undefined || attempts.some(isOfTheApi)) return mayBeTheApi;
-  const found = `${pluralize(attempts.length, "request")} without a working key got no 401 and no error.code, but ${describeUnexpected(first.response)}`;
-  return notTheApi(
-    url,
-    found,
+
+  const requests = pluralize(attempts.length, "request");
+  const got = describeUnexpected(first.response);
+  const responder = stranger(
+    `${requests} without a working key got no 401 and no error.code, but ${got}`,
     "There may be nothing at this path: the base URL is the part before /v1/relying-party/me.",
   );
+  return notTheApi(url, responder);
 }
 
 function isOfTheApi({ response }: Attempt): boolean {

@@ -13,12 +13,17 @@ export interface AttemptRequest {
 /** A control: without a key, no key's limit can be the reason for a 429. */
 export const withoutKey: AttemptRequest = { outcome: "401.missing" };
 
-/** A request for an outcome, and what came of it. */
-export interface Attempt extends AttemptRequest {
-  /** Its number among the requests for its outcome, from 1. */
-  readonly nth: number;
+/** A request that was sent. */
+export interface TimedRequest extends AttemptRequest {
   /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
   readonly sentAt: number;
+}
+
+/** A request for an outcome, and what came of it. */
+export interface Attempt extends TimedRequest {
+  /** Its number among the requests for its outcome, from 1. */
+  readonly nth: number;
+  /** On the same clock as `sentAt`. */
   readonly receivedAt: number;
   readonly response?: RedactedResponse;
   /** Why there is no response. */

@@ -1,7 +1,6 @@
 import { pluralize } from "../../report/plain-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
-import { isLimit } from "../contract/keys-of-outcomes.js";
 import { describeKind } from "../response/describe.js";
 import { describeMember } from "../response/describe-response.js";
 import {
@@ -13,9 +12,13 @@ import {
   wholeNumberIn,
 } from "../response/members.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
-import { type Attempt, type AttemptRequest, type Evidence, isPermitted } from "./attempt.js";
-
-type TimedRequest = AttemptRequest & Pick<Attempt, "sentAt">;
+import {
+  type Attempt,
+  type AttemptRequest,
+  type Evidence,
+  isPermitted,
+  type TimedRequest,
+} from "./attempt.js";
 
 const counts: Evidence = { kind: "counts" };
 
@@ -30,7 +33,7 @@ export function weighResponse(
   return counts;
 }
 
-/** A 200 can be no difference, although the key should have been rejected. */
+/** A 200 may be right, although the key should have been rejected. */
 function weighSuccess({ outcome }: AttemptRequest, response: RedactedResponse): Evidence {
   // Responses do not show the required scope, so there may be none.
   if (outcome === "403.insufficient_scope") {
@@ -39,22 +42,29 @@ function weighSuccess({ outcome }: AttemptRequest, response: RedactedResponse): 
   if (outcome === "429.per_minute") return { kind: "permitted", why: "the key is not at its limit" };
   if (outcome !== "429.per_day") return counts;
 
-  const { today, perDay } = readDay(response);
-  if (today === undefined || perDay === undefined) {
+  const use = readDayUse(response);
+  if (use === undefined) {
     const limit = describeMember(response, perDayPath);
     const usage = describeKind(memberIn(response, todayPath));
     return { kind: "permitted", why: `its response has ${limit} in per_day, and ${usage} in usage.today` };
   }
   // A key above its limit should have got 429: the 200 is judged.
-  if (today > perDay) return counts;
+  if (use.today > use.perDay) return counts;
   const limit = numberText(response, perDayPath);
   return { kind: "permitted", why: `the key is not at its limit of ${limit} in a day` };
 }
 
-/** The key's requests of the day and their limit; `undefined` for what is not a whole number. */
-function readDay(response: RedactedResponse) {
+/** A key's requests of the day, and their limit. */
+interface DayUse {
+  readonly today: number;
+  readonly perDay: number;
+}
+
+/** Reads the use of the day from a 200; `undefined` if one of its numbers is not there, or not a whole number. */
+function readDayUse(response: RedactedResponse): DayUse | undefined {
   const today = wholeNumberIn(response, todayPath);
   const perDay = wholeNumberIn(response, perDayPath);
+  if (today === undefined || perDay === undefined) return undefined;
   return { today, perDay };
 }
 
@@ -66,9 +76,9 @@ function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidenc
   const last = successes.at(-1)?.response;
   if (last === undefined) return weighLimitAtFirst(request, earlier);
 
-  // It is the key's own if the key has used up the limit of this outcome.
-  const { today, perDay } = readDay(last);
-  const isDayUsedUp = today !== undefined && perDay !== undefined && today >= perDay;
+  // The 429 is the key's own if the key has used up the limit of this outcome.
+  const use = readDayUse(last);
+  const isDayUsedUp = use !== undefined && use.today >= use.perDay;
   if (outcome === "429.per_day" && isDayUsedUp) return counts;
 
   const perMinute = wholeNumberIn(last, perMinutePath);
@@ -82,14 +92,17 @@ function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidenc
   return { kind: "another_limit", why };
 }
 
-/** Weighs the 429 of a key that has had no 200: its limits are not known. */
+/** Weighs the 429 to a key that has had no 200: its limits are not known. */
 function weighLimitAtFirst({ outcome }: AttemptRequest, earlier: readonly Attempt[]): Evidence {
-  // By the name of its variable, the key is at its limit: the 429 is judged.
-  if (isLimit(outcome)) return counts;
   const before = `after ${pluralize(earlier.length, "request")}`;
-  const isRejected = outcomeRow(outcome).status !== 200;
-  if (isRejected) return { kind: "another_limit", why: `${before}; a rejected key has no limits` };
-
-  // An earlier comparison may have used up its minute.
-  return { kind: "used_up", why: `${before}, the first one with this key` };
+  switch (outcomeRow(outcome).status) {
+    case 429:
+      // By the name of its variable, the key is at its limit: the 429 is judged.
+      return counts;
+    case 200:
+      // An earlier comparison may have used up the minute of the key.
+      return { kind: "used_up", why: `${before}, the first one with this key` };
+    default:
+      return { kind: "another_limit", why: `${before}; a rejected key has no limits` };
+  }
 }

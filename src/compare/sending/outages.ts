@@ -6,14 +6,14 @@ import { type Attempt, describeAttempt } from "./attempt.js";
 import type { Ending } from "./endings.js";
 
 // An outage, or a lock of the address or of a key, is no broken rule: it ends a comparison. A 401 is what rejected keys should
-// get, so only a 401 to a key that has worked shows a lock. Other responses are of three kinds.
+// get, so only a 401 to a key that has worked shows a lock. Other responses have one of three forms.
 
 /**
  * - `foreign`: no outcome of the contract has a response of this form
  * - `another_403`: a 403 that its outcome does not have; a lock could send it
  * - `of_the_contract`: neither
  */
-type ResponseKind = "foreign" | "another_403" | "of_the_contract";
+type ResponseForm = "foreign" | "another_403" | "of_the_contract";
 
 const promisedStatuses = new Set<number>(
   outcomes.filter(({ promised }) => promised).map(({ status }) => status),
@@ -60,16 +60,16 @@ function shouldGet200({ outcome, apiKey }: Attempt, attempts: readonly Attempt[]
 
 /** Whether an outage or a lock may have sent the latest response. */
 function isSuspicious(latest: Attempt, before: Attempt, hasKeyWorked: boolean): boolean {
-  const kind = responseKind(latest);
-  const kindBefore = responseKind(before);
-  if (kind === "of_the_contract") return false;
+  const form = responseForm(latest);
+  const formBefore = responseForm(before);
+  if (form === "of_the_contract") return false;
   if (hasKeyWorked) return true;
-  if (kind === "foreign" && kindBefore === "foreign") return true;
+  if (form === "foreign" && formBefore === "foreign") return true;
   // Two 403s must be alike: otherwise, each can have a reason of its own.
-  return kindBefore !== "of_the_contract" && describeAttempt(latest) === describeAttempt(before);
+  return formBefore !== "of_the_contract" && describeAttempt(latest) === describeAttempt(before);
 }
 
-function responseKind({ outcome, response, evidence }: Attempt): ResponseKind {
+function responseForm({ outcome, response, evidence }: Attempt): ResponseForm {
   if (response === undefined || isHtml(response)) return "foreign";
   if (!promisedStatuses.has(response.status)) return "foreign";
   if (response.status === 200 && response.json === undefined) return "foreign";
@@ -95,10 +95,10 @@ export function collectOutage(attempts: readonly Attempt[], ending: Ending): Att
   }
 
   // The API's own response is neither foreign nor like the 403s that ended the comparison.
-  const suspicious = attempts.slice(-2).filter((attempt) => responseKind(attempt) !== "of_the_contract");
+  const suspicious = attempts.slice(-2).filter((attempt) => responseForm(attempt) !== "of_the_contract");
   const suspiciousWords = new Set(suspicious.map(describeAttempt));
   const lastOfApi = attempts.findLastIndex((attempt) => {
-    return responseKind(attempt) !== "foreign" && !suspiciousWords.has(describeAttempt(attempt));
+    return responseForm(attempt) !== "foreign" && !suspiciousWords.has(describeAttempt(attempt));
   });
   return attempts.slice(lastOfApi + 1);
 }

@@ -233,10 +233,10 @@ export function activeKeysIn(
   now: number,
 ): number {
   // Made at the first look, because most organizations never get another key.
-  owner.unended ??= new Set(owner.keys);
+  owner.workingKeys ??= new Set(owner.keys);
   let active = 0;
-  removeEnded(owner.unended, now);
-  for (const { key } of owner.unended) {
+  removeEnded(owner.workingKeys, now);
+  for (const { key } of owner.workingKeys) {
     if (key.environment !== environment) continue;
     if (countsAsActive(keyStateAt(key, now), assumptions)) active += 1;
   }

@@ -9,13 +9,8 @@ import type { ControlBody } from "../../scenario/format/inputs.js";
 import { camelCase } from "../../schema/json.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
-import {
-  type ActionResult,
-  actionDifferences,
-  type Initiator,
-  type StepAction,
-  type Timeline,
-} from "../step-results.js";
+import { type ActionResult, actionDifferences, type Initiator, type StepAction } from "../step-results.js";
+import type { Timeline } from "../timeline.js";
 import type { ClockView, OrganizationView } from "../view-shapes.js";
 import { viewClock, viewOrganization } from "../views.js";
 import { assumptionNames, changeAssumptions } from "./assumption-operations.js";

@@ -23,9 +23,10 @@ interface SeenValue {
   readonly from: readonly string[];
 }
 
-/** What the readers read of a response: its challenge is without words that vary. */
+/** What the readers read of a response, or of the one that `key-states` has in its place. */
 interface ReadResponse {
   readonly response: Pick<RedactedResponse, "headers" | "json" | "numbers">;
+  /** The challenge of the response without the words that vary. */
   readonly challenge: string;
 }
 
@@ -33,9 +34,9 @@ interface ReadResponse {
 const readers: Readonly<Record<string, (read: ReadResponse) => string | undefined>> = {
   per_minute: ({ response }) => readKeyLimit(response, perMinutePath),
   per_day: ({ response }) => readKeyLimit(response, perDayPath),
-  scopes: ({ response }) => readScopeList(response),
+  scopes: readScopeList,
   challenge: readChallengeText,
-  details: ({ response }) => readDetailNames(response),
+  details: readDetailNames,
 };
 
 /** The refs of the keys in `key-states` that show the outcomes; `active` shows all others. */
@@ -46,33 +47,52 @@ const refsInKeyStates: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
   "200.replacement": "replacement",
 };
 
-interface SeenReading {
+/** A response of the service, and the one that `key-states` has for its outcome. */
+interface ComparedResponse {
   readonly attempt: CompletedAttempt;
-  /** `undefined` if it is the one of `key-states`, or none. */
-  readonly value: string | undefined;
+  readonly ofService: ReadResponse;
+  readonly ofKeyStates: ReadResponse;
 }
 
 /** Returns what the 200s and 401s show, and those of `key-states` do not. */
 export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): ValuesUnlikeKeyStates {
   const challenges = stableChallenges(attempts);
-  const compared = [];
+  const compared: ComparedResponse[] = [];
   for (const attempt of attempts) {
     const { outcome, response } = attempt;
     if (response.status !== 200 && response.status !== 401) continue;
-    const responseToRead = { response, challenge: challenges.get(attempt) ?? "" };
-    compared.push({ attempt, read: responseToRead, usual: responseOfKeyStates(outcome) });
+    const ofService = { response, challenge: challenges.get(attempt) ?? "" };
+    compared.push({ attempt, ofService, ofKeyStates: responseOfKeyStates(outcome) });
   }
 
-  const seenValues: Record<string, readonly SeenValue[]> = {};
-  for (const [name, reader] of Object.entries(readers)) {
-    const readings = compared.map(({ attempt, read, usual }): SeenReading => {
-      const value = reader(read);
-      return { attempt, value: value === reader(usual) ? undefined : value };
-    });
-    const values = distinctValues(readings);
-    if (values.length > 0) seenValues[name] = values;
+  const valuesByName: Record<string, readonly SeenValue[]> = {};
+  for (const [name, read] of Object.entries(readers)) {
+    const values = readUnlike(compared, read);
+    if (values.length > 0) valuesByName[name] = values;
   }
-  return seenValues;
+  return valuesByName;
+}
+
+/** Reads one value in each response, and returns those that `key-states` does not have. */
+function readUnlike(
+  compared: readonly ComparedResponse[],
+  read: (response: ReadResponse) => string | undefined,
+): SeenValue[] {
+  const attemptsByValue = new Map<string, CompletedAttempt[]>();
+  for (const { attempt, ofService, ofKeyStates } of compared) {
+    const value = read(ofService);
+    if (value === undefined || value === read(ofKeyStates)) continue;
+    const ofValue = attemptsByValue.get(value) ?? [];
+    ofValue.push(attempt);
+    attemptsByValue.set(value, ofValue);
+  }
+
+  const allAttempts = compared.map(({ attempt }) => attempt);
+  const values: SeenValue[] = [];
+  for (const [value, ofValue] of attemptsByValue) {
+    values.push({ value, from: listOutcomes(ofValue, allAttempts) });
+  }
+  return values;
 }
 
 /** The response of `key-states` with this outcome, as far as it is read here. */
@@ -87,21 +107,11 @@ function responseOfKeyStates(outcome: PromisedOutcomeId): ReadResponse {
   return { response: { headers: [[name, challenge]], json, numbers: new Map() }, challenge };
 }
 
-function distinctValues(readings: readonly SeenReading[]): SeenValue[] {
-  const values: SeenValue[] = [];
-  for (const value of new Set(readings.map((reading) => reading.value))) {
-    if (value === undefined) continue;
-    const ofValue = readings.filter((reading) => reading.value === value);
-    values.push({ value, from: listOutcomes(ofValue, readings) });
-  }
-  return values;
-}
-
 function readKeyLimit(response: ReadResponse["response"], path: readonly string[]): string | undefined {
   return typeof memberIn(response, path) === "number" ? numberText(response, path) : undefined;
 }
 
-function readScopeList(response: ReadResponse["response"]): string | undefined {
+function readScopeList({ response }: ReadResponse): string | undefined {
   const scopes = memberIn(response, ["data", "scopes"]);
   if (!Array.isArray(scopes)) return undefined;
   const sorted = scopes.map(String).sort();
@@ -113,8 +123,8 @@ function readChallengeText({ response, challenge }: ReadResponse): string | unde
   return quoted(challenge);
 }
 
-/** Without the values of its members, which may be other ones each time. */
-function readDetailNames(response: ReadResponse["response"]): string | undefined {
+/** The names of the details without their values, which may be other ones each time. */
+function readDetailNames({ response }: ReadResponse): string | undefined {
   const details = memberIn(response, ["error", "details"]);
   if (details === undefined) return undefined;
   return isMapping(details) ? shownText(Object.keys(details).join(", ")) : describeValue(details);
