@@ -1,18 +1,34 @@
-import { accessSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
 
 // O_NONBLOCK does not wait for the reader of a pipe.
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
-/** Writes a whole file or nothing. Keeps links; writes into devices, pipes and files with several links. A failure leaves no draft behind. */
-export function writeFileAtomically(file: string, text: string | Uint8Array, mode: number): void {
+/**
+ * Writes a whole file or nothing. A new file gets `modeOfNew`; one that exists keeps its mode and its links. Devices, pipes and
+ * files with several links are written into. A failure leaves no draft behind.
+ */
+export function writeFileAtomically(file: string, text: string | Uint8Array, modeOfNew: number): void {
   const stats = statSync(file, { throwIfNoEntry: false });
-  const isSpecial = stats !== undefined && !stats.isFile();
-  const hasMoreLinks = stats !== undefined && stats.nlink > 1;
-  if (isSpecial) writeInto(file, text, 0);
-  else if (hasMoreLinks) writeInto(file, text, O_TRUNC);
-  else replaceFile(resolveLinks(file), [text], mode);
+  if (stats === undefined) {
+    replaceFile(resolveLinks(file), [text], modeOfNew);
+    return;
+  }
+  if (!stats.isFile()) {
+    writeInto(file, text, 0);
+    return;
+  }
+  if (stats.nlink > 1) {
+    writeInto(file, text, O_TRUNC);
+    return;
+  }
+
+  const target = resolveLinks(file);
+  const mode = stats.mode & 0o777;
+  replaceFile(target, [text], mode);
+  // The mask of this process, which narrows the mode of the replacement, does not apply to the user's file.
+  chmodSync(target, mode);
 }
 
 /** Writes into a device, a pipe or a file without replacing it. */

@@ -250,10 +250,11 @@ function sendingInWords(ref: string, method: string, path: string): string {
 
 /** Whether a fault fires on no later request: chance excludes it, or each of its requests has come. */
 function isUsedUp(fault: ActiveFault): boolean {
-  const { probability, requests } = fault.when;
+  const { probability, requests, every = 1 } = fault.when;
   if (probability === 0) return true;
   if (requests === undefined) return false;
-  return requests.every((number) => number <= fault.matched);
+  const isComing = requests.some((number) => number > fault.matched && number % every === 0);
+  return !isComing;
 }
 
 /** Whether a fault fires on each request that it matches. */

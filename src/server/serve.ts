@@ -238,7 +238,7 @@ async function listenOn(server: AnyServer, options: ServeOptions & Hosting): Pro
 /** The error for a port in use, with the program that uses it, and how to stop that if it is a sandbox. */
 async function addressInUse(port: number, host: string, program: string): Promise<SandboxError> {
   // Most starts find their port free, so they do not load the client.
-  const { findListener } = await import("../node/clients/control-client.js");
+  const { findListener } = await import("../node/clients/find-listener.js");
   const listener = await findListener(`${hostToConnectTo(host)}:${port}`);
 
   const inUse = `Port ${port} on ${host} is in use by`;

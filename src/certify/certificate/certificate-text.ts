@@ -6,7 +6,8 @@ import { type Check, nameOf, statusOfRejection } from "../checks/check.js";
 import type { Finding, JudgedCheck, Note, Reason } from "../checks/judgment.js";
 import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
 import { againLine, type Program } from "./again-line.js";
-import { type CertifyResult, conclusionLine, failedWithoutProblem } from "./certificate.js";
+import type { CertifyResult } from "./certificate.js";
+import { conclusionLine, failedWithoutProblem } from "./conclusion.js";
 
 /** A fix and its command share a line that is no longer. */
 const width = 100;

@@ -1,7 +1,7 @@
 import { keyVariable } from "../../rules/api-key.js";
 import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
-import { isAnswerWanted, isNoticed, runFirstWrongAnswer } from "../answers.js";
+import { isAnswerWanted, runFirstWrongAnswer } from "../answers.js";
 import { nameOf } from "../checks/check.js";
 import {
   countingEvidence,
@@ -15,21 +15,23 @@ import {
   notAllMade,
   nothingJudged,
   notJudged,
+  type ResultOfCheck,
   type RunEvidence,
   singleCheck,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
 import { againCommand } from "../client-runs/again-command.js";
-import type { ClientRun, KeyRequest, NotMade } from "../client-runs/client-run.js";
+import { type ClientRun, isNoticed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
+import { failuresNeeded, plainRunEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
-import { runVaried } from "../varied/varied.js";
-import { type LastRejection, minResent, shownTogether } from "./last-rejections.js";
+import { variedRunsThatHold } from "../varied/varied.js";
+import { type LastRejection, minResent, resultOfRejections } from "./last-rejections.js";
 import { firstExtraRequest, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import { nameOfKey, type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
-import { findDoubts } from "./resend-suspects.js";
+import { weighSuspects } from "./resend-suspects.js";
 import { commandThenFailed, onlyInSomeRuns, sentAgainBut, sentByOtherProcess } from "./resend-words.js";
-import { findSteadyKey, unnoticed } from "./steady-key.js";
+import { findSteadyKey, passesUnnoticed } from "./steady-key.js";
 
 // A resend is a request that must not come: with the same key, after a 401 or 403, or too soon after a 429 or 503. It is found without
 // looking into the client: a run rejects the last request with a key that each run sends equally often. A client that does right gives
@@ -38,12 +40,15 @@ import { findSteadyKey, unnoticed } from "./steady-key.js";
 // 2. Reject its last request with each kind of rejection, in run after run until they agree: the kind holds, or is a suspect.
 // 3. Exclude other reasons for the requests of suspects (resend-suspects.ts). What is left is a problem.
 
+/** In how many runs the next request must come in time before a kind with a time holds: more, if no other such kind would show jitter. */
+const minWaitsOfKind = 2;
+const minWaitsOfSingleKind = 3;
+
 /** Whether the client sends this key again after this kind of rejection. */
 interface Question {
   readonly runs: Runs;
   readonly key: SteadyKey;
   readonly resendKind: ResendKind;
-  /** In how many runs the next request must come in time: three if no other timed kind would show jitter. */
   readonly minWaits: 2 | 3;
 }
 
@@ -62,27 +67,26 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
 
 /** Judges all timed kinds, or all others. Those that fail are one problem. */
 async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind[]): Promise<Judgment> {
-  const minWaits = kinds.length === 1 ? 3 : 2;
+  const minWaits = kinds.length === 1 ? minWaitsOfSingleKind : minWaitsOfKind;
   const results = await Promise.all(
     kinds.map((resendKind) => judgeKind({ runs, key, resendKind, minWaits })),
   );
   const suspects = results.filter((result) => result.kind === "suspect");
-  const doubts = await findDoubts(runs, key, suspects);
+  const evidence = await weighSuspects(runs, key, suspects);
+  const proven = suspects.filter((suspect) => evidence.get(suspect)?.kind === "counts");
 
   const checks: JudgedCheck[] = [];
-  const proven: Suspect[] = [];
   for (const [at, result] of results.entries()) {
-    const { check } = kinds[at] as ResendKind;
-    if (result.kind !== "suspect") {
-      checks.push({ check, result });
-      continue;
-    }
-    const doubt = doubts.get(result);
-    checks.push({ check, result: doubt ?? failedResult });
-    if (doubt === undefined) proven.push(result);
+    const { check } = kinds[at] as ResendKind; // each kind has a result
+    if (result.kind === "suspect") checks.push({ check, result: resultOfSuspect(evidence.get(result)) });
+    else checks.push({ check, result });
   }
   const problems = proven.length === 0 ? [] : [resendProblem(proven, key, runs.plan)];
   return { checks, problems, notes: [] };
+}
+
+function resultOfSuspect(evidence: RunEvidence | undefined): ResultOfCheck {
+  return evidence?.kind === "not_judged" ? evidence : failedResult;
 }
 
 /** Rejects the last request in run after run, until they show something together. */
@@ -98,8 +102,7 @@ async function judgeKind(question: Question): Promise<Held | NotJudged | Suspect
     }
     rejections.push(rejection);
 
-    const shown = shownTogether(rejections, minWaits, runs.failuresNeeded);
-    switch (shown) {
+    switch (resultOfRejections(rejections, minWaits, failuresNeeded(runs.plan))) {
       case "one_more_run":
         break;
       case "held":
@@ -123,21 +126,19 @@ function requestsOf(rejections: readonly LastRejection[]): KeyRequest[] {
 }
 
 /** Rejects the last request with the key, in a run of its own. */
-async function rejectLastRequest({
-  runs,
-  key,
-  resendKind,
-}: Question): Promise<LastRejection | NotMade | NotJudged> {
+async function rejectLastRequest(question: Question): Promise<LastRejection | NotMade | NotJudged> {
+  const { runs, key, resendKind } = question;
   const { check, rejection, isTimed, responseWords } = resendKind;
   const wait = waitAfterRejection(resendKind);
-  const run = await runs.another(replacing(key, key.requestCount, rejection, check, wait));
+  const run = await runs.another(replacing(key, key.acceptedInPlain, rejection, check, wait));
 
   const followed = whatFollowed(run, key);
   if (followed.kind === "not_made" || followed.kind === "not_judged") return followed;
   if (followed.kind === "nothing") {
     if (isNoticed(followed.run)) return { kind: "gave_up" };
     const evidence = passEvidence(runs.plain, followed.run, "replaced");
-    return evidence.kind === "not_judged" ? evidence : notJudged(unnoticed(key, responseWords));
+    if (evidence.kind === "not_judged") return evidence;
+    return notJudged(passesUnnoticed(key, responseWords));
   }
 
   const { next, early } = followed;
@@ -158,7 +159,7 @@ async function confirmHeld(
 ): Promise<Held | NotJudged> {
   const { runs, key, resendKind } = question;
   if (rejections.some(({ kind }) => kind === "gave_up")) {
-    const evidence = await runs.repeatedFailureEvidence();
+    const evidence = await plainRunEvidence(runs);
     if (evidence.kind === "not_judged") return evidence;
   }
 
@@ -171,17 +172,17 @@ async function confirmHeld(
 
 /** Whether the runs that were made for other checks contradict that the client gives up after a 401 or 403. */
 async function evidenceOfOtherRuns(runs: Runs, key: SteadyKey, resendKind: ResendKind): Promise<RunEvidence> {
-  const ofVaried = await evidenceOfVariedRuns(runs, resendKind);
-  if (ofVaried.kind === "not_judged") return ofVaried;
+  const variedEvidence = await evidenceOfVariedRuns(runs, resendKind);
+  if (variedEvidence.kind === "not_judged") return variedEvidence;
   if (outcomeRow(resendKind.check.outcome).status !== 401) return countingEvidence;
   return evidenceOfWrongAnswers(runs, key, resendKind);
 }
 
 /** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
 async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
-  const { passed } = await runVaried(runs);
-  const inPlain = countRejected(runs.plain, resendKind);
-  const run = passed.find((varied) => countRejected(varied, resendKind) > inPlain);
+  const variedRuns = await variedRunsThatHold(runs);
+  const countInPlain = countRejected(runs.plain, resendKind);
+  const run = variedRuns.find((variedRun) => countRejected(variedRun, resendKind) > countInPlain);
   if (run === undefined) return countingEvidence;
   const { responseWords, whatToDo } = resendKind;
   const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;

@@ -9,7 +9,7 @@ import { keysInVariables, typicalKey } from "../../compare/contract/keys-of-outc
 import type { Comparison } from "../../compare/result.js";
 import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
-import { requireFile, resolveLinks } from "../../node/files/write-file.js";
+import { rejectEndlessFile, resolveLinks } from "../../node/files/write-file.js";
 import { isLoopbackHost } from "../../node/host-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -153,7 +153,7 @@ function requireLearned(path: string): void {
   accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
-  requireFile(stats);
+  rejectEndlessFile(stats);
   if (!isLearnedScenario(readFileSync(path, "utf8"))) throw new Error("compare did not write what is there");
 }
 

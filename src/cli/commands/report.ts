@@ -1,7 +1,7 @@
 import { lstatSync, promises } from "node:fs";
 import { extname, resolve } from "node:path";
 import { ControlClient } from "../../node/clients/control-client.js";
-import { readFailure, requireFile } from "../../node/files/write-file.js";
+import { readFailure, rejectEndlessFile } from "../../node/files/write-file.js";
 import { mergeReports } from "../../report/merge-reports.js";
 import { formats, reportFormats } from "../../report/render/layout.js";
 import { renderReport } from "../../report/report-layout.js";
@@ -129,6 +129,6 @@ async function readReport(file: string, io: Io): Promise<Report> {
 }
 
 async function readReportText(path: string): Promise<string> {
-  requireFile(await promises.stat(path));
+  rejectEndlessFile(await promises.stat(path));
   return promises.readFile(path, "utf8");
 }

@@ -11,7 +11,7 @@ import type { ScenarioPlaces } from "../../scenario/problems.js";
 import { withStory } from "../../scenario/stories.js";
 import { nearest, quoteFile } from "../../schema/words.js";
 import { readBundledScenario } from "../package-files.js";
-import { fileFailure, requireFile } from "./write-file.js";
+import { fileFailure, rejectEndlessFile } from "./write-file.js";
 
 /** A scenario with its places, which whoever runs it for long should not keep. */
 export interface OpenedScenario {
@@ -47,19 +47,25 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
   }
 
   const isStdin = stdin !== undefined;
-  const piped = isStdin ? await readStdin(nameOrFile, stdin as Readable, cwd, signal) : undefined;
+  const text = isStdin
+    ? await readStdin(nameOrFile, stdin as Readable, cwd, signal)
+    : readScenarioFile(nameOrFile, cwd);
 
-  const { text, load, files } = scenarioFiles(nameOrFile, cwd, piped);
+  const extended = new ExtendedFiles(cwd);
+  const load = (name: string, from = nameOrFile) => extended.read(name, from);
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
   const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
-  // The first of the files is the one that was named, which stdin has none of.
-  const ofStdin = isStdin && { files: files.slice(1), piped: text };
-  // With another file, its own text is not the whole scenario.
-  const whole = files.length === 1 && { text };
-  return {
-    loaded: { scenario, name: nameOrFile, files, ...ofStdin, ...whole },
-    places: async () => places,
+
+  const namedFiles = isStdin ? [] : [resolve(cwd, nameOrFile)];
+  const isWhole = extended.files.length === 0;
+  const loaded: LoadedScenario = {
+    scenario,
+    name: nameOrFile,
+    files: [...namedFiles, ...extended.files],
+    ...(isStdin && { piped: text }),
+    ...(isWhole && { text }),
   };
+  return { loaded, places: async () => places };
 }
 
 /** Opens a bundled scenario, which is in the program; only its places need its text. */
@@ -75,18 +81,27 @@ function openBundled(name: ScenarioName): OpenedScenario {
   };
 }
 
-/** The text of a scenario file, or a given one. `load` reads a file that it extends; `files` collects the absolute names of all. */
-export function scenarioFiles(nameOrFile: string, cwd: string, text?: string) {
-  const file = resolve(cwd, nameOrFile);
-  const files = [file];
-  const load = (name: string, from = nameOrFile) => {
-    // As in the files and on the command line, because messages show it.
-    const fileInMessages = isAbsolute(name) ? name : join(dirname(from), name);
-    const extended = resolve(cwd, fileInMessages);
-    files.push(extended);
-    return { text: readScenarioFile(extended, name, dirname(file)), file: fileInMessages };
-  };
-  return { text: text ?? readScenarioFile(file, nameOrFile, cwd), load, files };
+/** The files that a scenario extends: each one is read when the parser finds its name in another one. */
+class ExtendedFiles {
+  readonly #cwd: string;
+  readonly #files: string[] = [];
+
+  constructor(cwd: string) {
+    this.#cwd = cwd;
+  }
+
+  /** The absolute paths of the files that were asked for, in their order. */
+  get files(): readonly string[] {
+    return this.#files;
+  }
+
+  /** Reads the file that the file `from` extends by this name, which is relative to it. */
+  read(name: string, from: string): { readonly text: string; readonly file: string } {
+    // Messages show the file as the command line would name it.
+    const file = isAbsolute(name) ? name : join(dirname(from), name);
+    this.#files.push(resolve(this.#cwd, file));
+    return { text: readScenarioFile(name, resolve(this.#cwd, dirname(from))), file };
+  }
 }
 
 /** Reads a scenario from stdin. Throws `file_unreadable`. */
@@ -104,11 +119,12 @@ async function readStdin(
   }
 }
 
-/** Reads a scenario file. The parser rejects anything but text, and a file that is too large. */
-function readScenarioFile(file: string, name: string, folder: string): string {
+/** Reads a scenario file by its name in a folder. The parser rejects anything but text, and a file that is too large. */
+export function readScenarioFile(name: string, folder: string): string {
+  const file = resolve(folder, name);
   try {
     const stats = statSync(file);
-    requireFile(stats, "; use - for a scenario from stdin");
+    rejectEndlessFile(stats, "; use - for a scenario from stdin");
     // One byte more than allowed shows that a file is too large. The size of some files, such as those in /proc, is 0.
     const max = scenarioLimits.bytes + 1;
     const length = Math.min(max, stats.size || max);

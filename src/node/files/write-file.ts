@@ -77,14 +77,15 @@ function writeDraft(draft: string, parts: Iterable<string | Uint8Array>, mode: n
     // Each write costs as much as thousands of letters.
     let text = "";
     for (const part of parts) {
-      if (typeof part !== "string") {
-        writeFileSync(descriptor, part);
-        continue;
+      const isText = typeof part === "string";
+      if (isText) {
+        text += part;
+        if (text.length < writtenAtOnce) continue;
       }
-      text += part;
-      if (text.length < writtenAtOnce) continue;
-      writeFileSync(descriptor, text);
+      // The text that waits comes before the bytes.
+      if (text !== "") writeFileSync(descriptor, text);
       text = "";
+      if (!isText) writeFileSync(descriptor, part);
     }
     writeFileSync(descriptor, text);
   } finally {
@@ -138,8 +139,8 @@ export function fileFailure(error: unknown): string {
   return fileErrorWords[code ?? ""] ?? code ?? message;
 }
 
-/** Throws unless a read of the file ends: a read would wait for a pipe's writer, and no signal could end the process. */
-export function requireFile(stats: Stats, whatToDo = ""): void {
+/** Throws for a pipe or a device, whose read may never end: it would wait for a writer, and no signal could end the process. A folder passes, because its read fails. */
+export function rejectEndlessFile(stats: Stats, whatToDo = ""): void {
   if (stats.isFIFO()) throw new Error(`it is a pipe${whatToDo}`);
   if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
 }

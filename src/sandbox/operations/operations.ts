@@ -111,14 +111,14 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   const name = actionName(action);
   if (name === undefined) return nothingPerformed;
 
-  // The input of the operation: the step's fields but for who runs it, or its list of faults.
+  // An action is a mapping that also says who runs it: its other fields are the input. Only `faults` is a list, the input itself.
   const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
   const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
 
   const by: Initiator = { actor, isScripted: true, dueAt };
   try {
     const changed = operations[name](sandbox, input, by);
-    // Its operation returns the new assumptions, which no step shows.
+    // This operation returns the new assumptions, which no result of a step has.
     if (name === "assumptions") return nothingPerformed;
     return { ...nothingPerformed, ...changed };
   } catch (error) {
