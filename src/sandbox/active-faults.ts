@@ -199,6 +199,15 @@ function firesOn(when: FaultCondition, nth: number, chance: number): boolean {
   return probability === undefined || chance < probability;
 }
 
+/** Whether a fault fires on no later request: chance excludes it, or each of its requests has come. */
+export function isUsedUp(fault: ActiveFault): boolean {
+  const { probability, requests, every = 1 } = fault.when;
+  if (probability === 0) return true;
+  if (requests === undefined) return false;
+  const isComing = requests.some((number) => number > fault.matched && number % every === 0);
+  return !isComing;
+}
+
 /** Whether a fault chooses by its count. */
 function choosesByCount({ when }: ActiveFault): boolean {
   return when.every !== undefined || when.requests !== undefined;

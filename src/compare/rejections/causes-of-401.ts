@@ -24,7 +24,8 @@ import { findUnjudgedPlaces, type UnjudgedPlace } from "./unjudged-places.js";
 /** Why causes were not compared with the others. */
 type Uncompared = ReadonlyMap<PromisedOutcomeId, string>;
 
-interface ComparedRejections {
+/** How the 401s differ, and what of R14 stays open. */
+export interface ComparedRejections {
   readonly differences: readonly ContractDifference[];
   readonly notes: readonly string[];
   readonly uncompared: Uncompared;

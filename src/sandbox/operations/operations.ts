@@ -235,7 +235,7 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
 
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
-    scenario: sandbox.scenario,
+    endpoints: sandbox.scenario.endpoints,
     now,
     keys: { at: (ref) => registry.keys.get(ref)?.key, legacyOwners },
   });
