@@ -117,7 +117,7 @@ interface Target {
 }
 
 /** What the headers of a request and its target show. */
-interface RequestFacts extends Pick<ApiRequest, "apiKey" | "traits" | "keptHeaders" | "evidence"> {}
+interface HeaderFacts extends Pick<ApiRequest, "apiKey" | "traits" | "keptHeaders" | "evidence"> {}
 
 const noTraits: RequestTraits = [];
 const noKeys: readonly string[] = [];
@@ -127,7 +127,7 @@ export function readHeaders(
   headers: readonly string[],
   { beforeQuery, query }: Target,
   moreTraits: RequestTraits = noTraits,
-): RequestFacts {
+): HeaderFacts {
   let traits = mergeTraits(traitsOfQuery(query), moreTraits);
   const inUrl = keysInText(beforeQuery);
   if (inUrl.length > 0) traits = mergeTraits(traits, ["key in url"]);
