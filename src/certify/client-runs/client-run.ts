@@ -39,6 +39,7 @@ export interface KeyRequest {
 /** The last request of a run. */
 interface LastRequest {
   readonly id: string;
+  /** What the client got, also in place of another outcome. */
   readonly outcome: OutcomeId;
   /** How many seconds its response asks the client to wait; `undefined` if it does not. */
   readonly retryAfter?: number | undefined;
@@ -76,7 +77,7 @@ export interface RunEnd {
   readonly points: readonly VariedPoint[];
   /** How many requests the conditions of the run hit. */
   readonly replacedCount: number;
-  /** The last request of any key; `undefined` if it sent none. */
+  /** The last request of any key, with what it got; `undefined` if it sent none. */
   readonly lastRequest: LastRequest | undefined;
   /** Where the client's tests set another seed than the run's, as a sentence. */
   readonly pinned: string | undefined;

@@ -118,10 +118,10 @@ async function explain(
 
 /** Adds a run to the causes that it shows, too. */
 function addRun(causes: readonly RowCause[], run: ClientRun): RowCause[] {
-  const shown = causesShownBy(causes, run);
+  const causesOfRun = causesShownBy(causes, run);
   const changed: RowCause[] = [];
   for (const cause of causes) {
-    const isNew = shown.includes(cause) && !cause.failed.includes(run);
+    const isNew = causesOfRun.includes(cause) && !cause.failed.includes(run);
     changed.push(isNew ? { ...cause, failed: [...cause.failed, run] } : cause);
   }
   return changed;

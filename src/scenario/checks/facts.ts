@@ -1,5 +1,5 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
-import { parseTime, parseWhen } from "../../rules/time.js";
+import { parseTime } from "../../rules/time.js";
 import type { Spelling } from "../../schema/problem.js";
 import type { FieldPath } from "../../schema/shape.js";
 import {
@@ -9,6 +9,7 @@ import {
   type ScenarioOrganization,
   writtenKeys,
 } from "../described-keys.js";
+import { parseWhen } from "../format/when.js";
 import { isPopulated, populationOf } from "../population.js";
 import type { AddProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";

@@ -1,9 +1,10 @@
 import { redactKeys } from "../../rules/redact.js";
-import { hour, type Overlap, parseDuration, parseTime, parseWhen, timePattern } from "../../rules/time.js";
+import { hour, type Overlap, parseDuration, parseTime, timePattern } from "../../rules/time.js";
 import { meantTimes, timeHint } from "../../rules/time-hint.js";
 import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
 import { meantDurations } from "./duration-hint.js";
+import { parseWhen } from "./when.js";
 
 // The kinds of text and the limits in the format. Most are functions: each use is a new shape, which can have its own description.
 
