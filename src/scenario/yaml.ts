@@ -225,7 +225,7 @@ function readDocument(text: string, addAt: AddAt): Document.Parsed | undefined {
     return undefined;
   }
 
-  const parserError = { code: error.code, message: error.message, offset: start };
+  const parserError = { message: error.message, offset: start };
   const { offset, reason, hint } = syntaxProblem(parserError, text, firstErrorOf);
   if (error.code === "TAG_RESOLVE_FAILED") {
     addAt(offset, { code: "not_plain_data", message: `not plain data: ${reason}`, hint });
@@ -241,7 +241,7 @@ function firstErrorOf(text: string): ParseError | undefined {
   // A tag that the core schema does not have is a warning.
   const error = document?.errors[0] ?? document?.warnings[0];
   if (error === undefined) return undefined;
-  return { code: error.code, message: error.message, offset: error.pos[0] };
+  return { message: error.message, offset: error.pos[0] };
 }
 
 function ignoreProblem(): void {}

@@ -57,8 +57,6 @@ export interface TextKind extends Range {
   readonly code?: ShapeCode;
   /** The texts that an invalid one probably means, the likeliest first: `90` means `90s` or `90m`. */
   readonly meant?: (text: string) => readonly string[];
-  /** Whether a text is probably one of these, wherever it is written. Default: its form does not tell. */
-  readonly isLike?: (text: string) => boolean;
   /** How to mend an invalid text, if nothing shows what it means. `others` has the other names of a record. */
   readonly hint?: (text: string, others?: Readonly<Record<string, unknown>>) => string | undefined;
 }
