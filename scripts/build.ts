@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openApiDocument } from "../src/api/openapi.js";
-import { certificateJsonSchema } from "../src/certify/certificate.js";
+import { certificateJsonSchema } from "../src/certify/certificate/certificate.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/scenario-json-schema.js";
 import { bundle, emitTypes, entries, pageEntries } from "./bundle.js";

@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { actionRefs } from "../src/rules/actions.js";
+import { actionRefs } from "../src/scenario/actions.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { interpretScenario } from "../src/scenario/interpret.js";
 import { ScenarioError } from "../src/scenario/problems.js";
@@ -48,7 +48,7 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
     writtenScenarios.set(basename(name, ".yaml"), readYaml(text, file));
   }
   const extendable = {
-    find: (name: string) => writtenScenarios.get(name),
+    findScenario: (name: string) => writtenScenarios.get(name),
     knownNames: [...writtenScenarios.keys()],
   };
   const problems = [];

@@ -1,12 +1,12 @@
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { isSuccess, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
-import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Invocation } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenEndpoints } from "../scenario/written-endpoints.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { me } from "./endpoints/me.js";
+import type { ReleasedEndpoint } from "./endpoints/released-endpoint.js";
 import { jsonBody, textBody } from "./http-messages.js";
 
 /** How many endpoints a text of advice lists. */
@@ -58,30 +58,19 @@ export function endpointNamed<Named extends Pick<Endpoint, "operationId">>(
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
 }
 
-/** The outcomes that a client of a scenario can be expected to cover: the promised ones, and the successes of its endpoints. */
-export function expectedOutcomes(scenario: Pick<Scenario, "endpoints">): OutcomeId[] {
-  const rows = outcomesOf(endpointsIn(scenario));
-  return rows.filter(({ id, promised }) => promised || isSuccess(id)).map(({ id }) => id);
-}
-
-/** A text of advice with the names of this sandbox in place of `{endpoints}`, of which it has the first ones, `{certify}` and `{command}`. */
+/** A text of advice with values of this sandbox in place of `{endpoints}`, `{certify}` and `{command}`. It names the first endpoints. */
 export function fillPlaceholders(
   text: string,
   endpoints: readonly Endpoint[],
   { certify, command }: Pick<Invocation, "certify" | "command">,
 ): string {
-  // A single other one is named, too.
-  const shown = endpoints.length === maxNamed + 1 ? endpoints : endpoints.slice(0, maxNamed);
-  const named = shown.map(({ method, path }) => `${method} ${path}`);
+  // A single other endpoint is named, too.
+  const hasOneOther = endpoints.length === maxNamed + 1;
+  const namedEndpoints = hasOneOther ? endpoints : endpoints.slice(0, maxNamed);
+  const named = namedEndpoints.map(({ method, path }) => `${method} ${path}`);
   const others = endpoints.length - named.length;
   if (others > 0) named.push(`one of ${others} others`);
 
-  const names = { certify, command, endpoints: listed(named, "or") };
-  return text.replace(/\{(certify|command|endpoints)\}/g, (_, name: keyof typeof names) => names[name]);
-}
-
-/** The rows of all outcomes of these endpoints: their successes, of which those of announced endpoints are not promised, then the rejections and faults. */
-export function outcomesOf(endpoints: readonly Endpoint[]): readonly ReturnType<typeof outcomeRow>[] {
-  const successes = endpoints.flatMap(successOutcomesOf).map(outcomeRow);
-  return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];
+  const values: Readonly<Record<string, string>> = { certify, command, endpoints: listed(named, "or") };
+  return text.replace(/\{(certify|command|endpoints)\}/g, (placeholder, name) => values[name] ?? placeholder);
 }

@@ -1,5 +1,4 @@
 import { describeKeyForm, fingerprintOf } from "../rules/api-key.js";
-import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { redactKeys } from "../rules/redact.js";
 import { type ApiRequest, mergeTraits, type RequestTraits } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
@@ -10,12 +9,13 @@ import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { faultFacts } from "./fault-facts.js";
 import { faultyResult } from "./fault-responses.js";
 import { findMisplacedKeys, isProbe, type MisplacedKeys } from "./misplaced-keys.js";
-import { faultFacts, predictOutcome } from "./predict.js";
+import { predictOutcome } from "./predict.js";
 import { respondToCall } from "./respond.js";
 import { startCall } from "./start-call.js";
-import { ownVariedNames } from "./variation/own-assumptions.js";
+import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -44,15 +44,8 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const { run, faults } = sandbox;
   if (run === undefined && faults.length === 0) return respondToCall(sandbox, call);
 
-  // Predicted once, and only if something depends on it.
-  let outcome: ApiOutcomeId | undefined;
-  const expectedOutcome = () => {
-    outcome ??= predictOutcome(sandbox, call);
-    return outcome;
-  };
-  const facts = faultFacts(call, expectedOutcome, call.request.method);
-
   // The scenario's faults count their requests even if the run puts something in place of the response.
+  const facts = faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
   const fault = fireFault(faults, call.number, facts);
   const respond = () => {
     if (fault === undefined) return respondToCall(sandbox, call);
@@ -65,10 +58,10 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
 /** What a client's run shows with a call. */
 function runTrace(sandbox: SandboxState, result: CallResult): RunTrace {
   return {
-    ...result.mark,
+    ...result.conditionEffect,
     points: result.points ?? [],
     scenario: sandbox.name,
-    ownAssumptions: ownVariedNames(sandbox),
+    ownAssumptions: assumptionsKeptFromVarying(sandbox),
   };
 }
 

@@ -1,26 +1,22 @@
 import { expect, test } from "vitest";
-import { assumedRetryAfter, rateLimitHeaders, type reachedReading } from "./limits.js";
+import { assumedRetryAfter, rateLimitHeaders } from "./limits.js";
 
-type LimitReading = NonNullable<ReturnType<typeof reachedReading>>;
-
-const minute: LimitReading = {
+const minute = {
   name: "minute",
   quota: 60,
-  used: 60,
-  window: 60,
   remaining: 0,
+  windowSeconds: 60,
   resetsAt: 34_000,
-  reset: 34,
-};
-const day: LimitReading = {
+  secondsToReset: 34,
+} as const;
+const day = {
   name: "day",
   quota: 1000,
-  used: 997,
-  window: 86_400,
   remaining: 3,
+  windowSeconds: 86_400,
   resetsAt: 53_974_000,
-  reset: 53_974,
-};
+  secondsToReset: 53_974,
+} as const;
 
 test.each([
   [34_000, "Thu, 01 Jan 1970 00:00:35 GMT"],
@@ -28,8 +24,8 @@ test.each([
   [33_999, "Thu, 01 Jan 1970 00:00:34 GMT"],
   [34_999, "Thu, 01 Jan 1970 00:00:35 GMT"],
 ])("R22 for a reset at %i ms Retry-After is the date %s, the next second", (resetsAt, date) => {
-  const limits = { minute: { ...minute, resetsAt }, day };
-  expect(assumedRetryAfter("date", limits, 250)).toEqual(["Retry-After", date]);
+  const reached = { ...minute, resetsAt };
+  expect(assumedRetryAfter("date", { reached }, 250)).toEqual(["Retry-After", date]);
 });
 
 test.each([
@@ -40,8 +36,9 @@ test.each([
   "R5 the legacy headers name the %s when the minute has %i requests left and the day 3",
   (_, remaining, named) => {
     const headers = rateLimitHeaders("legacy", {
-      minute: { ...minute, used: 60 - remaining, remaining },
+      minute: { ...minute, remaining },
       day,
+      reached: undefined,
     });
     expect(headers.filter((_, index) => index % 2 === 1)).toEqual(named);
   },

@@ -1,22 +1,12 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { type LimitUse, type LimitUses, reachedLimit } from "../rules/authorize.js";
-import { day, minute } from "../rules/time.js";
+import { day as dayMs, minute as minuteMs } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { minuteResetsAt, usageAt } from "../sandbox/usage.js";
 import type { FlatHeaders } from "./http-messages.js";
 
-/** A limit as headers and bodies show it. */
-interface LimitReading extends LimitUse {
-  readonly name: keyof LimitUses;
-  /** The length of the window in seconds. */
-  readonly window: number;
-  readonly remaining: number;
-  /** Seconds until the remaining quota grows, rounded up. */
-  readonly reset: number;
-}
-
-type LimitReadings = Readonly<Record<keyof LimitUses, LimitReading>>;
+// The limits of a key have two forms: how much of each is used, for the checks, and as responses show them.
 
 /** The limits of a key, and how much of each is used now. */
 export function limitUses(entry: KeyEntry, sandbox: SandboxState, now: number): LimitUses {
@@ -30,64 +20,84 @@ export function limitUses(entry: KeyEntry, sandbox: SandboxState, now: number): 
   };
 }
 
-/** The limits of a key as responses show them. */
-export function readLimits(entry: KeyEntry, sandbox: SandboxState, now: number): LimitReadings {
-  const uses = limitUses(entry, sandbox, now);
-  return {
-    minute: readLimit("minute", uses.minute, minute, now),
-    day: readLimit("day", uses.day, day, now),
-  };
+/** A limit as headers and bodies show it. */
+interface ShownLimit {
+  readonly name: "minute" | "day";
+  readonly quota: number;
+  readonly remaining: number;
+  /** The length of the window. */
+  readonly windowSeconds: number;
+  /** When the remaining quota grows (epoch milliseconds), and in how many seconds, rounded up. */
+  readonly resetsAt: number;
+  readonly secondsToReset: number;
 }
 
-function readLimit(name: keyof LimitUses, use: LimitUse, window: number, now: number): LimitReading {
+/** The limits of a key as responses show them. */
+interface ShownLimits {
+  readonly minute: ShownLimit;
+  readonly day: ShownLimit;
+  /** The one of both that a 429 is about; `undefined` if none is reached. */
+  readonly reached: ShownLimit | undefined;
+}
+
+/** The limits of a key as responses show them now. */
+export function limitsToShow(entry: KeyEntry, sandbox: SandboxState, now: number): ShownLimits {
+  const uses = limitUses(entry, sandbox, now);
+  const minute = limitToShow("minute", uses.minute, minuteMs, now);
+  const day = limitToShow("day", uses.day, dayMs, now);
+
+  let reached: ShownLimit | undefined;
+  const reachedName = reachedLimit(uses);
+  if (reachedName === "minute") reached = minute;
+  if (reachedName === "day") reached = day;
+  return { minute, day, reached };
+}
+
+function limitToShow(name: ShownLimit["name"], use: LimitUse, windowMs: number, now: number): ShownLimit {
   const { quota, used, resetsAt } = use;
   const remaining = Math.max(0, quota - used);
-  const reset = Math.max(1, Math.ceil((resetsAt - now) / 1000));
+  const secondsToReset = Math.max(1, Math.ceil((resetsAt - now) / 1000));
   // Each by name: to spread them takes longer than all other steps of a request.
-  return { name, quota, used, resetsAt, window: window / 1000, remaining, reset };
-}
-
-/** The reading of the limit that a 429 is about. */
-export function reachedReading(limits: LimitReadings): LimitReading | undefined {
-  const reached = reachedLimit(limits);
-  return reached && limits[reached];
+  return { name, quota, remaining, windowSeconds: windowMs / 1000, resetsAt, secondsToReset };
 }
 
 /** The rate limit headers in the assumed form. */
-export function rateLimitHeaders(
-  form: Assumptions["rate_limit_headers"],
-  limits: LimitReadings,
-): FlatHeaders {
+export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits: ShownLimits): FlatHeaders {
+  const { minute, day, reached } = limits;
   if (form === "none") return [];
   // draft-ietf-httpapi-ratelimit-headers-10: `q` requests are allowed in `w` seconds, `r` remain, more after `t`.
   if (form === "draft") {
-    const both = [limits.minute, limits.day];
-    const policies = both.map(({ name, quota, window }) => `"${name}";q=${quota};w=${window}`);
-    const states = both.map(({ name, remaining, reset }) => `"${name}";r=${remaining};t=${reset}`);
+    const policies: string[] = [];
+    const states: string[] = [];
+    for (const { name, quota, remaining, windowSeconds, secondsToReset } of [minute, day]) {
+      policies.push(`"${name}";q=${quota};w=${windowSeconds}`);
+      states.push(`"${name}";r=${remaining};t=${secondsToReset}`);
+    }
     return ["RateLimit-Policy", policies.join(", "), "RateLimit", states.join(", ")];
   }
 
   // The legacy headers have one limit: the one that a client must wait for, or the one with the least quota left.
-  let limit = reachedReading(limits);
-  limit ??= limits.day.remaining < limits.minute.remaining ? limits.day : limits.minute;
+  const leastLeft = day.remaining < minute.remaining ? day : minute;
+  const { quota, remaining, secondsToReset } = reached ?? leastLeft;
   return [
     "X-RateLimit-Limit",
-    String(limit.quota),
+    String(quota),
     "X-RateLimit-Remaining",
-    String(limit.remaining),
+    String(remaining),
     "X-RateLimit-Reset",
-    String(limit.reset),
+    String(secondsToReset),
   ];
 }
 
 /** `Retry-After` of a 429 in the assumed form, on the sandbox's clock: when the reached limit resets. */
 export function assumedRetryAfter(
   form: Assumptions["retry_after"],
-  limits: LimitReadings,
+  { reached }: Pick<ShownLimits, "reached">,
   now: number,
 ): FlatHeaders {
   if (form === "none") return [];
-  const resetsAt = reachedReading(limits)?.resetsAt ?? now + 1000;
+  // A run of a client rejects with a 429 also while no limit is reached.
+  const resetsAt = reached === undefined ? now + 1000 : reached.resetsAt;
   if (form === "seconds") return retryAfterHeader(resetsAt, false, now);
   // A client may wait exactly until the date, with a clock that differs by a millisecond.
   return retryAfterHeader(resetsAt + 1, true, now);

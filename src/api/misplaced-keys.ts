@@ -1,7 +1,8 @@
 import type { AdviceId } from "../rules/advice.js";
-import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
+import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/api-key.js";
+import { isMeantAsKey } from "../rules/meant-key.js";
 import { findFirstKeys } from "../rules/redact.js";
-import { hasKeyElsewhere, isMeantAsKey } from "../rules/request.js";
+import { hasKeyElsewhere } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { KeysOfAdvice, MentionedKey } from "../sandbox/journal/counts.js";
@@ -29,10 +30,10 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   const isMalformed = call.presented === "malformed";
   if (!isMalformed && evidence === undefined) return noMisplacedKeys;
 
-  // Of each place, the keys that it contains: of `x-api-key`, those with other text around them.
+  // The keys in each place. A key that is alone in `x-api-key` is well-formed, and none of these.
+  const { inQuery = [], inUrl = [], inOtherHeaders = [] } = evidence ?? {};
   const inApiKeyHeader = isMalformed ? findFirstKeys(apiKey) : [];
   const hasMeantKey = isMalformed && isMeantAsKey(apiKey, inApiKeyHeader);
-  const { inQuery = [], inUrl = [], inHeaders: inOtherHeaders = [] } = evidence ?? {};
   const sentKeys = [...inQuery, ...inOtherHeaders, ...inApiKeyHeader, ...inUrl];
   if (sentKeys.length === 0 && !hasMeantKey) return noMisplacedKeys;
 
@@ -44,9 +45,10 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   const [keyInUrl] = inUrl;
   if (keyInUrl !== undefined) keys["key-in-url"] = mentionedKey(sandbox, keyInUrl);
 
-  let [keyElsewhere] = inOtherHeaders;
-  if (hasMeantKey) keyElsewhere ??= inApiKeyHeader[0];
-  if (keyElsewhere !== undefined) keys["key-in-authorization"] = mentionedKey(sandbox, keyElsewhere);
+  // The same advice is about `x-api-key`, if no other header has a key.
+  let [keyInHeader] = inOtherHeaders;
+  if (hasMeantKey) keyInHeader ??= inApiKeyHeader[0];
+  if (keyInHeader !== undefined) keys["key-in-authorization"] = mentionedKey(sandbox, keyInHeader);
 
   const realKey = sentKeys.find((key) => isPossiblyReal(sandbox, key));
   if (realKey !== undefined) keys["real-key-suspected"] = mentionedKey(sandbox, realKey);
@@ -56,7 +58,7 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
 
 /** Whether a key is well-formed, not created by a sandbox, and unknown here. */
 function isPossiblyReal(sandbox: SandboxState, key: string): boolean {
-  if (parseApiKey(key)?.marked !== false) return false;
+  if (!isWellFormedKey(key) || hasSandboxMark(key)) return false;
   return mentionedKey(sandbox, key).key === null;
 }
 
@@ -64,8 +66,10 @@ function isPossiblyReal(sandbox: SandboxState, key: string): boolean {
 export function isProbe(call: ApiCall): boolean {
   const { method, path, apiKey, traits, fromStory } = call.request;
   if (call.route !== undefined || fromStory) return false;
-  const hasKey = apiKey !== undefined || hasKeyElsewhere(traits);
-  return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
+  // A client of the API has a key, or tries to send one.
+  if (apiKey !== undefined || hasKeyElsewhere(traits)) return false;
+  if (method !== "GET" && method !== "HEAD") return false;
+  return probedPath.test(redactPath(path));
 }
 
 /** A key without its characters: its ref, if the sandbox has it, and its fingerprint. */

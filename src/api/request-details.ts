@@ -15,7 +15,7 @@ import { quote } from "../schema/words.js";
 import { requiredScope } from "./decide.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
-import { nextRequest, whatToDoAbout } from "./predict.js";
+import { type NextResult, nextRequest, whatToDoAbout } from "./next-request.js";
 import { sentResponse } from "./story/send.js";
 
 /** The checks of a request before those of its endpoint. */
@@ -74,8 +74,11 @@ export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
 type CheckResult = RequestDetails["checks"][number];
 
-/** Everything about a request of the journal, except the two texts that are for people. */
-export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "curl" | "text"> {
+/** Everything about one request, except the two texts for people, which `report/request-text.ts` writes. */
+export interface RequestFacts extends Omit<RequestDetails, "curl" | "text"> {}
+
+/** Works out everything about a request of the journal. */
+export function requestFacts(sandbox: SandboxState, id: string): RequestFacts {
   const exchange = requireRequest(sandbox, id);
   const { outcome, response } = exchange;
   // Not by its path, which may be cut.
@@ -116,8 +119,12 @@ function requireRequest({ journal }: SandboxState, id: string): Exchange {
   throw new SandboxError("not_found", message);
 }
 
-/** What the next request with the same key would get, if that is still the outcome of this one: the cause is then the same. */
-function nextIfSame(sandbox: SandboxState, exchange: Exchange, endpoint: Endpoint | undefined) {
+/** What the next request with the same key would get, if it has the same outcome: the cause is then also that of this request. */
+function nextIfSame(
+  sandbox: SandboxState,
+  exchange: Exchange,
+  endpoint: Endpoint | undefined,
+): NextResult | undefined {
   const { key } = exchange;
   if (endpoint === undefined || key === null || !sandbox.registry.keys.has(key)) return undefined;
   const next = nextRequest(sandbox, key, endpoint);
@@ -147,8 +154,9 @@ export function checkResults(
 
 /** The body for `/send` that repeats a request. */
 function repeatedRequest(exchange: Exchange): RequestDetails["repeat"] {
-  const isRepeatable = /^[A-Z]{1,20}$/.test(exchange.method);
-  const method = isRepeatable ? exchange.method : "OTHER";
+  // `/send` takes no others. Any unknown method gets the same response.
+  const isSendable = /^[A-Z]{1,20}$/.test(exchange.method);
+  const method = isSendable ? exchange.method : "OTHER";
   const path = repeatablePath(exchange.path);
   return {
     key: sentKeyRef(exchange),
@@ -157,34 +165,45 @@ function repeatedRequest(exchange: Exchange): RequestDetails["repeat"] {
   };
 }
 
-/** The path of a request of the journal as `/send` takes one. Parts that were cut out of it, or that `/send` does not take, get substitutes: these change no response. */
+/** What `/send` does not take in a path: everything but visible ASCII, such as a space, `\n` and `é`. */
+const outsideVisibleAscii = /[^!-~]/g;
+
+/**
+ * The path of a request of the journal as `/send` takes it: from a slash on, in visible ASCII, and with 1,000 characters at most.
+ * The journal cuts out keys and the rest of long paths, and writes `…` there. What stands for these parts here changes no response.
+ */
 function repeatablePath(shownPath: string): string {
-  let path = shownPath.replaceAll("…", "*").replace(/[^!-~]/g, lowByteEncoded);
+  let path = shownPath.replaceAll("…", "*").replace(outsideVisibleAscii, byteEncoded);
   if (!path.startsWith("/")) path = `/${path}`;
   return path.slice(0, 1000);
 }
 
-function lowByteEncoded(unit: string): string {
-  const digits = unit.charCodeAt(0).toString(16).padStart(2, "0");
+/** A character of a path, which is one byte: `%E9` of `é`. */
+function byteEncoded(character: string): string {
+  const digits = character.charCodeAt(0).toString(16).padStart(2, "0");
   return `%${digits.slice(-2)}`;
 }
 
-/** The requests with the same key before and after a request. */
+/** How many requests before and after a request are shown with it. */
+const mostBefore = 3;
+const mostAfter = 5;
+
+/** A request with the requests with the same key before and after it. */
 function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestDetails["around"] {
   const requests = journal.requests({ probes: true });
-  const withSameKey = requests.filter((other) => {
-    if (other.id === exchange.id) return true;
-    return other.fingerprint === exchange.fingerprint && !other.fromStory;
+  const withSameKey = requests.filter((request) => {
+    if (request.id === exchange.id) return true;
+    return request.fingerprint === exchange.fingerprint && !request.fromStory;
   });
 
-  // At most three before it, and five after it.
-  const index = withSameKey.findIndex((other) => other.id === exchange.id);
-  const around = withSameKey.slice(Math.max(0, index - 3), index + 6);
+  const index = withSameKey.findIndex((request) => request.id === exchange.id);
+  const first = Math.max(0, index - mostBefore);
+  const around = withSameKey.slice(first, index + 1 + mostAfter);
   return around.map(({ id, at, outcome }) => ({ id, at: isoTime(at), outcome }));
 }
 
 /** What its client should do after a request. */
-function whatToDoAfterRequest(exchange: Exchange, next: ReturnType<typeof nextIfSame>): string {
+function whatToDoAfterRequest(exchange: Exchange, next: NextResult | undefined): string {
   const { outcome, fault } = exchange;
   if (isFault(outcome)) {
     const headers = new Map(headerPairs(exchange.response.headers));

@@ -9,8 +9,8 @@ import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
-import { assumedRetryAfter, rateLimitHeaders, reachedReading, readLimits } from "./limits.js";
-import { type ResponseKind, vary, withVariants } from "./variation/vary.js";
+import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
+import { chooseVariation, rewriteResponse, type StatusAndContent, visiblePoints } from "./variation/vary.js";
 
 /** The member `details` of an error. */
 type Details = Readonly<Record<string, unknown>>;
@@ -25,15 +25,15 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
 
   // The decision stays: variants never change which response a request gets, only how it is written.
-  return withVariants(sandbox, call, responseKindOf(decision), (variedCall, variants) => {
-    const { outcome, response, code } = renderDecision(sandbox, variedCall, decision);
-    if (response.body === "") return { outcome, response, code };
-    return { outcome, response: vary(response, variants), code };
-  });
+  const variation = chooseVariation(sandbox, call, statusAndContentOf(decision));
+  const { outcome, response, code } = renderDecision(sandbox, variation.call, decision);
+  const rewritten = rewriteResponse(response, variation);
+  const points = visiblePoints(sandbox, variation, rewritten);
+  return { outcome, response: rewritten, code, requestId: variation.call.id, points };
 }
 
 /** By what the response is varied. */
-function responseKindOf(decision: Decision): ResponseKind {
+function statusAndContentOf(decision: Decision): StatusAndContent {
   if (decision.kind === "rejected") return { status: outcomeRow(decision.outcome).status, content: "other" };
 
   const { status, isMe, hasBody } = decision.endpoint;
@@ -58,7 +58,7 @@ export function renderSuccess(
   const headers = ["X-Request-Id", call.id];
   const form = call.assumptions.rate_limit_headers;
   if (form !== "none" && entry !== undefined) {
-    headers.push(...rateLimitHeaders(form, readLimits(entry, sandbox, call.now)));
+    headers.push(...rateLimitHeaders(form, limitsToShow(entry, sandbox, call.now)));
   }
 
   return responseOf(endpoint.status, success, headers);
@@ -74,15 +74,11 @@ export function renderRejection(
   const { assumptions } = call;
   const code = codeOf(outcome, assumptions);
 
-  // The body.
-  let response: ApiResponse;
+  // The body. A varied call has assumptions of its own: a list made for them would serve once.
   const details = errorDetails(sandbox, call, rejection);
-  // The assumptions of a varied call are new ones: a list made for them would serve once.
-  if (assumptions === sandbox.assumptions && details === undefined) {
-    response = plainRejections(assumptions).get(outcome) as ApiResponse;
-  } else {
-    response = rejectionWith(outcome, assumptions, details);
-  }
+  const isPlain = details === undefined && assumptions === sandbox.assumptions;
+  let response = isPlain ? plainRejections(assumptions).get(outcome) : undefined;
+  response ??= rejectionWith(outcome, assumptions, details);
 
   // The headers besides those of its body.
   const headers = rejectionHeaders(sandbox, call, outcome);
@@ -116,7 +112,7 @@ function rejectionHeaders(
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
   if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
   if (status === 429 && entry !== undefined) {
-    const limits = readLimits(entry, sandbox, now);
+    const limits = limitsToShow(entry, sandbox, now);
     headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
     headers.push(...assumedRetryAfter(assumptions.retry_after, limits, now));
   }
@@ -135,8 +131,8 @@ function errorDetails(
   if (!assumptions.error_details || entry === undefined) return undefined;
 
   if (outcome === "429.per_minute" || outcome === "429.per_day") {
-    const limit = reachedReading(readLimits(entry, sandbox, now));
-    return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };
+    const { reached } = limitsToShow(entry, sandbox, now);
+    return reached && { limit: `per_${reached.name}`, retry_after_seconds: reached.secondsToReset };
   }
   const facts = authorizationFacts(sandbox, call, scope);
   return publicCause(outcome, facts)?.details;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, reportCovering, sentKey, sentTimes } from "../../test/certify/hand-made.js";
 import { judgeAnswers } from "./answers.js";
-import type { RunEnd } from "./client-run.js";
+import type { RunEnd } from "./client-runs/client-run.js";
 
 const name = "answer.401.revoked";
 const keys = [sentTimes("active", 2), sentKey("revoked", { outcome: "401.revoked" })];

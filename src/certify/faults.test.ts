@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { handMade, type NamedRun, reasonOf, sentKey, sentTimes } from "../../test/certify/hand-made.js";
-import type { PlannedRun, RunEnd, SentKey } from "./client-run.js";
+import type { PlannedRun, RunEnd, SentKey } from "./client-runs/client-run.js";
 import { judgeFaults } from "./faults.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };

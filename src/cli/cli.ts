@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command as Commander, CommanderError } from "commander";
-import { stdinName } from "../node/files/load-scenario.js";
-import { isExecutable } from "../node/platform.js";
 import { shellWord } from "../report/plain-text.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import { type CommandLine, defaultCommand, loadCommand } from "./command-line.js";
 import { commands } from "./commands.js";
+import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { isPort } from "./flags.js";
 import { createProgram } from "./help.js";
 import { type HostIo, type Io, splitAtDashes, wantedErrorForm } from "./io.js";
+import { stdinName } from "./open-scenario.js";
 import { readCall } from "./read-call.js";
 import { createPrinter } from "./terminal.js";
 import { warnOfVariables } from "./unknown-variables.js";

@@ -1,13 +1,13 @@
 import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { writeFileAtomically } from "../node/files/write-file.js";
 import { keyVariable } from "../rules/api-key.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, secretsForClients } from "../sandbox/secrets.js";
+import { announcedKeys, defaultSecret, rejectedSecrets, secretsByRef } from "../sandbox/secrets.js";
 import { quoteFile } from "../schema/words.js";
 import type { RunningServer } from "../server/serve.js";
 import { type ClientVariables, findForeignLine, withVariables } from "./env-text.js";
 import { unwritable } from "./exit-codes.js";
+import { writeFileAtomically } from "./output-file.js";
 
 /** The variables that a client reads: its keys, and with a server its URLs. A server leaves out some keys of a large population, because a process cannot get them all. */
 export function clientEnvironment(
@@ -20,10 +20,14 @@ export function clientEnvironment(
   const standard = defaultSecret(sandbox);
   if (standard !== undefined) variables.SVC_API_KEY = standard;
 
-  const secrets = secretsForClients(sandbox, server && announcedKeys(sandbox).keys);
+  const ofKeys = secretsByRef(sandbox, server && announcedKeys(sandbox).keys);
+  const secrets = { ...ofKeys, ...rejectedSecrets(sandbox) };
   for (const [ref, secret] of Object.entries(secrets)) variables[keyVariable(ref)] = secret;
   return variables;
 }
+
+/** Only the user reads a new file: it has keys. */
+const newFileMode = 0o600;
 
 /** The file of `--write-env`. */
 export class EnvFile {
@@ -42,16 +46,11 @@ export class EnvFile {
     try {
       const existing = readEnvFile(this.#file);
       const text = withVariables(existing.text, variables, this.#previous);
-      let mode = existing.mode ?? 0o600;
-      // Nobody else may read a token.
-      if ("SVC_SANDBOX_CONTROL_TOKEN" in variables) mode &= 0o700;
-
-      const isNarrowed = existing.mode !== undefined && mode !== existing.mode;
-      // A file with several names is written in place: nobody else reads the token in between.
-      if (isNarrowed) chmodSync(this.#file, mode);
-      writeFileAtomically(this.#file, Buffer.from(text, "latin1"), mode);
-      // The mask of this process does not apply to the user's file.
-      if (existing.mode !== undefined) chmodSync(this.#file, mode);
+      // Nobody else may read a token, also while it is written.
+      const hasToken = "SVC_SANDBOX_CONTROL_TOKEN" in variables;
+      const isNarrowed = hasToken && (existing.mode & 0o077) !== 0;
+      if (isNarrowed) chmodSync(this.#file, existing.mode & 0o700);
+      writeFileAtomically(this.#file, Buffer.from(text, "latin1"), newFileMode);
       this.#previous = variables;
       return isNarrowed;
     } catch (cause) {
@@ -60,18 +59,23 @@ export class EnvFile {
   }
 }
 
-/** The text of a `.env` file, read as Latin-1, and its mode if it exists. Throws if it is not one that may be changed. */
-function readEnvFile(file: string): { readonly text: string; readonly mode?: number } {
+interface EnvFileContent {
+  /** Read as Latin-1, which keeps every byte. */
+  readonly text: string;
+  readonly mode: number;
+}
+
+/** The content of a `.env` file; of one that does not exist, what a new one starts with. Throws if it is not one that may be changed. */
+function readEnvFile(file: string): EnvFileContent {
   // With the slash, only a folder exists.
   statSync(`${dirname(file)}/`);
   requireOwnLink(file);
   const stats = statSync(file, { throwIfNoEntry: false });
   // A pipe or a device has no lines to keep.
-  if (!stats?.isFile()) return { text: "" };
+  if (!stats?.isFile()) return { text: "", mode: newFileMode };
 
   const user = process.getuid?.();
   if (user !== undefined && user !== stats.uid) throw new Error("it belongs to another user");
-  // Latin-1 keeps every byte.
   const text = readFileSync(file, "latin1");
   if (text.includes("\0")) throw new Error("it is not a text file in UTF-8");
   if ((stats.mode & 0o222) === 0) throw new Error("it is read-only");

@@ -1,5 +1,5 @@
-import { isExecutable } from "../node/platform.js";
 import { controlPath } from "../rules/request-path.js";
+import { isExecutable } from "./executable.js";
 import * as flag from "./flags.js";
 
 /**

@@ -1,12 +1,14 @@
 import { resolve } from "node:path";
-import { readHostName } from "../node/addresses.js";
+import { readHostName } from "../node/host-names.js";
 import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { adviceLevels } from "../rules/advice.js";
 import { lastClockInstant } from "../rules/api-key.js";
 import { profiles } from "../rules/assumptions.js";
 import { readBaseUrl } from "../rules/base-url.js";
-import { parseDuration, parseTime, timeHint } from "../rules/time.js";
+import { parseDuration, parseTime } from "../rules/time.js";
+import { timeHint } from "../rules/time-hint.js";
+import type { StartOptions } from "../sandbox/sandbox-state.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
@@ -361,3 +363,8 @@ export function flagNamesOf<Name extends string, Excepted extends Name = never>(
 }
 
 export const frozenSandboxFlagNames = flagNamesOf(frozenSandboxFlags);
+
+/** The options of a start among others, such as all flags of a command. */
+export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
+  return { seed, now, frozen, profile };
+}

@@ -1,10 +1,10 @@
 import { Command as Commander, Option } from "commander";
 import { version } from "../node/package-files.js";
-import { isExecutable } from "../node/platform.js";
 import { alignColumns } from "../report/plain-text.js";
 import type { CliCommand } from "./command.js";
 import { type CommandLine, defaultCommand, loadCommand } from "./command-line.js";
 import { commands } from "./commands.js";
+import { isExecutable } from "./executable.js";
 import { usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
 import type { Io } from "./io.js";

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
-import { isExecutable } from "../node/platform.js";
+import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
 import type { Output, Printer } from "./terminal.js";
 

@@ -1,11 +1,11 @@
-import { nextRequest } from "../api/predict.js";
+import { nextRequest } from "../api/next-request.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { textWidth } from "../rules/terminal-text.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { secretFor, secretsFor } from "../sandbox/secrets.js";
+import { secretsByRef, secretToSend } from "../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys: what a request with this key gets. */
@@ -27,7 +27,11 @@ export interface KeyRow extends ListedKey {
 }
 
 /** The keys of a sandbox, and what each one gets now. */
-export function keyRows(sandbox: SandboxState, secrets = secretsFor(sandbox), endpoint?: Endpoint): KeyRow[] {
+export function keyRows(
+  sandbox: SandboxState,
+  secrets = secretsByRef(sandbox),
+  endpoint?: Endpoint,
+): KeyRow[] {
   const now = sandbox.clock.now();
   const rows: KeyRow[] = [];
   for (const [ref, secret] of Object.entries(secrets)) {
@@ -42,7 +46,7 @@ export function keyRows(sandbox: SandboxState, secrets = secretsFor(sandbox), en
 /** Rows for the two refs that every scenario has. `keys` lists only keys. */
 export function rejectedRows(sandbox: SandboxState): ListedKey[] {
   return ["malformed", "unknown"].map((ref) => {
-    return { ref, secret: secretFor(sandbox, ref), ...nextResult(sandbox, ref) };
+    return { ref, secret: secretToSend(sandbox, ref), ...nextResult(sandbox, ref) };
   });
 }
 

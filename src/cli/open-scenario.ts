@@ -1,23 +1,22 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
-import {
-  type LoadedScenario,
-  type OpenedScenario,
-  openScenario,
-  stdinName,
-} from "../node/files/load-scenario.js";
+import { pinnedAssumptions } from "../api/variation/own-assumptions.js";
+import { type OpenedScenario, openScenario } from "../node/files/scenario-files.js";
 import type { Logger } from "../node/logger.js";
 import { shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { isoTime, minute } from "../rules/time.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { LoadedScenario } from "../scenario/parse-scenario.js";
 import { ScenarioError } from "../scenario/problems.js";
 import { listed } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
+
+/** The name of stdin on a command line. */
+export const stdinName = "-";
 
 /** The scenario of a folder, which is its default. */
 export const ownScenario = "svc-sandbox.yaml";
@@ -76,7 +75,7 @@ export function namedOrOwn(
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
   // A state file overrides the flag.
   if (profile !== sandbox.profile) return;
-  const pinned = ownAssumptionNames(sandbox);
+  const pinned = pinnedAssumptions(sandbox);
   if (pinned.length === 0) return;
   const are = pinned.length === 1 ? "is" : "are";
   log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);

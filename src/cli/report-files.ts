@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { requireWritable, writeReportFile } from "../node/files/write-file.js";
-import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
+import { formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
-import { quoteFile } from "../schema/words.js";
+import { listed, quoteFile } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
+import { requireWritable, writeReportFile } from "./output-file.js";
 
 /** What `-` stands for in place of a file. */
 const stdoutName = "-";
@@ -97,4 +97,14 @@ export async function writeTargets(
     }
   }
   return failures;
+}
+
+/** The extensions of these formats in a sentence: `.txt (Text), .json or …`. */
+export function extensionWords(names: readonly ReportFormat[] = reportFormats): string {
+  const words = names.map((format) => {
+    const { title, extensions } = formats[format];
+    const [extension] = extensions;
+    return extension === `.${format}` ? extension : `${extension} (${title})`;
+  });
+  return listed(words, "or");
 }

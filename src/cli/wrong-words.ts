@@ -1,7 +1,7 @@
 // Errors about the words of a command line, with what was meant. Only wrong lines load this file.
 
 import type { CommanderError } from "commander";
-import { similarFile } from "../node/files/load-scenario.js";
+import { similarFile } from "../node/files/scenario-files.js";
 import { commandLine } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";

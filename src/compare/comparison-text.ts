@@ -4,12 +4,12 @@ import { render, type TextStyle } from "../report/render/render.js";
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { snakeCase } from "../schema/json.js";
 import { listed } from "../schema/words.js";
-import { whereSeen } from "./assumptions.js";
-import { type ContractRule, contractRules } from "./contract-rules.js";
-import type { ContractDifference } from "./keys-of-outcomes.js";
-import { shownText } from "./response.js";
-import { type ComparedOutcome, type Comparison, mostPlaces } from "./result.js";
-import type { ValuesUnlikeKeyStates } from "./seen.js";
+import { whereSeen } from "./assumptions/assumptions.js";
+import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
+import { type ComparedOutcome, type Comparison, mostPlaces } from "./comparison.js";
+import { type ContractRule, contractRules } from "./contract/contract-rules.js";
+import type { ContractDifference } from "./differences/contract-difference.js";
+import { shownText } from "./response/describe.js";
 
 const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
   agrees: "good",

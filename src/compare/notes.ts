@@ -1,7 +1,7 @@
 import { listed } from "../schema/words.js";
-import type { Attempt } from "./attempt.js";
-import { undocumentedNames } from "./judge.js";
-import { keysInVariables, unusedVariables, type Variables } from "./keys-of-outcomes.js";
+import { keysInVariables, unusedVariables, type Variables } from "./contract/keys-of-outcomes.js";
+import { undocumentedNames } from "./differences/undocumented-names.js";
+import type { Attempt } from "./sending/attempt.js";
 
 /** Notes on the names in responses that the contract does not have. */
 export function notesOnNames(attempts: readonly Attempt[]): string[] {

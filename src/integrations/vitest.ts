@@ -10,10 +10,11 @@ import type {
   WithKnownFields,
 } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
-import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
 import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
+import type { LoadedScenario } from "../scenario/parse-scenario.js";
 import { quote, quoteFile } from "../schema/words.js";
+import { loadScenario } from "../server/load-scenario.js";
 import { type RunningServer, serve } from "../server/serve.js";
 
 // The `test` of these fixtures must be that of the Vitest that runs the user's tests.

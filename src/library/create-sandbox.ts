@@ -8,13 +8,12 @@ import type { SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage, type FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
+import { expectRequests, listRequests } from "../sandbox/request-queries.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { secretFor } from "../sandbox/secrets.js";
+import { secretToSend } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
 import { checkedStart, requireStepsAhead, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
 import {
-  expectRequests,
-  listRequests,
   viewAssumptions,
   viewClock,
   viewKey,
@@ -172,7 +171,7 @@ export function sandboxApi(running: SandboxState | (() => SandboxState)): Sandbo
       const { profile: _, ...assumptions } = viewAssumptions(upToDate());
       return { ...assumptions, scopes: [...assumptions.scopes] };
     },
-    secret: (ref) => secretFor(upToDate(), ref),
+    secret: (ref) => secretToSend(upToDate(), ref),
     fetch: (input, init) => fetchResponse(upToDate, input, init),
     clock: clockApi(upToDate),
     keys: keysApi(upToDate),

@@ -1,4 +1,4 @@
-import { bodyParts } from "../api/fault-responses.js";
+import { bodyParts } from "../api/body-parts.js";
 import { handle } from "../api/handle.js";
 import { headerPairs, reasonPhrases } from "../api/http-messages.js";
 import { failures } from "../rules/fault-effects.js";

@@ -1,11 +1,11 @@
-import { type Difference, differencesOf } from "../api/story/expectation.js";
+import { differencesOf } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { stepsInThePast } from "../sandbox/start-sandbox.js";
-import type { ActionResult, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
-import type { FieldProblem, Place, ScenarioPlaces } from "../scenario/problems.js";
-import type { LoadedScenario } from "./files/load-scenario.js";
+import { pastStepProblem } from "../sandbox/start-sandbox.js";
+import type { ActionResult, StoryStep, TimelineResult } from "../sandbox/step-results.js";
+import type { LoadedScenario } from "../scenario/parse-scenario.js";
+import type { FieldProblem } from "../scenario/problems.js";
 import { nodePlatform, startInNode } from "./platform.js";
 
 /** The most problems that are shown. */
@@ -21,20 +21,13 @@ export function dryRunProblems(
 ): FieldProblem[] {
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
   if (!hasSteps) return [];
-  const past = options.now === undefined ? stepsInThePast(scenario, nodePlatform.time()) : [];
-  if (past.length > 0) return past;
+  if (options.now === undefined) {
+    const past = pastStepProblem(scenario, nodePlatform.time());
+    if (past !== undefined) return [past];
+  }
+
   const failed = dryRunScenario(() => startInNode({ scenario, name }, { ...options, frozen: true }));
   return failed.slice(0, maxProblems);
-}
-
-export interface PlacedDifference extends Difference {
-  /** `undefined` if no text has the field. */
-  readonly place: Place | undefined;
-}
-
-/** Adds to the differences of a step where they are in its file. */
-export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces): PlacedDifference[] {
-  return differencesOf(result).map((difference) => ({ ...difference, place: placeOf(difference.field) }));
 }
 
 /**

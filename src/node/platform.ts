@@ -40,8 +40,3 @@ export function startInNode(
 ): SandboxState {
   return startSandbox(checkedStart(scenario, options, { platform: nodePlatform, run }));
 }
-
-/** Whether this program is the single executable. */
-export function isExecutable(): boolean {
-  return process.getBuiltinModule("node:sea")?.isSea() ?? false;
-}

@@ -1,38 +1,30 @@
 import { requiredScope } from "../api/decide.js";
-import { faultFacts, nextRequest } from "../api/predict.js";
+import { faultFacts } from "../api/fault-facts.js";
+import { nextRequest } from "../api/next-request.js";
 import { routeAt } from "../api/routes.js";
 import { keyVariable } from "../rules/api-key.js";
 import { cachedByName } from "../rules/cached-by.js";
 import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
-import { firesAlways, isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
+import { type ActiveFault, isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
 import { type Endpoint, ownSuccessOf, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
-import { shellWord } from "./plain-text.js";
+import { curlLine, type RequestToSend } from "./curl-line.js";
 import type { HowToCover } from "./report-shape.js";
 
 /** The bundled scenarios to try for outcomes that no request to the running sandbox covers. */
 const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
-/** A request that ends on an outcome. */
-interface Reproduction {
-  /** Default: GET. */
-  readonly method?: string | undefined;
-  readonly path: string;
-  /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
-  readonly ref: string;
-}
-
 /** For each outcome that can be covered, the first request that always covers it. */
-type Reproductions = ReadonlyMap<OutcomeId, Reproduction>;
+type Reproductions = ReadonlyMap<OutcomeId, RequestToSend>;
 
 /** A request, and the outcome that it has without faults. */
 interface ExpectedRequest {
-  readonly sent: Reproduction;
+  readonly sent: RequestToSend;
   readonly outcome: ApiOutcomeId;
   readonly entry?: KeyEntry;
   readonly endpoint?: Endpoint;
@@ -84,25 +76,30 @@ interface Preparation {
   readonly text?: string;
 }
 
-/** Shows how to cover an outcome: now, after a reset, with a bundled scenario, or with a scope. */
-export function howToCover(
-  sandbox: SandboxState,
-  options: HintOptions,
-): (outcome: OutcomeId) => HowToCover | null {
-  const { curlOptions } = options;
-  // Found for the first outcome that is not covered.
-  let running: Reproductions | undefined;
+/** Shows how to cover the outcomes of a sandbox. */
+export class CoverHints {
+  readonly #sandbox: SandboxState;
+  readonly #options: HintOptions;
+  /** Found for the first outcome that is not covered. */
+  #running: Reproductions | undefined;
 
-  return (outcome) => {
-    running ??= findReproductions(sandbox);
-    const now = running.get(outcome);
+  constructor(sandbox: SandboxState, options: HintOptions) {
+    this.#sandbox = sandbox;
+    this.#options = options;
+  }
+
+  /** How to cover an outcome: now, with a bundled scenario or after a reset, or with a scope; `null` if nothing covers it for certain. */
+  hintFor(outcome: OutcomeId): HowToCover | null {
+    const sandbox = this.#sandbox;
+    const { curlOptions } = this.#options;
+    this.#running ??= findReproductions(sandbox);
+    const now = this.#running.get(outcome);
     if (now !== undefined) return instruction(now, outcome, curlOptions, {});
 
     for (const name of fallbackScenarios) {
       const later = bundledReproductions(name, sandbox.platform).get(outcome);
-      if (later !== undefined) {
-        return instruction(later, outcome, curlOptions, startOrReset(name, sandbox, options));
-      }
+      if (later === undefined) continue;
+      return instruction(later, outcome, curlOptions, startOrReset(name, sandbox, this.#options));
     }
 
     const scopedKey = keyToGiveScope(sandbox, outcome);
@@ -110,11 +107,11 @@ export function howToCover(
     const { sent, scopes } = scopedKey;
     const text = scopesText(sandbox, sent.ref, scopes);
     return instruction(sent, outcome, curlOptions, { scopes, text });
-  };
+  }
 }
 
 function findReproductions(sandbox: SandboxState): Reproductions {
-  const byOutcome = new Map<OutcomeId, Reproduction>();
+  const byOutcome = new Map<OutcomeId, RequestToSend>();
   for (const expected of [...requestsWithKeys(sandbox), ...keylessRequests(sandbox)]) {
     for (const outcome of certainOutcomes(sandbox, expected)) {
       if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.sent);
@@ -148,17 +145,21 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
 }
 
 /** A request to an endpoint, with 1 for each parameter of its path. */
-function requestTo({ method, path }: Endpoint): Pick<Reproduction, "method" | "path"> {
+function requestTo({ method, path }: Endpoint): Pick<RequestToSend, "method" | "path"> {
   return { ...(method !== "GET" && { method }), path: path.replace(/\{[^{}]*\}/g, "1") };
 }
 
-/** The outcomes that a request covers for certain with the active faults; none if a fault may replace its response. */
+/**
+ * The outcomes that a request covers for certain with the active faults; none if a fault may replace its response. A request has
+ * one fault at most: the first that fires. For example, with a delay that always fires and then a 503 that always fires, it gets
+ * the delay: the delay and its own outcome are certain. If the delay fires only with a probability of 0.5, nothing is certain.
+ */
 function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
   const { outcome, entry, endpoint } = expected;
-  const facts = faultFacts({ entry, endpoint, now: sandbox.clock.now() }, () => outcome);
-  // For example, with a delay that fires always and then a 503 that fires always, the request gets the delay: the delay and its
-  // own outcome are certain. With a delay of probability 0.5 and then that 503, nobody can tell which one it gets.
-  /** Whether a fault before this one may fire instead, which only delays the response. */
+  const call = { entry, endpoint, now: sandbox.clock.now() };
+  const facts = faultFacts(call, endpoint?.method, () => outcome);
+
+  /** Whether the request may get one of the faults so far: each of these only delays its response. */
   let mayBeDelayed = false;
   for (const fault of sandbox.faults) {
     const effect = matchingEffect(fault, facts);
@@ -166,16 +167,14 @@ function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): Outc
     const faultOutcome = faultOutcomeId(effect);
     const { onlyDelays } = faultKindRow(faultOutcome);
 
-    // It may fire, or not.
-    if (!firesAlways(fault)) {
-      if (!onlyDelays) return [];
-      mayBeDelayed = true;
-      continue;
+    if (firesAlways(fault)) {
+      const certain = onlyDelays ? [outcome, faultOutcome] : [faultOutcome];
+      if (!mayBeDelayed) return certain;
+      // With one fault or the other, a delayed response keeps its own outcome.
+      return onlyDelays ? [outcome] : [];
     }
-
-    // A request has one fault at most: this one, unless a fault before it fires. No later one fires.
-    if (!onlyDelays) return mayBeDelayed ? [] : [faultOutcome];
-    return mayBeDelayed ? [outcome] : [outcome, faultOutcome];
+    if (!onlyDelays) return [];
+    mayBeDelayed = true;
   }
   return [outcome];
 }
@@ -195,7 +194,7 @@ function startOrReset(name: ScenarioName, sandbox: SandboxState, options: HintOp
 
 /** A request that succeeds once its key has these scopes. */
 interface ScopedRequest {
-  readonly sent: Reproduction;
+  readonly sent: RequestToSend;
   readonly scopes: readonly string[];
 }
 
@@ -223,7 +222,7 @@ function scopesText({ name, registry }: SandboxState, ref: string, scopes: reado
 }
 
 function instruction(
-  sent: Reproduction,
+  sent: RequestToSend,
   outcome: OutcomeId,
   curlOptions: string,
   before: Preparation,
@@ -249,24 +248,8 @@ function sendingInWords(ref: string, method: string, path: string): string {
   return `send ${method} ${path} ${key}`;
 }
 
-/** A request that ends on an outcome, as a command for a shell with the environment of clients. */
-export function curlLine(sent: Reproduction, curlOptions: string, outcome: string): string {
-  const { ref, method, path } = sent;
-  const words = ["curl"];
-  if (curlOptions !== "") words.push(curlOptions);
-  // Without a timeout, curl would wait forever.
-  if (faultKindRow(outcome)?.ends === "hang") words.push("-m 5");
-  if (method === "HEAD") words.push("--head");
-  else if (method !== undefined) words.push(`-X ${method}`);
-  if (ref !== "none") words.push(`-H "x-api-key: $${keyVariable(ref)}"`);
-  words.push(shellUrl(path));
-  return words.join(" ");
-}
-
-/** The URL of a path, for a shell with the environment of clients. */
-function shellUrl(path: string): string {
-  // Only these are plain in double quotes.
-  const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(path);
-  if (isPlain) return `"$SVC_BASE_URL${path}"`;
-  return `--globoff --path-as-is "$SVC_BASE_URL"${shellWord(path)}`;
+/** Whether a fault fires on each request that it matches. */
+function firesAlways({ when }: ActiveFault): boolean {
+  const { every, requests, probability } = when;
+  return every === undefined && requests === undefined && probability === undefined;
 }

@@ -27,12 +27,20 @@ export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** A word to which no shell gives a meaning: `a=b`. At the start, `=` has one in zsh: `=ls` is the file of the command `ls`. */
+const plainWord = /^[\w@%+:,./-][\w@%+=:,./-]*$/;
+
+/**
+ * What is written as bytes between `$'` and `'`: control characters and others outside of ASCII, the quote and the backslash. Also
+ * `:` and `#`, because the word may have been made to forge a line of a log that GitHub's runner obeys: `::error::`, `##[error]`.
+ */
+const writtenAsBytes = /[^\x20-\x7E]|['\\:#]/gu;
+
 /** Returns a word for a shell, on one line: with control characters in the `$'…'` of bash and zsh. */
 export function shellWord(word: string): string {
-  // No shell gives these a meaning, except zsh to a `=` at the start: `=ls` is the file of the command `ls`.
-  if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word)) return word;
+  if (plainWord.test(word)) return word;
   if (escapeControls(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
-  return `$'${word.replace(/[^\x20-\x7E]|['\\:#]/gu, octalBytes)}'`;
+  return `$'${word.replace(writtenAsBytes, octalBytes)}'`;
 }
 
 /** A character as the bytes of its UTF-8: `\303\244`. */

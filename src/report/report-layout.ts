@@ -1,8 +1,7 @@
-import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
+import type { AdviceLevel } from "../rules/advice.js";
 import { keyVariable } from "../rules/api-key.js";
 import { faultKindRow } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
-import { escapeControls } from "../rules/terminal-text.js";
 import { snakeCase } from "../schema/json.js";
 import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
@@ -20,8 +19,8 @@ import type {
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };
 
 interface RenderOptions extends TextStyle {
-  /** The thresholds that the report does not reach. Default: none. */
-  readonly failures?: readonly UnmetThreshold[];
+  /** The sentences of the thresholds that the report does not reach. Default: none. */
+  readonly failures?: readonly string[];
   /** Why no request may have come, as a sentence. */
   readonly hint?: string | undefined;
   /** The command of `certify` for a client that covers everything. */
@@ -71,7 +70,7 @@ function countOfLevel(report: Report, level: AdviceLevel): number {
 
 function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   const { requests, unread, coverage } = report;
-  const { failures: unmet = [], hint, next } = options;
+  const { failures = [], hint, next } = options;
 
   const notes: string[] = [];
   if (unread > 0) {
@@ -85,7 +84,6 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   }
 
   const text = conclusion(report);
-  const failures = unmet.map(({ sentence }) => sentence);
   // Other formats get the hint from their command, on stderr.
   const jsonNotes = requests === 0 && hint !== undefined ? [...notes, hint] : notes;
   return {
@@ -252,100 +250,7 @@ function requestLine(request: ReportedRequest): string {
   return didYouMean === null ? line : `${line}, did you mean ${didYouMean}?`;
 }
 
-/** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
-export function githubAnnotations(report: Report, failures: readonly UnmetThreshold[]): string {
-  let lines = "";
-  for (const advice of report.advice) {
-    const level = advice.level === "note" ? "notice" : advice.level;
-    const text = annotationText(`${adviceCount(advice)}: ${advice.meaning} ${advice.whatToDo}`);
-    lines += `::${level} title=svc-sandbox ${advice.id}::${text}\n`;
-  }
-  for (const { threshold, sentence } of failures) {
-    lines += `::error title=svc-sandbox ${threshold}::${annotationText(sentence)}\n`;
-  }
-  return lines;
-}
-
-/** A text for a workflow command: a line break would end the command, and a percent sign starts an escape. */
-function annotationText(plain: string): string {
-  return escapeControls(plain).replaceAll("%", "%25");
-}
-
 /** How often something led to an advice: `2 requests`, or `1 line` of output. */
-function adviceCount({ id, count }: { readonly id: string; readonly count: number }): string {
+export function adviceCount({ id, count }: { readonly id: string; readonly count: number }): string {
   return pluralize(count, id === "key-in-output" ? "line" : "request");
-}
-
-interface Thresholds {
-  /** The lowest coverage in percent. Default: none. */
-  readonly minCoverage?: number | undefined;
-  /** The lowest level of advice that fails the run. Default: none. */
-  readonly failOn?: AdviceLevel | undefined;
-  /** Whether a report without a request fails. Default: false. */
-  readonly needsRequests?: boolean | undefined;
-  /** The first requests, by method and path, for the message. */
-  readonly tried?: readonly string[];
-}
-
-export interface UnmetThreshold {
-  /** What is too little, or too much. */
-  readonly gate: "requests" | "coverage" | "advice";
-  /** The flag, for people: `--min-coverage 80`. */
-  readonly threshold: string;
-  /** Why it is not reached. */
-  readonly sentence: string;
-}
-
-/** The thresholds that a report does not reach. */
-export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetThreshold[] {
-  const { minCoverage = 0, failOn, needsRequests } = thresholds;
-  const { percent, covered, promised } = report.coverage;
-  const unmet: UnmetThreshold[] = [];
-
-  // Without a request to an endpoint, its coverage is low anyway: one threshold says enough.
-  if (needsRequests && (report.requests === 0 || missedEndpoints(report))) {
-    unmet.push(noRequests(report, thresholds));
-  } else if (percent < minCoverage) {
-    unmet.push({
-      gate: "coverage",
-      threshold: `--min-coverage ${minCoverage}`,
-      sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - covered} of ${promised} promised outcomes are not covered.`,
-    });
-  }
-
-  if (failOn === undefined) return unmet;
-  const failing = adviceLevels.slice(adviceLevels.indexOf(failOn));
-  const failingAdvice = report.advice.filter(({ level }) => failing.includes(level));
-  if (failingAdvice.length > 0) {
-    const ids = failingAdvice.map(({ id }) => id);
-    unmet.push({
-      gate: "advice",
-      threshold: `--fail-on ${failOn}`,
-      sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${ids.join(", ")}.`,
-    });
-  }
-  return unmet;
-}
-
-/** Whether requests came, and each missed all endpoints. */
-function missedEndpoints({ requests, outcomes }: Pick<Report, "requests" | "outcomes">): boolean {
-  let missed = 0;
-  for (const { outcome, count } of outcomes) {
-    if (outcome === "404.unknown_path" || outcome === "405.method") missed += count;
-  }
-  return requests > 0 && missed === requests;
-}
-
-/** The threshold that no request reached an endpoint. It has the name of the flag that asks for requests. */
-function noRequests(report: Report, thresholds: Thresholds): UnmetThreshold {
-  const { minCoverage = 0, failOn, tried = [] } = thresholds;
-
-  let threshold = "client";
-  if (minCoverage > 0) threshold = `--min-coverage ${minCoverage}`;
-  else if (failOn !== undefined) threshold = `--fail-on ${failOn}`;
-
-  let missing = "the sandbox";
-  if (report.requests > 0) missing = `an endpoint. Your client tried ${tried.join(", ")}`;
-  const sentence = `No request reached ${missing}. If that is right, allow it with --min-coverage 0.`;
-  return { gate: "requests", threshold, sentence };
 }

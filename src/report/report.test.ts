@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import { asked } from "../../test/support/send.js";
 import { handle } from "../api/handle.js";
+import { unmetThresholds } from "../cli/thresholds.js";
 import { startInNode } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { clientReport, mergeReports } from "./report.js";
-import { renderReport, unmetThresholds } from "./report-layout.js";
+import { mergeReports } from "./merge-reports.js";
+import { clientReport } from "./report.js";
+import { renderReport } from "./report-layout.js";
 import type { Report } from "./report-shape.js";
 
 /** The endpoint that the report of a request suggests; `null` if there is none. */

@@ -1,7 +1,7 @@
-import { builtIn, fillPlaceholders, outcomesOf } from "../api/endpoints.js";
+import { builtIn, fillPlaceholders } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
-import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
-import { type AdviceId, adviceIds, adviceTable } from "../rules/advice.js";
+import { pinnedAssumptions } from "../api/variation/own-assumptions.js";
+import { adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
@@ -10,22 +10,18 @@ import { runDue } from "../sandbox/operations/operations.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { listed, nearest } from "../schema/words.js";
-import { howToCover } from "./how-to-cover.js";
+import { CoverHints } from "./how-to-cover.js";
+import { outcomesOf } from "./possible-outcomes.js";
 import type {
-  HowToCover,
   Report,
   ReportedAdvice,
   ReportedEndpoint,
   ReportedOutcome,
   ReportedRequest,
-  ReportedResend,
 } from "./report-shape.js";
 
 /** The most places of keys in an output that advice names. */
 const maxPlaces = 5;
-
-/** The most requests that advice has as examples. */
-const maxExamples = 5;
 
 interface ReportOptions {
   /** Whether `exec` has run the client: its sandbox has then stopped. Default: false. */
@@ -47,14 +43,14 @@ export function clientReport(
   runDue(sandbox);
   const counted = counters.read();
 
-  const hints = howToCover(sandbox, { curlOptions: sandbox.invocation.curlOptions, underExec });
+  const hints = new CoverHints(sandbox, { curlOptions: sandbox.invocation.curlOptions, underExec });
   const outcomes = reportedOutcomes(counted, sandbox.endpoints, hints);
   const endpoints = reportedEndpoints(counted, sandbox.endpoints, outcomes);
   return {
     scenario: sandbox.name,
     seed: sandbox.seed,
     profile: profileInEffect(sandbox),
-    pinned: ownAssumptionNames(sandbox),
+    pinned: pinnedAssumptions(sandbox),
     requests: counted.requests,
     unread: counted.unread,
     ...sharesOf(outcomes, endpoints),
@@ -69,7 +65,7 @@ export function clientReport(
 function reportedOutcomes(
   counted: Counts,
   served: readonly Endpoint[],
-  hints: (outcome: OutcomeId) => HowToCover | null,
+  hints: CoverHints,
 ): ReportedOutcome[] {
   const rows = [...outcomesOf(served)];
   // A client may have covered an endpoint that only an earlier scenario had.
@@ -81,7 +77,7 @@ function reportedOutcomes(
   const outcomes: ReportedOutcome[] = [];
   for (const { id, promised, when } of rows) {
     const { count, isCovered } = counted.outcomes[id] ?? { count: 0, isCovered: false };
-    const hint = isCovered ? null : hints(id);
+    const hint = isCovered ? null : hints.hintFor(id);
     outcomes.push({ outcome: id, promised, covered: isCovered, count, when, howToCover: hint });
   }
   return outcomes;
@@ -150,7 +146,7 @@ function reportedAdvice(
 }
 
 /** The covered shares of the promised outcomes, of the announced endpoints and of the faults. */
-function sharesOf(
+export function sharesOf(
   outcomes: readonly ReportedOutcome[],
   endpoints: readonly ReportedEndpoint[],
 ): Pick<Report, "coverage" | "announced" | "faults"> {
@@ -204,110 +200,4 @@ function nearestPath(path: string, endpoints: readonly Endpoint[]): string | und
 
 function lastSegmentOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/** A value for each member of a row, optional ones included: one without its rule for merges does not compile. */
-type EachMember<Row> = { readonly [Name in keyof Row]-?: unknown };
-
-/** Merges the reports of one or more runs: an outcome is covered if any run has covered it. */
-export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
-  const [first] = reports;
-  // A merged report has runs already.
-  const runs: NonNullable<Report["runs"]>[number][] = [];
-  for (const report of reports) {
-    const { scenario, seed, profile, pinned } = report;
-    runs.push(...(report.runs ?? [{ scenario, seed, profile, pinned }]));
-  }
-  const scenarios = new Set(runs.map(({ scenario }) => scenario));
-
-  const outcomes = mergeOutcomes(reports.flatMap((report) => report.outcomes));
-  const endpoints = mergeEndpoints(reports.flatMap((report) => report.endpoints));
-  return {
-    scenario: [...scenarios].join(", "),
-    seed: first.seed,
-    profile: first.profile,
-    pinned: first.pinned,
-    runs,
-    requests: sum(reports, ({ requests }) => requests),
-    unread: sum(reports, ({ unread }) => unread),
-    ...sharesOf(outcomes, endpoints),
-    endpoints,
-    outcomes,
-    advice: mergeAdvice(reports.flatMap((report) => report.advice)),
-    resends: mergeResends(reports.flatMap((report) => report.resends)),
-  } satisfies EachMember<Report>;
-}
-
-function mergeOutcomes(outcomes: readonly ReportedOutcome[]): ReportedOutcome[] {
-  return groupsOf(outcomes, (row) => row.outcome).map((rows) => {
-    const { outcome, promised, when } = rows[0];
-    const covered = rows.some((row) => row.covered);
-    const count = sum(rows, (row) => row.count);
-    // The first run that can cover the outcome shows how.
-    let howToCover: HowToCover | null = null;
-    if (!covered) howToCover = rows.find((row) => row.howToCover !== null)?.howToCover ?? null;
-    return {
-      outcome,
-      promised,
-      covered,
-      count,
-      when,
-      howToCover,
-    } satisfies EachMember<ReportedOutcome>;
-  });
-}
-
-function mergeEndpoints(endpoints: readonly ReportedEndpoint[]): ReportedEndpoint[] {
-  return groupsOf(endpoints, (row) => row.operationId).map((rows) => {
-    const { method, path, operationId, release } = rows[0];
-    const requests = sum(rows, (row) => row.requests);
-    const covered = rows.some((row) => row.covered);
-    return { method, path, operationId, release, requests, covered } satisfies EachMember<ReportedEndpoint>;
-  });
-}
-
-/** In the order of the table: the most serious first. Advice that only a newer version has comes last. */
-function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
-  const merged: ReportedAdvice[] = [];
-  for (const rows of groupsOf(advice, (row) => row.id)) {
-    const { id, level, rule, meaning, whatToDo } = rows[0];
-    const count = sum(rows, (row) => row.count);
-    const examples = rows.flatMap((row) => row.examples).slice(0, maxExamples);
-    const row = { id, level, rule, count, meaning, whatToDo, examples } satisfies EachMember<ReportedAdvice>;
-    merged.push(row);
-  }
-  return merged.sort((one, other) => placeOfAdvice(one.id) - placeOfAdvice(other.id));
-}
-
-function placeOfAdvice(id: AdviceId): number {
-  const place = adviceIds.indexOf(id);
-  return place === -1 ? adviceIds.length : place;
-}
-
-/** By the ref of the key if it has one: with each seed, a ref has another key. */
-function mergeResends(resends: readonly ReportedResend[]): ReportedResend[] {
-  const groups = groupsOf(resends, ({ outcome, key, fingerprint }) => `${outcome} ${key ?? fingerprint}`);
-  return groups.map((rows) => {
-    const { outcome, key, fingerprint } = rows[0];
-    const count = sum(rows, (row) => row.count);
-    return { outcome, key, fingerprint, count } satisfies EachMember<ReportedResend>;
-  });
-}
-
-/** The rows by their ids: a group for each id, in the order of its first row. */
-function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string): [Row, ...Row[]][] {
-  const groups = new Map<string, [Row, ...Row[]]>();
-  for (const row of rows) {
-    const id = idOf(row);
-    const group = groups.get(id);
-    if (group === undefined) groups.set(id, [row]);
-    else group.push(row);
-  }
-  return [...groups.values()];
-}
-
-function sum<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
-  let total = 0;
-  for (const row of rows) total += numberOf(row);
-  return total;
 }

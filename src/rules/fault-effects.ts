@@ -192,8 +192,9 @@ export const failures = {
 
 export type FailureStatus = keyof typeof failures;
 
+/** The most drastic kind first. */
 const kindsByRank = [...faultKinds].sort(
-  (one, other) => faultKindTable[other].rank - faultKindTable[one].rank,
+  (before, after) => faultKindTable[after].rank - faultKindTable[before].rank,
 );
 
 /** The kinds of one fault, the most drastic first. */

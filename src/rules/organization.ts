@@ -1,20 +1,28 @@
 import * as s from "../schema/shape.js";
 
-/** The fields of `Access`. */
-const accessFields = {
+// What an organization may do is its access: three members that an administrator can change. Records and views spell them as
+// `liveAccess`; scenarios, bodies and steps as `live_access`, where each may be left out.
+
+const statusChoice = s.choice(["active", "inactive"]);
+const liveAccessChoice = s.choice(["not_approved", "approved", "suspended"]);
+
+/** What an organization may do. */
+interface Access {
   /** Whether the organization as a whole may use the API (R18). */
-  status: s.choice(["active", "inactive"]),
+  readonly status: s.ValueOf<typeof statusChoice>;
   /** Whether test keys can be created (R30). */
-  sandboxAccess: s.flag(),
+  readonly sandboxAccess: boolean;
   /** Whether live keys can be created (R31), and work (R19). */
-  liveAccess: s.choice(["not_approved", "approved", "suspended"]),
-};
-const accessShape = s.mapping(accessFields);
-/** What an organization may do: an administrator can change it. */
-type Access = s.ValueOf<typeof accessShape>;
+  readonly liveAccess: s.ValueOf<typeof liveAccessChoice>;
+}
 
 /** The members in a view, besides its ref, id and name. */
-export const organizationViewFields = { type: s.choice(["bank", "insurer"]), ...accessFields };
+export const organizationViewFields = {
+  type: s.choice(["bank", "insurer"]),
+  status: statusChoice,
+  sandboxAccess: s.flag(),
+  liveAccess: liveAccessChoice,
+};
 
 /** A relying party. Records never change in place: an update is a new record with the same ref. */
 export interface Organization extends Access {
@@ -24,19 +32,17 @@ export interface Organization extends Access {
   readonly type: s.ValueOf<typeof organizationViewFields.type>;
 }
 
-/** A change to an organization. */
+/** A change of an organization's access, as the library takes it. */
 export interface OrganizationUpdate extends Partial<Access> {}
 
-/** The body of a change, and its part of a step: scenarios, bodies and JSON spell names in snake_case. */
+/** The access as a scenario, a body or a step has it. */
 export const organizationChange = s.mapping({
-  status: s.optional(accessFields.status),
-  sandbox_access: s.optional(accessFields.sandboxAccess),
-  live_access: s.optional(accessFields.liveAccess),
+  status: s.optional(statusChoice),
+  sandbox_access: s.optional(s.flag()),
+  live_access: s.optional(liveAccessChoice),
 });
 
-type WrittenAccess = s.ValueOf<typeof organizationChange>;
-
-/** The words for people of the members and values that have a `_`. */
+/** Words for people, of the members and values with a `_`. */
 const accessWords: Readonly<Record<string, string>> = {
   sandbox_access: "sandbox access",
   live_access: "live access",
@@ -48,14 +54,17 @@ export function accessInWords(name: string): string {
   return accessWords[name] ?? name;
 }
 
-/** The access of an organization whose scenario says nothing of it. */
+/** The access of an organization for which its scenario sets none. */
 const usualAccess: Access = { status: "active", sandboxAccess: true, liveAccess: "not_approved" };
 
-/** The access that a scenario or a change sets; what it leaves out is as before, and as usual without a before. */
-export function readAccess(fields: WrittenAccess, before: Access = usualAccess): Access {
+/** The access that a scenario or a change sets. What it leaves out is as in `current`; default: the usual access. */
+export function readAccess(
+  fields: s.ValueOf<typeof organizationChange>,
+  current: Access = usualAccess,
+): Access {
   return {
-    status: fields.status ?? before.status,
-    sandboxAccess: fields.sandbox_access ?? before.sandboxAccess,
-    liveAccess: fields.live_access ?? before.liveAccess,
+    status: fields.status ?? current.status,
+    sandboxAccess: fields.sandbox_access ?? current.sandboxAccess,
+    liveAccess: fields.live_access ?? current.liveAccess,
   };
 }

@@ -218,7 +218,7 @@ export const faultOutcomes = faultRows.map(({ id }) => id);
 /** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
 export type ApiErrorCode = Exclude<(typeof apiRows)[number]["code"], null>;
 
-type OutcomeRow = Outcome & { readonly id: OutcomeId };
+export type OutcomeRow = Outcome & { readonly id: OutcomeId };
 
 const rowById: ReadonlyMap<string, OutcomeRow> = new Map(outcomes.map((row) => [row.id, row]));
 

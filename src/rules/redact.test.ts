@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { describeKeyForm, isSandboxKey, parseApiKey } from "./api-key.js";
-import { containsKey, findBase64Keys, findKeys, redactEncoded, redactKeys, redactValue } from "./redact.js";
-import { isMeantAsKey, readHeaders } from "./request.js";
+import { isMeantAsKey } from "./meant-key.js";
+import { containsKey, findBase64Keys, findKeys, mapTexts, redactEncoded, redactKeys } from "./redact.js";
+import { readHeaders } from "./request.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 
@@ -19,7 +20,7 @@ test.each([
 
 test("R46 a value has no key in a text or a name, except in a member that is kept", () => {
   const value = { [key]: [key, { name: `of ${key}`, kept: { secret: key }, none: null, count: 1 }] };
-  expect(redactValue(value, undefined, (name) => name === "kept")).toEqual({
+  expect(mapTexts(value, redactKeys, (name) => name === "kept")).toEqual({
     "SVC_live_…": ["SVC_live_…", { name: "of SVC_live_…", kept: { secret: key }, none: null, count: 1 }],
   });
 });

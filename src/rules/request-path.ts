@@ -51,16 +51,23 @@ function isInWord(character: string): boolean {
   return /[\dA-Za-z]/.test(character) || inWord().test(character);
 }
 
-/** By its code, how paths spell a character of ASCII: as it is, always encoded, or as it came, since clients differ. */
-const plain = 1;
-const alwaysEncoded = 2;
-const spellings = new Uint8Array(128).map((_zero, code) => {
-  const character = String.fromCharCode(code);
+// The ways in which paths spell a character of ASCII.
+const asItIs = 1;
+const encoded = 2;
+/** With and without encoding, it means different things: `/` separates segments, and `%2F` is in one. */
+const asItCame = 3;
+
+function spellingOf(character: string): number {
   // Letters, digits, and what has no other meaning in a segment.
-  if (/[\w.~:;@=+&()!*,-]/.test(character)) return plain;
-  // Clients encode most of these, and a shell, Markdown or HTML gives the others a meaning.
-  return /[^\x21-\x7E]|["$'<>[\\\]^`|]/.test(character) ? alwaysEncoded : 0;
-});
+  if (/[\w.~:;@=+&()!*,-]/.test(character)) return asItIs;
+  // Controls, spaces, and what clients usually encode, or a shell, Markdown or HTML gives a meaning.
+  if (/[^\x21-\x7E]|["$'<>[\\\]^`|]/.test(character)) return encoded;
+  // These are # % / ? { and }.
+  return asItCame;
+}
+
+/** The spellings by the code of the character: made once, because each request reads them. */
+const spellings = new Uint8Array(128).map((_zero, code) => spellingOf(String.fromCharCode(code)));
 
 /**
  * A path from outside in one spelling.
@@ -69,7 +76,7 @@ const spellings = new Uint8Array(128).map((_zero, code) => {
  * encodePath("/a b/%63%2f/50%"); // "/a%20b/c%2F/50%25"
  */
 export function encodePath(path: string): string {
-  // Nearly all are plain, and each request with a path parameter needs it.
+  // Nearly all paths have one, and each request with a path parameter is asked.
   if (hasOneSpelling(path)) return path;
 
   let spelled = "";
@@ -81,9 +88,9 @@ export function encodePath(path: string): string {
       if (byte !== undefined) at += 2;
       continue;
     }
-    // One of two units, or a unit of ASCII.
     const character = String.fromCodePoint(path.codePointAt(at) as number); // there is one
-    spelled += isAlwaysEncoded(character) ? encodeUtf8(character) : character;
+    spelled += isEncoded(character) ? encodeUtf8(character) : character;
+    // An emoji has two units.
     at += character.length - 1;
   }
   return spelled;
@@ -94,15 +101,17 @@ function hasOneSpelling(path: string): boolean {
   // Not a regular expression: V8 keeps the last text it was run on, and this one may have a key (R35).
   for (let at = 0; at < path.length; at++) {
     const code = path.charCodeAt(at);
-    const isPlain = spellings[code] === plain || "/{}".includes(path[at] as string);
-    if (!isPlain) return false;
+    // Slashes separate segments, and braces the name of a parameter.
+    const isSpelledOnce = spellings[code] === asItIs || "/{}".includes(path[at] as string);
+    if (!isSpelledOnce) return false;
   }
   return true;
 }
 
-function isAlwaysEncoded(character: string): boolean {
+/** Whether a path spells a character encoded, as each one beyond ASCII. */
+function isEncoded(character: string): boolean {
   const code = character.charCodeAt(0);
-  return code >= spellings.length || spellings[code] === alwaysEncoded;
+  return code >= spellings.length || spellings[code] === encoded;
 }
 
 /** The byte of two hex digits; `undefined` if they are none. */
@@ -113,14 +122,14 @@ function byteOf(text: string, at: number): number | undefined {
 
 /** A character as the encoded bytes of its UTF-8. */
 function encodeUtf8(character: string): string {
-  let encoded = "";
-  for (const byte of new TextEncoder().encode(character)) encoded += percentEncoded(byte);
-  return encoded;
+  let bytes = "";
+  for (const byte of new TextEncoder().encode(character)) bytes += percentEncoded(byte);
+  return bytes;
 }
 
-/** An encoded byte as all paths spell it: decoded, or with capital letters. */
+/** An encoded byte in the one spelling: decoded, or with capital letters. */
 function spellByte(byte: number): string {
-  return spellings[byte] === plain ? String.fromCharCode(byte) : percentEncoded(byte);
+  return spellings[byte] === asItIs ? String.fromCharCode(byte) : percentEncoded(byte);
 }
 
 function percentEncoded(byte: number): string {

@@ -1,4 +1,3 @@
-import { isKeyCharacter } from "./api-key.js";
 import { findFirstKeys, findKeys, maxKeysKept, redactEncoded } from "./redact.js";
 import { copyText } from "./request-path.js";
 
@@ -17,7 +16,7 @@ export interface ApiRequest {
   readonly path: string;
   /** The value of `x-api-key`, which each adapter gets trimmed; several are joined by `, `. `undefined` without this header. */
   readonly apiKey: string | undefined;
-  /** The SHA-256 of the key that `apiKey` stands for; `undefined` for the hash of `apiKey`. */
+  /** The SHA-256 of the presented key, if the sender has only the hash of it. Default: that of `apiKey`. */
   readonly keyHash: string | undefined;
   readonly traits: RequestTraits;
   /** The headers that the journal keeps: lower-case names and values in turn, without keys. */
@@ -26,11 +25,11 @@ export interface ApiRequest {
   readonly evidence: RequestEvidence | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
   readonly fromStory: boolean;
-  /** For people who open the base URL: what a 404 shows them. Nearly always `undefined`. */
+  /** The address of the dashboard, which a 404 shows to people who open the base URL. Nearly always `undefined`. */
   readonly dashboard: string | undefined;
 }
 
-/** A request as an adapter receives it, before its body and before its headers are read: what `receivedRequest` reads. */
+/** A request as an adapter receives it: `receivedRequest` reads it. */
 export interface Received {
   readonly method: string;
   /** What is before the path of a request to a proxy, such as `http://user@host`. Default: nothing. */
@@ -40,24 +39,24 @@ export interface Received {
   readonly query: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  /** The traits that its headers do not show. Default: none. */
+  /** The traits that only its adapter knows, such as a body without a length. Default: none. */
   readonly traits?: RequestTraits;
-  /** Default: none. */
+  /** As in `ApiRequest`. Default: none. */
   readonly dashboard?: string | undefined;
 }
 
 /** Makes the request of every adapter: sockets, web requests, stories and the control plane. */
 export function receivedRequest(received: Received): ApiRequest {
   const { method, authority = "", path, query, headers, traits, dashboard } = received;
-  const headerFacts = readHeaders(headers, { beforeQuery: authority + path, query }, traits);
+  const facts = readHeaders(headers, { beforeQuery: authority + path, query }, traits);
   return {
     method,
     path,
-    apiKey: headerFacts.apiKey,
+    apiKey: facts.apiKey,
     keyHash: undefined,
-    traits: headerFacts.traits,
-    keptHeaders: headerFacts.keptHeaders,
-    evidence: headerFacts.evidence,
+    traits: facts.traits,
+    keptHeaders: facts.keptHeaders,
+    evidence: facts.evidence,
     fromStory: false,
     dashboard,
   };
@@ -106,7 +105,7 @@ interface RequestEvidence {
   readonly inQuery: readonly string[];
   /** In the path, or before it. */
   readonly inUrl: readonly string[];
-  readonly inHeaders: readonly string[];
+  readonly inOtherHeaders: readonly string[];
   /** The origin of the page that sent it, such as `https://shop.example`. */
   readonly page: string | undefined;
 }
@@ -117,26 +116,29 @@ interface Target {
   readonly query: string;
 }
 
+/** What the headers of a request and its target show. */
+interface HeaderFacts extends Pick<ApiRequest, "apiKey" | "traits" | "keptHeaders" | "evidence"> {}
+
 const noTraits: RequestTraits = [];
 const noKeys: readonly string[] = [];
 
-/** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
+/** Reads headers, which are names and values in turn, and the target. The evidence is `undefined` if the traits need none. */
 export function readHeaders(
-  flat: readonly string[],
+  headers: readonly string[],
   { beforeQuery, query }: Target,
   moreTraits: RequestTraits = noTraits,
-) {
+): HeaderFacts {
   let traits = mergeTraits(traitsOfQuery(query), moreTraits);
   const inUrl = keysInText(beforeQuery);
   if (inUrl.length > 0) traits = mergeTraits(traits, ["key in url"]);
 
   let apiKey: string | undefined;
-  let inHeaders = noKeys;
+  let inOtherHeaders = noKeys;
   let page: string | undefined;
   const keptHeaders: string[] = [];
-  for (let index = 0; index < flat.length; index += 2) {
-    const name = (flat[index] as string).toLowerCase();
-    const value = flat[index + 1] as string;
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = (headers[index] as string).toLowerCase();
+    const value = headers[index + 1] as string;
     if (name === "x-api-key") {
       apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
       continue;
@@ -146,17 +148,17 @@ export function readHeaders(
     const keys = keysInHeader(name, value);
     if (keys.length > 0) {
       traits = mergeTraits(traits, ["key in other header"]);
-      inHeaders = [...inHeaders, ...keys].slice(0, maxKeysKept);
+      inOtherHeaders = [...inOtherHeaders, ...keys].slice(0, maxKeysKept);
     }
 
     if (name === "origin" || name === "referer") page ??= originOf(value);
     if (keptNames.includes(name)) keptHeaders.push(name, keptValue(value));
   }
 
-  const needsEvidence = hasKeyElsewhere(traits) || traits.includes("browser header");
-  const evidence: RequestEvidence | undefined = needsEvidence
-    ? { inQuery: findFirstKeys(query), inUrl, inHeaders, page }
-    : undefined;
+  let evidence: RequestEvidence | undefined;
+  if (hasKeyElsewhere(traits) || traits.includes("browser header")) {
+    evidence = { inQuery: findFirstKeys(query), inUrl, inOtherHeaders, page };
+  }
   return { apiKey, traits, keptHeaders, evidence };
 }
 
@@ -191,8 +193,8 @@ function keysInHeader(name: string, value: string): readonly string[] {
 }
 
 function keysInText(text: string): readonly string[] {
-  // Every key is longer and has an underscore, which may be percent-encoded; few other texts match.
-  if (text.length <= 9) return noKeys;
+  // Few other texts are as long as a key, and have an underscore, which may be percent-encoded.
+  if (text.length <= "SVC_test_".length) return noKeys;
   if (!text.includes("_") && !text.includes("%")) return noKeys;
   return findFirstKeys(text);
 }
@@ -206,7 +208,7 @@ function basicCredentials(authorization: string): string {
   }
 }
 
-/** The last values without a key: a client repeats them, and to read them again would take 3% to 7% of a request. */
+/** The latest values without a key: a client repeats them, and to read them again would take 3% to 7% of a request. */
 const plainValues: string[] = [];
 
 /** The value of a header as the journal keeps it: without keys, and not too long. */
@@ -227,49 +229,4 @@ function originOf(url: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** How shells and templates insert a variable, and how our variables start. */
-const openings: readonly string[] = ["${", "$(", "{{", "SVC_KEY_"];
-/** How programs read a variable. */
-const readings: readonly string[] = [".env.", "os.environ"];
-/** The variable of the default key, and how languages print a variable without a value. */
-const bareNames: readonly string[] = ["SVC_API_KEY", "undefined", "null", "None"];
-
-const quotationMarks: readonly string[] = ['"', "'"];
-
-/**
- * Whether a malformed key was meant as a key: a key after a scheme or quotation mark (`keys` lists the keys found in
- * it), or the name of a variable that was never replaced.
- *
- * @example
- * isMeantAsKey("Bearer SVC_test_sbx0abc", ["SVC_test_sbx0abc"]); // true
- * isMeantAsKey("$SVC_API_KEY", []); // true
- * isMeantAsKey("not-a-key", []); // false
- */
-export function isMeantAsKey(text: string, keys: readonly string[]): boolean {
-  if (isUnexpanded(text)) return true;
-  const [key] = keys;
-  if (key === undefined) return false;
-
-  // A scheme, a name or a quotation mark is before the key; at most the other mark is behind it.
-  const start = text.indexOf(key);
-  const lengthBehind = text.length - start - key.length;
-  return start > 0 && lengthBehind <= 1;
-}
-
-/** Whether a text is a variable that nothing has replaced. */
-function isUnexpanded(text: string): boolean {
-  // Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R46).
-  let bare = text;
-  for (const mark of quotationMarks) {
-    if (!text.startsWith(mark)) continue;
-    bare = text.slice(1);
-    if (bare.endsWith(mark)) bare = bare.slice(0, -1);
-  }
-  if (bareNames.includes(bare)) return true;
-  if (openings.some((opening) => bare.startsWith(opening))) return true;
-  if (readings.some((reading) => bare.includes(reading))) return true;
-  if (bare.startsWith("$")) return isKeyCharacter(bare.charCodeAt(1));
-  return bare.startsWith("%") && bare.endsWith("%") && bare.length > 2;
 }

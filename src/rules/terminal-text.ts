@@ -36,33 +36,36 @@ export function printable(text: string, colored = false): string {
   });
 }
 
-/** What takes up two columns as one sign, whatever its parts have. */
-const wideSigns = [
-  // A flag: two letters of a country.
-  "\\p{RI}{2}",
-  // A digit on a key: 1️⃣.
-  "[\\d#*]\\uFE0F?\\u20E3",
-  // An emoji with its color of skin or as a flag of a region, or several that are joined to a family.
-  "\\p{ExtPict}(?:[\\uFE0F\\p{EMod}\\u{E0020}-\\u{E007F}]|\\u200D\\p{ExtPict})+",
-  // A Korean syllable of two or three letters.
-  "[\\u1100-\\u115F][\\u1160-\\u11A7][\\u11A8-\\u11FF]?",
-].join("|");
-const wideSign = unicodePattern(wideSigns, "gu");
-/** A wide sign, or any other with the accents and joiners behind it. */
-const character = unicodePattern(`${wideSigns}|.[\\p{M}\\u200C\\u200D]*`, "gsu");
-/** What has a width: no accent, no control and nothing else that is not seen. */
+/** Two letters of a country: 🇫🇮. */
+const countryFlag = "\\p{RI}{2}";
+/** A digit, `#` or `*` on a key: 1️⃣. */
+const keycap = "[\\d#*]\\uFE0F?\\u20E3";
+/** An emoji with a color of skin or the letters of a region, or several that are joined: 👋🏽, 👨‍👩‍👧. */
+const composedEmoji = "\\p{ExtPict}(?:[\\uFE0F\\p{EMod}\\u{E0020}-\\u{E007F}]|\\u200D\\p{ExtPict})+";
+/** The two or three letters of a Korean syllable. */
+const syllable = "[\\u1100-\\u115F][\\u1160-\\u11A7][\\u11A8-\\u11FF]?";
+
+/** Several characters of Unicode that are one sign of two columns. */
+const composedSigns = [countryFlag, keycap, composedEmoji, syllable].join("|");
+const composedSign = unicodePattern(composedSigns, "gu");
+/** A composed sign, or a character with the accents and joiners behind it. */
+const character = unicodePattern(`${composedSigns}|.[\\p{M}\\u200C\\u200D]*`, "gsu");
+/** A character that can be seen: no control, no accent and no joiner. */
 const visible = unicodePattern("^[^\\p{DI}\\p{Cc}\\p{Cf}\\p{Mn}\\p{Me}\\p{Cs}]$", "u");
+
+/** One character of two columns. */
+const wideCharacter = "\u{1F46A}";
 
 /** Returns the columns of a text in a terminal: a color has none, a Chinese letter or a family two. */
 export function textWidth(text: string): number {
   const plain = text.replaceAll(colors, "");
   // Latin letters and common punctuation: nearly all texts.
   if (/^[ -~\u00A1-\u00AC\u00AE-\u02FF\u2010-\u2027]*$/.test(plain)) return plain.length;
-  // A family, which is of two columns and has no parts, stands for each wide sign.
-  const ofSingleSigns = plain.replace(wideSign(), "\u{1F46A}");
+
+  const singleCharacters = plain.replace(composedSign(), wideCharacter);
   let columns = 0;
-  for (const sign of ofSingleSigns) {
-    if (visible().test(sign)) columns += eastAsianWidth(sign.codePointAt(0) as number);
+  for (const single of singleCharacters) {
+    if (visible().test(single)) columns += eastAsianWidth(single.codePointAt(0) as number); // there is one
   }
   return columns;
 }

@@ -1,6 +1,7 @@
 import { quote } from "../schema/words.js";
 import { SandboxError } from "./errors.js";
-import { type Instant, isInstant, parseDuration, parseTime, timeHint } from "./time.js";
+import { type Instant, isInstant, parseDuration, parseTime } from "./time.js";
+import { timeHint } from "./time-hint.js";
 
 // Times and durations from a caller. A wrong one is an error.
 
@@ -27,7 +28,7 @@ function epochMilliseconds(instant: Instant): unknown {
   if (typeof instant === "string") return parseTime(instant);
   if (typeof instant === "number") return instant;
   if (instant instanceof Date) return Number(instant);
-  // `Temporal.Instant` and `Temporal.ZonedDateTime`, of the runtime or of a library.
+  // `Temporal.Instant` and `Temporal.ZonedDateTime`, of the runtime or of a library. JavaScript may pass anything else.
   return (instant as { readonly epochMilliseconds?: unknown } | null | undefined)?.epochMilliseconds;
 }
 

@@ -1,5 +1,4 @@
 // Durations and instants: their units, and how they are read and written. All are in milliseconds, instants since 1970.
-
 export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
@@ -9,9 +8,6 @@ const unitLengths = { ms: 1, s: 1000, m: minute, h: hour, d: day };
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
 export const timePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
-
-/** The longest duration in a scenario. */
-const maximumDuration = 100 * 365 * day;
 
 /** The first and the last instant with a year of four digits. */
 const firstInstant = Date.parse("0000-01-01T00:00:00Z");
@@ -33,8 +29,10 @@ function modulo(value: number, size: number): number {
   return rest < 0 ? rest + size : rest;
 }
 
+type DurationText = `${number}${keyof typeof unitLengths}`;
+
 /** A duration as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
-export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}` | number;
+export type Duration = DurationText | number;
 
 /** How long a replaced key still works: `90s`, `61m`, `2h`, `7d`, or 0. */
 export type Overlap = `${number}${"s" | "m" | "h" | "d"}` | 0;
@@ -44,7 +42,8 @@ export type Instant = string | number | Date | { readonly epochMilliseconds: num
 
 /** Whether a value is an instant that clocks can show. */
 export function isInstant(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= firstInstant && (value as number) <= lastInstant;
+  if (typeof value !== "number" || !Number.isSafeInteger(value)) return false;
+  return value >= firstInstant && value <= lastInstant;
 }
 
 /** The milliseconds of a duration, such as `61m`, `-1d` or `250ms`; `undefined` for any other text. */
@@ -67,62 +66,21 @@ export function parseDuration(text: string): number | undefined {
  * parseTime("2026-02-30T09:00:00Z"); // undefined
  */
 export function parseTime(text: string): number | undefined {
-  // `Date` accepts 24:00.
-  if (!timePattern.test(text) || !isOnCalendar(text) || text.startsWith("24", 11)) return undefined;
+  if (!timePattern.test(text) || !isOnCalendar(text) || isAtHour24(text)) return undefined;
   const time = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
   return isInstant(time) ? time : undefined;
 }
 
 /** Whether the day of a time exists: `Date` turns February 30 into March 2. */
-function isOnCalendar(text: string): boolean {
+export function isOnCalendar(text: string): boolean {
   const date = text.slice(0, 10);
   const midnight = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
 }
 
-/** A time (epoch milliseconds), or a duration from a start, in milliseconds. */
-export type When = { readonly at: number } | { readonly after: number };
-
-/** `undefined` for a text that is neither a time nor a duration of at most a hundred years. */
-export function parseWhen(text: string): When | undefined {
-  const at = parseTime(text);
-  if (at !== undefined) return { at };
-  const after = parseDuration(text);
-  if (after === undefined || Math.abs(after) > maximumDuration) return undefined;
-  return { after };
-}
-
-/** Epoch milliseconds of a time or a duration from `start`. A text must be one of both: another one is the start. */
-export function timeFrom(start: number, moment: When | string): number {
-  const when = typeof moment === "string" ? (parseWhen(moment) ?? { after: 0 }) : moment;
-  return "at" in when ? when.at : start + when.after;
-}
-
-/** What is wrong with a text that is no time, and what to write. */
-export function timeHint(text: string): string {
-  const [meant] = meantTimes(text);
-  if (meant !== undefined) return `write ${meant}`;
-
-  // A time that does not exist.
-  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !isOnCalendar(text)) return `there is no day ${text.slice(0, 10)}`;
-  if (timePattern.test(text) && text.startsWith("24", 11)) {
-    return "there is no such hour: a day ends with 23:59:59.999";
-  }
-
-  return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
-}
-
-/** The time that a text means: in seconds or milliseconds since 1970, or with another T or zone; none if nothing shows it. */
-export function meantTimes(text: string): string[] {
-  if (/^\d{9,10}$|^\d{12,13}$/.test(text)) {
-    const unit = text.length > 10 ? 1 : 1000;
-    return [shortTime(new Date(Number(text) * unit).toISOString())];
-  }
-
-  // A time but for its T, the colon of its zone, or what is missing at its end.
-  const plain = text.replace(" ", "T").replace(/(?<=T.*[+-]\d\d)(?=\d\d$)/, ":");
-  const candidates = [plain, `${plain}T00:00:00Z`, `${plain}Z`];
-  return candidates.filter((time) => parseTime(time) !== undefined).slice(0, 1);
+/** Whether a time is 24:00, which `Date` accepts. */
+export function isAtHour24(time: string): boolean {
+  return time.startsWith("24", "2026-03-02T".length);
 }
 
 /** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */
@@ -136,11 +94,11 @@ export function shortTime(iso: string): string {
 }
 
 /** A duration as scenarios write it, in the largest unit without a fraction. */
-export function scenarioDuration(milliseconds: number) {
+export function scenarioDuration(milliseconds: number): DurationText {
   if (milliseconds === 0) return "0ms";
   for (const unit of ["d", "h", "m", "s"] as const) {
     const length = unitLengths[unit];
-    if (milliseconds % length === 0) return `${milliseconds / length}${unit}` as const;
+    if (milliseconds % length === 0) return `${milliseconds / length}${unit}`;
   }
-  return `${milliseconds}ms` as const;
+  return `${milliseconds}ms`;
 }

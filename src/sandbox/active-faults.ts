@@ -1,15 +1,16 @@
 import type { FaultEffects } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { mix32, randomStream } from "../rules/seed.js";
-import { isoTime, parseDuration, timeFrom } from "../rules/time.js";
+import { isoTime, parseDuration } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
+import { timeFrom } from "../scenario/format/when.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 // A fault is read once, when it becomes active. Each request then asks all of them in order, and has the first that fires.
 //
-// Three things must be so. What a fault does to a request depends on its own counts and on the number of the request, never on
-// another fault: one that is added or removed changes no other. So a fault goes on counting behind one that fires, and its
-// chances come from salts of its own. And what is asked about the next request (`possibleEffects`) counts nothing.
+// What a fault does to a request depends on its own count and on the number of the request, never on another fault: a fault that
+// is added or removed changes no other. So a fault also counts the requests on which an earlier fault fires, and its chances come
+// from salts of its own. A question about the next request (`possibleEffects`) counts nothing.
 
 type ScenarioFault = NonNullable<Scenario["faults"]>[number];
 type WrittenCondition = NonNullable<ScenarioFault["when"]>;
@@ -37,9 +38,9 @@ export interface ActiveFault {
   readonly definition: Fault;
   readonly when: FaultCondition;
   readonly effect: FaultEffects;
-  /** They make its random numbers differ: whether it fires, how long its latency is, and a second one for that. */
-  readonly salts: { readonly chance: number; readonly latency: number; readonly tail: number };
-  /** The number of matching requests so far; counted only if `every` or `requests` needs it. */
+  /** They make its random numbers differ from each other: for whether it fires, and two for how long its latency is. */
+  readonly salts: { readonly chance: number; readonly latency: number; readonly secondLatency: number };
+  /** The number of matching requests so far: `every` and `requests` choose by it. */
   matched: number;
 }
 
@@ -59,12 +60,13 @@ export interface FaultFacts {
   readonly now: number;
   /** The outcome of the request without a fault; computed only if needed. */
   readonly expectedOutcome: () => OutcomeId;
-  /** Whether its response has a body, without a fault or with the status of one. */
+  /** Whether its response has a body. `status`: the one that a fault sets; default: that of the response without a fault. */
   readonly hasBody: (status?: number) => boolean;
 }
 
 /** In a normal distribution, 99% of the values are below this many standard deviations. */
 const normalP99 = 2.326;
+
 /** No delay is longer than this many times its `p99`, so that no test waits for one in a billion. */
 const maxTimesP99 = 10;
 
@@ -77,7 +79,7 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
       definition,
       when: readCondition(definition.when ?? {}, start),
       effect: readEffect(definition.then),
-      salts: { chance: random(), latency: random(), tail: random() },
+      salts: { chance: random(), latency: random(), secondLatency: random() },
       matched: definition.requests_matched ?? 0,
     });
   }
@@ -106,32 +108,29 @@ function readEffect(then: WrittenEffect): FaultEffects {
 
 function readLatency(latency: NonNullable<WrittenEffect["latency"]>): NonNullable<FaultEffects["latency"]> {
   if (typeof latency === "string") {
-    const always = millisecondsOf(latency);
+    const always = durationMs(latency);
     return { min: always, max: always };
   }
   if ("median" in latency) {
-    return { median: millisecondsOf(latency.median), p99: millisecondsOf(latency.p99) };
+    return { median: durationMs(latency.median), p99: durationMs(latency.p99) };
   }
-  return { min: millisecondsOf(latency.min), max: millisecondsOf(latency.max) };
+  return { min: durationMs(latency.min), max: durationMs(latency.max) };
 }
 
-function readWait(wait: NonNullable<WrittenEffect["retry_after"]>) {
+function readWait(wait: NonNullable<WrittenEffect["retry_after"]>): NonNullable<FaultEffects["retryAfter"]> {
   const asDate = typeof wait !== "string";
   const duration = asDate ? wait.date : wait;
   // A header has whole seconds.
-  const seconds = Math.ceil(millisecondsOf(duration) / 1000);
+  const seconds = Math.ceil(durationMs(duration) / 1000);
   return { seconds, asDate };
 }
 
 /** The length of a duration, which the shape of the fault has checked. */
-function millisecondsOf(duration: string): number {
+function durationMs(duration: string): number {
   return parseDuration(duration) ?? 0;
 }
 
-/**
- * Returns the first fault that fires on a request, and counts the request in each fault that it matches: also if another one
- * fires, so that a new fault changes no other.
- */
+/** The first fault that fires on a request. Each fault counts the request if it matches, also behind the one that fires. */
 export function fireFault(
   active: readonly ActiveFault[],
   requestNumber: number,
@@ -139,13 +138,9 @@ export function fireFault(
 ): FiredFault | undefined {
   let fired: FiredFault | undefined;
   for (const fault of active) {
-    // After one fired, the others only count.
-    const isCounting = countsRequests(fault);
-    if (fired !== undefined && !isCounting) continue;
-
     const effect = matchingEffect(fault, facts);
     if (effect === undefined) continue;
-    if (isCounting) fault.matched += 1;
+    fault.matched += 1;
     if (fired !== undefined) continue;
 
     const chance = chanceFrom(fault.salts.chance, requestNumber);
@@ -156,17 +151,18 @@ export function fireFault(
   return fired;
 }
 
-/** The effects that the next request with these facts may get, by the counts so far: chance decides between them. */
+/** The effects that the next request with these facts may get: chance decides which one, if there are several. */
 export function possibleEffects(active: readonly ActiveFault[], facts: FaultFacts): FaultEffects[] {
   const possible: FaultEffects[] = [];
   for (const fault of active) {
     const effect = matchingEffect(fault, facts);
     if (effect === undefined) continue;
-    // With the lowest chance, each fault fires that chance does not exclude.
-    if (!firesOn(fault.when, fault.matched + 1, 0)) continue;
+    // By the lowest chance, a fault of any probability but 0 fires.
+    const lowestChance = 0;
+    if (!firesOn(fault.when, fault.matched + 1, lowestChance)) continue;
     possible.push(effect);
 
-    // A fault that always fires leaves nothing to those behind it.
+    // No later fault can fire if this one is certain to.
     const { probability = 1 } = fault.when;
     if (probability === 1) break;
   }
@@ -205,20 +201,16 @@ function firesOn(when: FaultCondition, nth: number, chance: number): boolean {
 
 /** Whether a fault fires on no later request: chance excludes it, or each of its requests has come. */
 export function isUsedUp(fault: ActiveFault): boolean {
-  const { probability, requests } = fault.when;
+  const { probability, requests, every = 1 } = fault.when;
   if (probability === 0) return true;
   if (requests === undefined) return false;
-  return requests.every((number) => number <= fault.matched);
+  const isComing = requests.some((number) => number > fault.matched && number % every === 0);
+  return !isComing;
 }
 
-/** Whether a fault fires on each request that it matches. */
-export function firesAlways({ when }: ActiveFault): boolean {
-  const { every, requests, probability } = when;
-  return every === undefined && requests === undefined && probability === undefined;
-}
-
-function countsRequests(fault: ActiveFault): boolean {
-  return fault.when.every !== undefined || fault.when.requests !== undefined;
+/** Whether a fault chooses by its count. */
+function choosesByCount({ when }: ActiveFault): boolean {
+  return when.every !== undefined || when.requests !== undefined;
 }
 
 /** The latency of a fault on one request, in milliseconds. */
@@ -230,7 +222,7 @@ function drawLatency({ effect, salts }: ActiveFault, requestNumber: number): num
     const choices = latency.max - latency.min + 1;
     return latency.min + Math.floor(chance * choices);
   }
-  return lognormalDelay(latency, chance, chanceFrom(salts.tail, requestNumber));
+  return lognormalDelay(latency, chance, chanceFrom(salts.secondLatency, requestNumber));
 }
 
 /** A delay in milliseconds from a lognormal distribution, as delays of services have, by two chances. */
@@ -263,6 +255,6 @@ function writtenFault(fault: ActiveFault): Fault {
   if (when !== undefined && until !== undefined) when.until = isoTime(until);
 
   const written: Fault = { ...rest, ...(when !== undefined && { when }), then };
-  if (countsRequests(fault)) written.requests_matched = fault.matched;
+  if (choosesByCount(fault)) written.requests_matched = fault.matched;
   return written;
 }

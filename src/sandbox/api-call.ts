@@ -26,7 +26,7 @@ export interface Caller {
   readonly now: number;
 }
 
-/** A caller and what it calls: all of a call that decides its outcome. There is one also for a request that has not come. */
+/** A caller and what it calls: all of a call that decides its outcome. Also of a request that is only predicted. */
 export interface AimedCall extends Caller {
   /** `undefined` if the API does not have the path (404). */
   readonly route: ApiRoute | undefined;

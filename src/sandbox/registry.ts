@@ -12,10 +12,10 @@ export interface OrganizationEntry {
   organization: Organization;
   readonly keys: KeyEntry[];
   /**
-   * So that a long list of ended keys is not read again and again: the keys that had not ended when `removeEnded` last
-   * read them, and those that were added or changed since. `undefined` until somebody counts active keys.
+   * The keys that still worked when `removeEnded` last read them, and those that were added or changed since: so a long list of
+   * ended keys is not read again and again. `undefined` until somebody counts active keys.
    */
-  unended?: Set<KeyEntry>;
+  workingKeys?: Set<KeyEntry>;
 }
 
 /** A key's entry in the registry. A change replaces its record. */
@@ -110,7 +110,7 @@ export class Registry {
 
   /** Puts a key whose record is new into the sets that it may belong to. */
   #track(entry: KeyEntry): void {
-    entry.owner.unended?.add(entry);
+    entry.owner.workingKeys?.add(entry);
     if (earliestEnd(entry.key) !== undefined) this.withKnownEnd.add(entry);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { numberInSeries, positionInSeries, RequestIds } from "./request-ids.js";
+import { RequestIds } from "./request-ids.js";
 
 test("R7 the ids of a seed are the same again, differ from each other, and differ between seeds", () => {
   const take = (seed: number) => {
@@ -15,7 +15,7 @@ test("R7 each series has its own ids, and continues from the number of its last 
   const take = (ids: RequestIds) => Array.from({ length: 1000 }, () => ids.next().id);
   const ids = new RequestIds(1);
   const first = take(ids);
-  const next = new RequestIds(1, numberInSeries(7, ids.latestNumber()));
+  const next = ids.afterRestart(1, ids.countInSeries());
   const later = take(next);
   expect(new Set([...first, ...later]).size).toBe(2000);
   expect(take(new RequestIds(1, next.latestNumber()))).toEqual(take(next));
@@ -23,14 +23,18 @@ test("R7 each series has its own ids, and continues from the number of its last 
   expect(next.idOf(1)).toBe(first[0]);
 });
 
-test("request ids continue in any series, and a number keeps its place in its series", () => {
+test("request ids continue in any series, and a number has its id in each of them", () => {
   const ids = new RequestIds(1, 2 ** 32 + 5);
-  expect([ids.series(), ids.next().number, ids.latestNumber()]).toEqual([1, 2 ** 32 + 6, 2 ** 32 + 6]);
+  expect(ids.next().number).toBe(2 ** 32 + 6);
+  expect([ids.latestNumber(), ids.countInSeries()]).toEqual([2 ** 32 + 6, 6]);
   expect(ids.idOf(7)).toBe(new RequestIds(1).idOf(7));
   expect(ids.idOf(7)).not.toBe(ids.idOf(2 ** 32 + 7));
-  expect([
-    numberInSeries(2, 2 ** 32 + 5),
-    numberInSeries(2 ** 21 + 1, 5),
-    positionInSeries(2 ** 33 + 5),
-  ]).toEqual([2 ** 33 + 5, 2 ** 32 + 5, 5]);
+});
+
+test("a restart begins the next series, and behind the last one the first comes again", () => {
+  const latestAfter = (number: number, count: number) =>
+    new RequestIds(1, number).afterRestart(1, count).latestNumber();
+  expect(latestAfter(2 ** 32 + 9, 5)).toBe(2 ** 33 + 5);
+  expect(latestAfter(0, 2 ** 32 + 5)).toBe(2 ** 32 + 5);
+  expect(latestAfter(2 ** 53 - 1, 5)).toBe(5);
 });

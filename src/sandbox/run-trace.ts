@@ -12,11 +12,11 @@ export interface VariedPoint {
 
 /** What the conditions of a run do to one request. */
 export interface ConditionEffect {
-  /** Where the request would have ended without what the run has put in place of its response. */
+  /** The outcome of the response that the run has replaced. Default: it has replaced none. */
   readonly replaced?: OutcomeId | undefined;
-  /** How long after a rejection by the run its key came again, if that was before its time. */
+  /** How long ago the run had rejected the key, if the client has sent it again too early. */
   readonly earlyMs?: number | undefined;
-  /** Whether another process of the run has rejected its key, whose clocks nothing here can read. */
+  /** Whether another process of the run has rejected the key: how early it came again is not known. */
   readonly isElsewhere?: true;
 }
 

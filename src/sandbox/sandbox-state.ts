@@ -12,7 +12,8 @@ import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
-import type { StoryProgress, Timeline } from "./step-results.js";
+import type { StoryProgress } from "./step-results.js";
+import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
 import type { VariantRules } from "./variants.js";
 
@@ -150,6 +151,9 @@ export interface Start extends Surroundings {
   readonly options: StartOptions;
 }
 
+// A client's run of `exec` or `certify` may have conditions, which come before the state of its sandboxes. This is all that a
+// sandbox knows of them.
+
 /** The conditions of a client's run at work in its sandboxes. */
 export interface ConditionedRun {
   /** The profile of all sandboxes. Default: each one's own. */
@@ -158,20 +162,20 @@ export interface ConditionedRun {
   readonly start?: number | undefined;
   /** The only rows that vary. Default: all. */
   readonly rows?: VariantRules["rows"];
-  /** How many variants after that of the seed each row has, in the response to a call with this status. */
-  readonly shiftOf: (call: ApiCall, status: number) => number;
+  /** How many variants after that of the seed each row has, in the response to a call with this status. Counts the response. */
+  readonly nextShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
-  /** What a client's call gets: what the service does, or something in its place. */
+  /** What a client's call gets: the result of `own.respond`, or something in its place. */
   readonly intercept: (sandbox: SandboxState, call: ApiCall, own: WithoutRun) => CallResult;
 }
 
-/** What a sandbox does with a call if no run comes before it. */
+/** What a sandbox would do with a call if there was no run. */
 export interface WithoutRun {
   /** What faults see of the call. */
   readonly facts: FaultFacts;
   /** The sandbox's own fault that is due; it has counted the request. */
   readonly fault: FiredFault | undefined;
-  /** Counts the request, unless a fault replaces the response (R24). */
+  /** Responds with this fault, or as the checks decide. Counts the request, unless a fault replaces the response (R24). */
   readonly respond: () => CallResult;
 }

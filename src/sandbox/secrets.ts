@@ -5,7 +5,7 @@ import {
   deriveSecret,
   describedKeys,
   type ScenarioKey,
-  secretOf,
+  scenarioSecret,
   unknownSecret,
 } from "../scenario/described-keys.js";
 import { populatedNumbers } from "../scenario/population.js";
@@ -13,8 +13,8 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { quote } from "../schema/words.js";
 import type { SandboxState } from "./sandbox-state.js";
 
-// The sandbox stores only hashes (R35). A secret is pinned in the scenario, or derived from the seed on every call:
-// `scenario/described-keys.ts` does both for one key, and the functions here for the refs of a sandbox.
+// The sandbox stores only hashes (R35). The secret of a key is pinned in the scenario, or derived from the seed on every call
+// (`scenarioSecret`). Two more secrets are of no key: what clients send for the refs `unknown` and `malformed`.
 
 /** Sent for the key `malformed`: a text that a client mistook for its key. */
 const malformedKey = "not-an-api-key";
@@ -30,10 +30,10 @@ interface ShownKeys {
 }
 
 /**
- * Returns the key to send for a ref, also for `unknown` and `malformed`. Throws `unknown_ref`, or `secret_not_kept` for a key
+ * The full key to send for a ref, which may be `unknown` or `malformed`. Throws `unknown_ref`, or `secret_not_kept` for a key
  * that was created at run time (R36).
  */
-export function secretFor(sandbox: SandboxState, ref: string): string {
+export function secretToSend(sandbox: SandboxState, ref: string): string {
   if (ref === "unknown" || ref === "malformed") return rejectedSecrets(sandbox)[ref];
   const { key } = sandbox.registry.key(ref);
   const pinned = sandbox.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
@@ -45,33 +45,27 @@ export function secretFor(sandbox: SandboxState, ref: string): string {
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
-/** The keys to send for the two refs of every scenario whose keys are rejected. */
-function rejectedSecrets({ seed }: SandboxState) {
+/** What to send for the two refs that are of no key in every scenario. */
+export function rejectedSecrets({ seed }: SandboxState): Readonly<Record<"unknown" | "malformed", string>> {
   return { unknown: unknownSecret(seed), malformed: malformedKey };
 }
 
-/** Returns the full keys by ref, by default all. */
-export function secretsFor(
+/** The full keys by ref. Default: of all keys that the scenario has more than the hash of. */
+export function secretsByRef(
   { scenario, seed }: SandboxState,
   keys: readonly ScenarioKey[] = keysWithSecrets(scenario),
 ): Record<string, string> {
-  return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
-}
-
-/** Returns the full keys by ref, also those to send for `unknown` and `malformed`. */
-export function secretsForClients(
-  sandbox: SandboxState,
-  keys?: readonly ScenarioKey[],
-): Record<string, string> {
-  return { ...secretsFor(sandbox, keys), ...rejectedSecrets(sandbox) };
+  const secrets: Record<string, string> = {};
+  for (const key of keys) secrets[key.ref] = scenarioSecret(key, seed);
+  return secrets;
 }
 
 /** The fingerprint of the key of a ref, of which the sandbox may have only the hash; `null` for `none`. */
-export function fingerprintFor(sandbox: SandboxState, ref: string): string | null {
+export function fingerprintOfRef(sandbox: SandboxState, ref: string): string | null {
   const entry = sandbox.registry.keys.get(ref);
   if (entry !== undefined) return fingerprintOf(entry.key.sha256);
   if (ref === "none") return null;
-  const secret = secretFor(sandbox, ref);
+  const secret = secretToSend(sandbox, ref);
   return fingerprintOf(sandbox.platform.sha256(secret));
 }
 
@@ -83,43 +77,50 @@ export function defaultKeyRef(scenario: Scenario): string | undefined {
 /** The secret of the default key; `undefined` if the scenario has only its hash. */
 export function defaultSecret({ scenario, seed }: SandboxState): string | undefined {
   const ref = defaultKeyRef(scenario);
-  const key = keysWithSecrets(scenario).find((one) => one.ref === ref);
-  return key && secretOf(key, seed);
+  const key = keysWithSecrets(scenario).find((candidate) => candidate.ref === ref);
+  return key && scenarioSecret(key, seed);
 }
 
-/** Returns every key that the scenario lists, then keys of the population up to 1,000 in total. */
+/** Every key that the scenario lists, then keys of the population up to 1,000 in total. */
 export function announcedKeys({ scenario }: SandboxState): ShownKeys {
-  return announcedIn(scenario);
+  return announcedKeysOf(scenario);
 }
 
-const announcedIn = /* @__PURE__ */ cachedByObject((scenario: Scenario): ShownKeys => {
-  const { ofScenario, ofPopulation, total } = keysByOrigin(scenario);
-  const room = Math.max(0, maxAnnounced - ofScenario.length);
-  const keys = [...ofScenario, ...ofPopulation.slice(0, room)];
+/** Made once for each scenario: of a large population, the keys take time. */
+const announcedKeysOf = /* @__PURE__ */ cachedByObject((scenario: Scenario): ShownKeys => {
+  const { listed, ofPopulation, total } = keysByOrigin(scenario);
+  const room = Math.max(0, maxAnnounced - listed.length);
+  const keys = [...listed, ...ofPopulation.slice(0, room)];
   return { keys, leftOut: total - keys.length };
 });
 
-/** Returns the first `max` keys that the scenario lists, or a few of the population if it lists none. */
+/** The first `max` keys that the scenario lists, or a few of the population if it lists none. */
 export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {
-  const { ofScenario, ofPopulation, total } = keysByOrigin(scenario);
-  const keys = ofScenario.length > 0 ? ofScenario.slice(0, max) : ofPopulation.slice(0, 5);
+  const { listed, ofPopulation, total } = keysByOrigin(scenario);
+  const keys = listed.length > 0 ? listed.slice(0, max) : ofPopulation.slice(0, 5);
   return { keys, leftOut: total - keys.length };
 }
 
-/** The keys with a secret, those that the scenario lists and those of its population. */
-function keysByOrigin(scenario: Scenario) {
-  const ofScenario: ScenarioKey[] = [];
+/** The keys with a secret, by where the scenario has them. */
+interface KeysByOrigin {
+  readonly listed: readonly ScenarioKey[];
+  readonly ofPopulation: readonly ScenarioKey[];
+  readonly total: number;
+}
+
+function keysByOrigin(scenario: Scenario): KeysByOrigin {
+  const listed: ScenarioKey[] = [];
   const ofPopulation: ScenarioKey[] = [];
   for (const key of keysWithSecrets(scenario)) {
     // By ref: a restored snapshot does not mark the keys of the population.
     const isPopulated = populatedNumbers(key.ref)?.key !== undefined;
     if (isPopulated) ofPopulation.push(key);
-    else ofScenario.push(key);
+    else listed.push(key);
   }
-  return { ofScenario, ofPopulation, total: ofScenario.length + ofPopulation.length };
+  return { listed, ofPopulation, total: listed.length + ofPopulation.length };
 }
 
-/** A snapshot has only the hash of a key that was created at run time. */
+/** The keys of a scenario without those of which it has only the hash: a snapshot does, of keys that were created at run time. */
 function keysWithSecrets(scenario: Scenario): ScenarioKey[] {
   return [...describedKeys(scenario)].filter(({ fields }) => fields.sha256 === undefined);
 }

@@ -11,13 +11,13 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import * as s from "../schema/shape.js";
 import { activateFaults } from "./active-faults.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
-import { farmersOf } from "./farmer-records/farmer-list.js";
+import { Farmers } from "./farmer-records/farmer-list.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
 import { assumptionsInEffect } from "./profile.js";
 import { Registry } from "./registry.js";
-import { numberInSeries, RequestIds } from "./request-ids.js";
+import { RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
   type Invocation,
@@ -29,12 +29,13 @@ import {
   type StartState,
   type Surroundings,
 } from "./sandbox-state.js";
-import { scenarioRecords, startKey } from "./scenario-keys.js";
-import { createTimeline, type TimelineResult } from "./step-results.js";
+import { scenarioRecords, startKey } from "./scenario-records.js";
+import type { TimelineResult } from "./step-results.js";
+import { createTimeline } from "./timeline.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";
 
-/** The options of a start, whose clock starts at epoch milliseconds. */
+/** The options of a start after their check: the start of the clock is in epoch milliseconds. */
 interface CheckedOptions extends StartOptions {
   readonly now: number | undefined;
 }
@@ -49,11 +50,6 @@ const startOptionsShape = s.mapping({
 export function invocationOfServer(program = "svc-sandbox", isSecure = false): Invocation {
   const curlOptions = isSecure ? "-k" : "";
   return { curlOptions, certify: `${program} certify`, command: "npm test" };
-}
-
-/** The options of a start among others, such as all flags of a command. */
-export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
-  return { seed, now, frozen, profile };
 }
 
 /**
@@ -78,7 +74,7 @@ export function checkedStart(
 
 /**
  * Starts a sandbox, and runs what is due then. The same scenario, seed and start result in the same ids, names, secrets and
- * request ids. Throws a `ScenarioError` for a step of the timeline that is before the real time, unless the clock is set: then it runs.
+ * request ids. Throws as `requireStepsAhead` does.
  */
 export function startSandbox(start: Start): SandboxState {
   requireStepsAhead(start);
@@ -102,30 +98,40 @@ export function sandboxAtStart(start: Start): SandboxState {
 }
 
 /**
- * Starts a sandbox again, with its scenario or another one, and runs what is due then. The sandbox's options also apply
- * to another scenario, unless the call gives its own. Request ids continue with their next series.
- *
- * Throws if it cannot start, and changes nothing then. `onReady` is called once it can.
+ * Starts a sandbox again with its own scenario, and runs what is due then; its steps may be over by now. An option that is left
+ * out is as in its last start. Throws if it cannot start, and changes nothing then.
  */
-export function restartSandbox(
+export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}): void {
+  // Its scenario contains the options of its last start.
+  const state = stateAtStart(checkedStart(sandbox, options, sandbox));
+  replaceWithStart(sandbox, state);
+}
+
+/**
+ * Starts another scenario in place of a sandbox's, and runs what is due then. An option that is left out is that of the
+ * sandbox's first start. Throws if it cannot start, and changes nothing then. `onReady` is called once it can, before a
+ * listener hears of it.
+ */
+export function startAnother(
   sandbox: SandboxState,
+  another: NamedScenario,
   options: StartOptions = {},
-  another?: NamedScenario,
   onReady: () => void = () => {},
 ): void {
-  // Its own scenario has the options of its start already.
-  const ofItsStart = another === undefined ? {} : sandbox.startOptions;
-  const start = checkedStart(another ?? sandbox, { ...ofItsStart, ...options }, sandbox);
-  // Its own steps may be over by now.
-  if (another !== undefined) requireStepsAhead(start);
+  const start = checkedStart(another, { ...sandbox.startOptions, ...options }, sandbox);
+  requireStepsAhead(start);
   const state = stateAtStart(start);
   onReady();
+  replaceWithStart(sandbox, state);
+}
 
-  // Everything is replaced at the same time, before any listener can read it.
+/** Replaces the state of a sandbox by the one of another start. Its requests are counted from 1 again, with new ids. */
+function replaceWithStart(sandbox: SandboxState, state: StartState): void {
   const { name, scenario, seed } = state;
-  const nextSeries = sandbox.requestIds.series() + 1;
-  const responded = numberInSeries(nextSeries, scenario.requests_responded ?? 0);
-  replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, responded) });
+  const requestIds = sandbox.requestIds.afterRestart(seed, scenario.requests_responded ?? 0);
+
+  // Everything is replaced before any listener can read it.
+  replaceState(sandbox, { ...state, requestIds });
   sandbox.journal.replaceWith();
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
   runDueAtStart(sandbox);
@@ -141,7 +147,7 @@ function runDueAtStart(sandbox: SandboxState): void {
   try {
     runDue(sandbox);
   } finally {
-    // Also if another listener throws.
+    // Another listener may have thrown.
     unsubscribe();
     timeline.ranAtStart = results;
   }
@@ -153,7 +159,7 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
   const readAt = platform.steadyTime();
   const { seed = defaultSeed } = scenario;
   const start = startOfClock(scenario, platform, run);
-  const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
+  const farmers = new Farmers(scenario, { seed, start, make: platform.farmers });
   const endpoints = platform.endpoints(scenario);
 
   // How the API behaves.
@@ -164,7 +170,7 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
 
   // The organizations and keys, with what the profile `varied` adds to them.
   const records = scenarioRecords(scenario, seed, platform.sha256);
-  const organizations = records.organizations.map((one) => withNameSuffix(settings, one));
+  const organizations = records.organizations.map((plain) => withNameSuffix(settings, plain));
   const registry = new Registry(organizations);
   for (const key of records.keys) startKey(registry, key, start, windows, settings);
 
@@ -198,40 +204,40 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
 }
 
 /**
- * Throws a `ScenarioError` for a step of the timeline that is before the real time at which the clock starts. A clock that is
- * set starts when it is meant to: the checks of the scenario compare its steps with its own time, and a later time from an
- * option is a sandbox in which the steps before it have run.
+ * Throws a `ScenarioError` for a step of the timeline that is before the real time at which the clock starts. A clock with a time
+ * of its own may start after some steps, which then run at the start.
  */
 export function requireStepsAhead({ scenario, platform, run }: Start): void {
-  const past = stepsInThePast(scenario, startOfClock(scenario, platform, run));
-  if (past.length > 0) throw new ScenarioError(past.map((problem) => problemAt(problem)));
+  const problem = pastStepProblem(scenario, startOfClock(scenario, platform, run));
+  if (problem !== undefined) throw new ScenarioError([problemAt(problem)]);
 }
 
-/** The first step of a timeline before the real time when its clock would start, as a problem of the scenario. */
-export function stepsInThePast({ clock, timeline = [] }: Scenario, start: number): FieldProblem[] {
-  if (clock?.now !== undefined) return [];
+/** The problem of the first step of a timeline that is before `realTime`, at which its clock would start. */
+export function pastStepProblem(
+  { clock, timeline = [] }: Scenario,
+  realTime: number,
+): FieldProblem | undefined {
+  if (clock?.now !== undefined) return undefined;
   for (const [index, { at }] of timeline.entries()) {
     const time = parseTime(at);
-    if (time === undefined || time >= start) continue;
-    return [
-      {
-        code: "timeline_order",
-        field: ["timeline", index, "at"],
-        message: `the step is earlier (${at}) than the start of the clock, which is the real time`,
-        hint: "write a later time, or set clock.now",
-      },
-    ];
+    if (time === undefined || time >= realTime) continue;
+    return {
+      code: "timeline_order",
+      field: ["timeline", index, "at"],
+      message: `the step is earlier (${at}) than the start of the clock, which is the real time`,
+      hint: "write a later time, or set clock.now",
+    };
   }
-  return [];
+  return undefined;
 }
 
-/** Throws if two things of the scenario have one secret or id: another seed may generate what the scenario pins. */
+/** Throws a `ScenarioError` if two keys have one secret, or two organizations one id: a seed may generate what the scenario pins. */
 function requireDistinctValues(scenario: Scenario): void {
   const shared = sharedValues(scenario);
   if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
 }
 
-/** When the clock starts: at the scenario's time, else at the run's, else now. */
+/** When the clock starts: at the scenario's time, or else at the run's, or else at the real time. */
 function startOfClock(scenario: Scenario, platform: Platform, run: ConditionedRun | undefined): number {
   const now = scenario.clock?.now;
   if (now !== undefined) return requireInstant(now);

@@ -1,8 +1,7 @@
-import { type ActionName, actionRefs, type StepKind } from "../rules/actions.js";
 import type { ActionErrorCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import { isoTime, timeFrom } from "../rules/time.js";
+import { type ActionName, actionRefs, type StepKind } from "../scenario/actions.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { quote } from "../schema/words.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
@@ -15,7 +14,7 @@ const longestShown = 300;
 
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 
-type TimelineStep = NonNullable<Scenario["timeline"]>[number];
+export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 
 export type StepAction = Pick<TimelineStep, ActionName>;
 
@@ -160,27 +159,4 @@ export function keyRefsOf(
     key: performed.key?.ref ?? plannedKey ?? null,
     replacement: performed.replacement?.ref ?? plannedReplacement ?? null,
   };
-}
-
-/** The timeline of a sandbox, and how far it is. */
-export interface Timeline {
-  /** Each with the time when it is due (epoch milliseconds). */
-  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
-  /** The index of the next step. */
-  next: number;
-  /** When the next step is due; `Infinity` if none is left. */
-  dueAt: number;
-  /** The results of the steps that were due when the sandbox started: nobody could listen to their events. */
-  ranAtStart: readonly TimelineResult[];
-}
-
-export function createTimeline(steps: readonly TimelineStep[], start: number): Timeline {
-  const timed = steps.map((step) => ({ step, at: timeFrom(start, step.at) }));
-  const dueAt = timed[0]?.at ?? Number.POSITIVE_INFINITY;
-  return { steps: timed, next: 0, dueAt, ranAtStart: [] };
-}
-
-/** The steps that have not run, with absolute times, so that a later start does not shift them. */
-export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
-  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
 }

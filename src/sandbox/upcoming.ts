@@ -1,7 +1,7 @@
-import { actionName, actionRefs } from "../rules/actions.js";
 import { earliestEnd, type KeyEnds, lastClockInstant } from "../rules/api-key.js";
 import { faultOutcomeId } from "../rules/fault-effects.js";
 import { dayEnd, isoTime, minute, minuteEnd } from "../rules/time.js";
+import { actionName, actionRefs } from "../scenario/actions.js";
 import { removeEnded } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { keyRefsOf } from "./step-results.js";
@@ -22,8 +22,9 @@ interface EndEvent extends Pick<ClockEvent, "kind"> {
 
 const maxListed = 100;
 
-/** The event of each time that ends a key; none for one that is never in the future. */
+/** The event of each time that ends a key. */
 const eventOfEnd: Readonly<Record<keyof KeyEnds, EndEvent | undefined>> = {
+  // A revocation is never in the future.
   revokedAt: undefined,
   expiresAt: { kind: "key_expires", textOf: (ref) => `Key ${ref} expires` },
   overlapEndsAt: { kind: "overlap_ends", textOf: (ref) => `Overlap of ${ref} ends: it stops working` },
@@ -33,7 +34,7 @@ const eventOfEnd: Readonly<Record<keyof KeyEnds, EndEvent | undefined>> = {
 export function listUpcoming(sandbox: SandboxState): Upcoming[] {
   const now = sandbox.clock.now();
   const upcoming = clockEvents(sandbox, now).filter(({ at }) => at > now && at <= lastClockInstant);
-  upcoming.sort((one, other) => one.at - other.at);
+  upcoming.sort((before, after) => before.at - after.at);
   return upcoming.slice(0, maxListed).map(viewEvent);
 }
 

@@ -57,7 +57,7 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
   };
 }
 
-/** Returns the usage without requests before the current minute and day (R22, R23): the same object if there are none. */
+/** The usage in the current minute and day (R22, R23): the same object if no window has ended since it was written. */
 export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   const isNewDay = now >= usage.dayEndsAt;
   const isNewMinute = windows.sliding ? isOldestOver(usage, now) : now >= usage.minuteEndsAt;
@@ -87,10 +87,10 @@ function isOldestOver(usage: Usage, now: number): boolean {
 export function minuteResetsAt(limits: KeyLimits, usage: Usage, windows: Windows, now: number): number {
   if (!windows.sliding) return usage.minuteEndsAt;
 
-  // Below the limit, the quota grows as soon as the oldest request stops counting. At the limit, requests must stop counting
-  // until fewer than the limit are left: of five with a limit of three, the third oldest is the last of these.
+  // Below the limit, the oldest request has to stop counting. Of five requests with a limit of three, the three oldest have to:
+  // the quota is 0 until only two are left.
   const { recent } = usage;
-  const lastToStop = Math.max(0, recent.length - limits.perMinute);
-  const cameAt = recent[lastToStop] ?? now;
+  const indexOfLast = Math.max(0, recent.length - limits.perMinute);
+  const cameAt = recent[indexOfLast] ?? now;
   return cameAt + minute;
 }

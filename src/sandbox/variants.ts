@@ -1,6 +1,6 @@
 import { randomStream } from "../rules/seed.js";
 
-/** A row of variants, on the responses of one status or of all. */
+/** A row of variants on the responses with one status. Default of the status: on all responses. */
 export interface RowChoice {
   readonly row: string;
   readonly status?: number;
@@ -25,7 +25,7 @@ export interface RowOfVariants<Variant> {
 /** By row id: made once, because each response reads them. */
 const salts = new Map<string, number>();
 
-/** A number that only the id of a row decides: by it, the choice of a row is independent of those of others. */
+/** A number that only the id of a row decides: with it, rows choose their variants independently of each other. */
 export function saltOf({ id }: { readonly id: string }): number {
   let salt = salts.get(id);
   if (salt === undefined) {
@@ -36,10 +36,10 @@ export function saltOf({ id }: { readonly id: string }): number {
 }
 
 /**
- * The variant of a row that the responses with a status have: all of them the same one, like those of one service.
+ * The variant of a row in all responses with a status, as if one service had sent them.
  *
- * The salt decides which variant the seed 0 has, and each next seed has the next one, so that as many seeds in turn as there
- * are variants show them all. A shift does the same for the responses of one seed.
+ * Seeds go through the variants in turn: with the variants a, b and c, the seeds 0 to 4 may have b, c, a, b and c. The salt of
+ * the row decides where they begin. A shift goes on from there: by 1, the seed 0 has c.
  */
 export function variantOn<Variant>(
   status: number,
@@ -51,7 +51,7 @@ export function variantOn<Variant>(
 
   const { seed, shift = 0 } = rules;
   const count = variants.length;
-  // Seeds go up to the largest integer: their sum with a salt would lose digits.
+  // Remainders are added, because a seed may be the largest integer, and its sum with a salt would lose digits.
   const index = ((seed % count) + (saltOf(row) % count) + shift) % count;
   return variants[index] as Variant; // the index is below the count
 }

@@ -7,9 +7,9 @@ import { type RowOfVariants, variantOn } from "./variants.js";
 // What the profile `varied` adds to the records of keys and organizations, so that responses and lists agree (R4). Each row
 // has one variant in all records of a sandbox.
 //
-// What is added must come off again: `with…` adds it to a record when a sandbox starts or its profile changes, and `without…`
-// takes it off, with the same settings, for a snapshot and before another profile. The seed then adds the same again. So
-// nothing is added that a scenario could also write: a name's suffix is cut by its length, and the scopes are in no document.
+// `with…` adds it to a record when a sandbox starts or its profile changes. `without…` takes it off with the same settings, for
+// a snapshot and before another profile. So nothing is added that a scenario could also write: a name's suffix is cut by its
+// length, and the scopes are in no document.
 
 /** A row of records, like those of the variation table. */
 type RecordRow<Value> = RowOfVariants<{ readonly id: string; readonly adds: Value }>;
@@ -49,7 +49,10 @@ function recordRow<Value>(id: string, none: Value, added: Readonly<Record<string
 }
 
 /** The variant that a row has in the records of a sandbox, which only 200s show. */
-function variantInRecords<Value>({ seed, run }: ProfileSettings, row: RecordRow<Value>) {
+function variantInRecords<Value>(
+  { seed, run }: ProfileSettings,
+  row: RecordRow<Value>,
+): { readonly id: string; readonly adds: Value } {
   return variantOn(200, row, { seed, rows: run?.rows });
 }
 
@@ -74,7 +77,8 @@ export function addedLimits(settings: ProfileSettings): KeyLimits {
 /** The organization as responses show it. */
 export function withNameSuffix(settings: ProfileSettings, organization: Organization): Organization {
   const suffix = nameSuffix(settings);
-  return suffix === "" ? organization : { ...organization, name: organization.name + suffix };
+  if (suffix === "") return organization;
+  return { ...organization, name: organization.name + suffix };
 }
 
 /** The organization as its scenario names it. */
@@ -94,7 +98,7 @@ function nameSuffix(settings: ProfileSettings): string {
 export function withGrantedScopes(settings: ProfileSettings, scopes: readonly string[]): readonly string[] {
   if (!grantsScopes(settings)) return scopes;
   const { adds } = variantInRecords(settings, scopesRow);
-  const granted = adds.filter((scope) => !isNeeded(settings, scope));
+  const granted = adds.filter((scope) => isGrantable(settings, scope));
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
@@ -104,14 +108,14 @@ export function withoutGrantedScopes(
   scopes: readonly string[],
 ): readonly string[] {
   if (!grantsScopes(settings)) return scopes;
-  return scopes.filter((scope) => !allUndocumented.has(scope) || isNeeded(settings, scope));
+  return scopes.filter((scope) => !isGrantable(settings, scope));
 }
 
 function grantsScopes(settings: ProfileSettings): boolean {
   return profileInEffect(settings) === "varied" && settings.ownAssumptions.scopes === undefined;
 }
 
-/** Whether an endpoint needs a scope. The profile grants none of these: a key without it must still be rejected. */
-function isNeeded(settings: ProfileSettings, scope: string): boolean {
-  return settings.endpoints.some((endpoint) => endpoint.scope === scope);
+/** Whether the profile may grant a scope: one that no endpoint needs, or else a key that has to be rejected would pass. */
+function isGrantable({ endpoints }: ProfileSettings, scope: string): boolean {
+  return allUndocumented.has(scope) && endpoints.every((endpoint) => endpoint.scope !== scope);
 }

@@ -1,18 +1,9 @@
 import { fingerprintOf, keyStateAt, mapKeyEnds } from "../rules/api-key.js";
 import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
-import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
-import { outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { requireFields } from "../rules/validation.js";
-import { isReserved } from "../scenario/format/fields.js";
-import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
-import type { ValueOf } from "../schema/shape.js";
-import { didYouMean, quote } from "../schema/words.js";
 import type { VirtualClock } from "./clock.js";
-import { successOutcomesOf } from "./endpoint.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
-import { matchedParts, type RequestFilter } from "./journal/journal.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { usageAt } from "./usage.js";
@@ -22,7 +13,7 @@ export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.cl
   const { key } = entry;
   const usage = usageAt(entry.usage, sandbox.windows, now);
   return {
-    ref: key.ref as ListedKeyRef,
+    ref: key.ref as ListedKeyRef, // so that a compiler does not check it, as it does refs of a scenario
     organization: key.organization,
     name: key.name,
     scopes: [...key.scopes],
@@ -83,25 +74,6 @@ export function viewClock(clock: VirtualClock): ClockView {
   return { now: isoTime(clock.now()), frozen: clock.isFrozen() };
 }
 
-/** Lists the matching requests of the journal. */
-export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
-  requireKnown(sandbox, query);
-  return sandbox.journal.requests(query).map(viewRequest);
-}
-
-/** Throws `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
-function requireKnown({ registry, endpoints }: SandboxState, filter: RequestFilter): void {
-  const { outcome, key } = filter;
-  if (key !== undefined && !isReserved(key)) registry.key(key);
-  if (outcome === undefined) return;
-
-  const outcomeIds: string[] = outcomes.map(({ id }) => id);
-  for (const endpoint of endpoints) outcomeIds.push(...successOutcomesOf(endpoint));
-  if (outcomeIds.includes(outcome)) return;
-  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, outcomeIds)}`;
-  requireFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
-}
-
 export function viewRequest(exchange: Exchange): RequestView {
   const { id, at, method, path, status, code, outcome, fault, advice, durationMs } = exchange;
   return {
@@ -120,49 +92,4 @@ export function viewRequest(exchange: Exchange): RequestView {
     key: exchange.key as ListedKeyRef | null,
     fingerprint: exchange.fingerprint,
   };
-}
-
-/** Returns how many requests of clients match; throws `expectation_failed`, with the five nearest requests, unless there are `count`, by default at least one. */
-export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expectationQuery>): number {
-  const { count, faults, ...filter } = query;
-  requireKnown(sandbox, filter);
-  const { journal } = sandbox;
-  const found = journal.requests({ source: "client", faults, ...filter }).length;
-  const isExpected = count === undefined ? found > 0 : found === count;
-  if (isExpected) return found;
-
-  // Those that match most of the filter first; of those that match as much, the latest first.
-  const byNearness = journal.requests({ source: "client", faults }).reverse();
-  byNearness.sort((one, other) => matchedParts(other, filter) - matchedParts(one, filter));
-  const nearest = byNearness.slice(0, 5).map(viewNearest);
-
-  const sentences = [`Expected ${expectedRequests(count, filter)}, found ${found}.`, nearestInWords(nearest)];
-  const total = journal.total();
-  const inJournal = journal.requests().length;
-  if (inJournal < total) {
-    sentences.push(`The journal has only the last ${inJournal} of ${total} requests; the report counts all.`);
-  }
-  throw new SandboxError("expectation_failed", sentences.join(" "), { found, nearest });
-}
-
-type NearestRequest = Pick<Exchange, "id" | "key" | "status" | "outcome"> & { readonly at: string };
-
-function viewNearest({ id, at, key, status, outcome }: Exchange): NearestRequest {
-  return { id, at: isoTime(at), key, status, outcome };
-}
-
-function nearestInWords(nearest: readonly NearestRequest[]): string {
-  if (nearest.length === 0) return "The journal has no request of a client.";
-  const texts = nearest.map((one) => `${one.outcome} with ${one.key ?? "no known key"} (${one.id})`);
-  return `Nearest: ${texts.join(", ")}.`;
-}
-
-/** The expectation in words: `2 requests with 401.revoked and the key main`. */
-function expectedRequests(count: number | undefined, filter: RequestFilter): string {
-  const noun = count === undefined || count === 1 ? "request" : "requests";
-  const requests = `${count ?? "at least 1"} ${noun}`;
-  const conditions: string[] = [];
-  if (filter.outcome !== undefined) conditions.push(filter.outcome);
-  if (filter.key !== undefined) conditions.push(`the key ${filter.key}`);
-  return conditions.length === 0 ? requests : `${requests} with ${conditions.join(" and ")}`;
 }

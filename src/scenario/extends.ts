@@ -1,96 +1,105 @@
 import { SandboxError } from "../rules/errors.js";
 import type { Members } from "../schema/problem.js";
-import { isMapping } from "../schema/shape.js";
+import { type FieldPath, isMapping } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
-import { type AddProblem, type FieldProblem, ScenarioError } from "./problems.js";
+import { type FieldProblem, ScenarioError } from "./problems.js";
 import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
 /** The scenarios that another one can extend. */
 export interface Extendable {
-  readonly find: (name: string, from: string | undefined) => WrittenScenario | undefined;
+  /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
+  readonly findScenario: (name: string, from: string | undefined) => WrittenScenario | undefined;
   readonly knownNames: readonly string[];
 }
 
+/** A scenario with the ones that it extends. `problems` has those of the extended ones, and why one cannot be extended. */
+type Merged =
+  | { readonly kind: "merged"; readonly scenario: ReadScenario; readonly problems: readonly FieldProblem[] }
+  | { readonly kind: "not_merged"; readonly problems: readonly FieldProblem[] };
+
+/** A problem of the field `extends`, before it has its field and its place. */
+type ExtendsProblem = Pick<FieldProblem, "code" | "message" | "hint">;
+
+/** The scenario that another one extends, or why none can be extended. */
+type Extended =
+  | { readonly kind: "extended"; readonly written: WrittenScenario; readonly file: string }
+  | { readonly kind: "problem"; readonly problem: ExtendsProblem };
+
 const nameHint = "name a bundled scenario, or a file relative to this one";
 
-/** A problem of the field `extends`, which gets its field and its place later. */
-type ExtendsProblem = Omit<FieldProblem, "field" | "place">;
-
-/** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
+/** Merges a scenario with the ones that it extends, without their stories. `chain` has the files that led to it, its own last. */
 export function resolveExtends(
   written: WrittenScenario,
   extendable: Extendable,
-  addProblem: AddProblem,
   chain: readonly string[] = written.file === undefined ? [] : [written.file],
-): ReadScenario | undefined {
+): Merged {
   const child = written.scenario;
-  if (child === undefined) return undefined;
-  const { extends: name, ...fields } = child.fields;
-  if (name === undefined) return child;
+  if (child === undefined) return { kind: "not_merged", problems: [] };
+  const { extends: name, ...ownFields } = child.fields;
+  if (name === undefined) return { kind: "merged", scenario: child, problems: [] };
 
-  // Each scenario of the chain has a field of this name: the place tells which one.
-  const { place } = child.find(["extends"], "value");
-  const addAtName = (problem: ExtendsProblem) => addProblem({ ...problem, field: ["extends"], place });
-
-  if (typeof name !== "string" || name === "") {
-    addAtName({
-      code: "wrong_type",
-      message: `extends is the name of a scenario, not ${quote(name)}`,
-      hint: nameHint,
-    });
-    return undefined;
+  const extended = findExtended(name, written.file, extendable, chain);
+  if (extended.kind === "problem") {
+    // Each scenario of the chain has a field `extends`: the place shows whose it is.
+    const { place } = child.locate(["extends"], "value");
+    return { kind: "not_merged", problems: [{ ...extended.problem, field: ["extends"], place }] };
   }
-  const extended = findExtended(name, written.file, extendable, addAtName);
-  if (extended === undefined) return undefined;
 
-  const parentFile = extended.file ?? name;
-  if (chain.includes(parentFile)) {
-    const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
-    addAtName({
+  const parent = resolveExtends(extended.written, extendable, [...chain, extended.file]);
+  const problems = [...extended.written.problems, ...parent.problems];
+  if (parent.kind === "not_merged") return { kind: "not_merged", problems };
+  return { kind: "merged", scenario: mergeWithParent(child, ownFields, parent.scenario), problems };
+}
+
+function findExtended(
+  name: unknown,
+  from: string | undefined,
+  extendable: Extendable,
+  chain: readonly string[],
+): Extended {
+  if (typeof name !== "string" || name === "") {
+    const message = `extends is the name of a scenario, not ${quote(name)}`;
+    return problem({ code: "wrong_type", message, hint: nameHint });
+  }
+
+  let written: WrittenScenario | undefined;
+  try {
+    written = extendable.findScenario(name, from);
+  } catch (error) {
+    if (error instanceof ScenarioError) throw error;
+    return problem({ code: "extends_failed", message: whyNotLoaded(name, error), hint: nameHint });
+  }
+  if (written === undefined) return problem(notFoundProblem(name, extendable.knownNames));
+
+  const file = written.file ?? name;
+  if (chain.includes(file)) {
+    const loop = [...chain.slice(chain.indexOf(file)), file].join(" → ");
+    return problem({
       code: "extends_loop",
       message: `the scenarios extend each other: ${loop}`,
       hint: "remove one of these extends",
     });
-    return undefined;
   }
-  if (!isScenario(extended)) {
-    addAtName(noScenarioProblem(name, extended));
-    return undefined;
-  }
-
-  for (const problem of extended.problems) addProblem(problem);
-  const parent = resolveExtends(extended, extendable, addProblem, [...chain, parentFile]);
-  if (parent === undefined) return undefined;
-  return mergeWithParent(child, fields, parent);
+  if (!isScenario(written)) return problem(noScenarioProblem(name, written));
+  return { kind: "extended", written, file };
 }
 
-function findExtended(
-  name: string,
-  file: string | undefined,
-  extendable: Extendable,
-  addAtName: (problem: ExtendsProblem) => void,
-): WrittenScenario | undefined {
-  let extended: WrittenScenario | undefined;
-  try {
-    extended = extendable.find(name, file);
-  } catch (error) {
-    if (error instanceof ScenarioError) throw error;
-    let message = error instanceof Error ? error.message : String(error);
-    // Our loaders' messages are sentences; others need a sentence around them.
-    if (!(error instanceof SandboxError)) {
-      message = `the scenario ${quote(name)} could not be read: ${message}`;
-    }
-    addAtName({ code: "extends_failed", message, hint: nameHint });
-    return undefined;
-  }
-  if (extended !== undefined) return extended;
+function problem(of: ExtendsProblem): Extended {
+  return { kind: "problem", problem: of };
+}
 
-  const { knownNames } = extendable;
+function whyNotLoaded(name: string, error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  // The messages of our own loaders name the scenario.
+  if (error instanceof SandboxError) return message;
+  return `the scenario ${quote(name)} could not be read: ${message}`;
+}
+
+function notFoundProblem(name: string, knownNames: readonly string[]): ExtendsProblem {
   const near = nearest(name, knownNames);
   let hint = `name one of ${knownNames.join(", ")}, or a file if this scenario is in a file`;
   if (near !== undefined) hint = `did you mean ${near}?`;
-  addAtName({ code: "extends_not_found", message: `there is no scenario ${quote(name)}`, hint });
-  return undefined;
+  return { code: "extends_not_found", message: `there is no scenario ${quote(name)}`, hint };
 }
 
 function isScenario(written: WrittenScenario): boolean {
@@ -111,24 +120,39 @@ function noScenarioProblem(name: string, written: WrittenScenario): ExtendsProbl
 }
 
 /** The fields of a scenario over those of the one that it extends, with the places of both. */
-function mergeWithParent(child: ReadScenario, childFields: Members, parent: ReadScenario): ReadScenario {
+function mergeWithParent(child: ReadScenario, ownFields: Members, parent: ReadScenario): ReadScenario {
   // Each file has its own version, and a story tests only its own scenario.
   const { version: _version, story: _story, ...inherited } = parent.fields;
-  const merged = mergeByName(inherited, childFields);
-  if (isMapping(inherited.endpoints) && isMapping(childFields.endpoints)) {
-    merged.endpoints = mergeEndpointFields(inherited.endpoints, childFields.endpoints);
+  const merged = mergeByName(inherited, ownFields);
+  // The body of an endpoint is not merged: it is replaced as a whole.
+  if (isMapping(inherited.endpoints) && isMapping(ownFields.endpoints)) {
+    merged.endpoints = mergeEndpointFields(inherited.endpoints, ownFields.endpoints);
   }
 
   return {
     fields: merged,
-    find(path, pointAt) {
-      const inChild = child.find(path, pointAt);
-      const inParent = parent.find(path, pointAt);
-      // A field is in the text that has more of its path; if both have as much, in the child's.
-      const isInParent = inParent.depth > inChild.depth && inParent.place !== undefined;
-      return isInParent ? { ...inParent, layer: inParent.layer + 1 } : inChild;
+    locate(path, pointAt) {
+      const inChild = child.locate(path, pointAt);
+      if (inChild.isExact || !isMerged(path, inherited, ownFields)) return inChild;
+      const inParent = parent.locate(path, pointAt);
+      // The text that has more of the path is nearer to the field; of two that have as much of it, the child's is.
+      if (inParent.depth <= inChild.depth) return inChild;
+      return { ...inParent, layer: inParent.layer + 1 };
     },
   };
+}
+
+/** Whether a field can be from the parent: the child has no value at its path, and around it only mappings, which are merged. */
+function isMerged(path: FieldPath, inherited: Members, ownFields: Members): boolean {
+  const [first] = path;
+  if (first !== undefined && !Object.hasOwn(inherited, first)) return false;
+  let around: unknown = ownFields;
+  for (const step of path) {
+    if (!isMapping(around)) return false;
+    if (!Object.hasOwn(around, step)) return true;
+    around = around[step];
+  }
+  return false;
 }
 
 /** Merges two mappings, and those inside them, by name: any other value of its own replaces an inherited one. Changes neither. */
@@ -146,12 +170,13 @@ function mergeByName(inherited: Members, own: Members): Record<string, unknown> 
 function mergeEndpointFields(inherited: Members, own: Members): Members {
   const endpoints: Record<string, unknown> = { ...inherited };
   for (const [name, fields] of Object.entries(own)) {
-    const under = Object.hasOwn(endpoints, name) ? endpoints[name] : null;
-    if (fields === null && under !== null) {
+    const inheritedFields = Object.hasOwn(inherited, name) ? inherited[name] : undefined;
+    const removes = fields === null && inheritedFields !== undefined && inheritedFields !== null;
+    if (removes) {
       delete endpoints[name];
-    } else if (isMapping(under) && isMapping(fields)) {
-      const merged: Record<string, unknown> = { ...under, ...fields };
-      if (fields.body === null && Object.hasOwn(under, "body")) delete merged.body;
+    } else if (isMapping(inheritedFields) && isMapping(fields)) {
+      const merged: Record<string, unknown> = { ...inheritedFields, ...fields };
+      if (fields.body === null && Object.hasOwn(inheritedFields, "body")) delete merged.body;
       endpoints[name] = merged;
     } else {
       endpoints[name] = fields;

@@ -39,13 +39,16 @@ function isForAnchors(name: string): boolean {
 export function interpretScenario(written: WrittenScenario, extendable: Extendable): CheckedScenario {
   const { file } = written;
   const ownScenario = written.scenario;
-  const problems = [...written.problems];
+  const problems: FieldProblem[] = [];
   const addProblem = addingTo(problems);
-  const merged = resolveExtends(written, extendable, addProblem);
-  if (ownScenario === undefined || merged === undefined) {
+  for (const problem of written.problems) addProblem(problem);
+  const result = resolveExtends(written, extendable);
+  for (const problem of result.problems) addProblem(problem);
+  if (ownScenario === undefined || result.kind === "not_merged") {
     throw new ScenarioError(problemsInOrder(problems, ownScenario, file));
   }
 
+  const merged = result.scenario;
   const spelling = spellingIn(merged);
   const { problems: misshapen, extras } = findProblems(scenarioSchema, merged.fields, written.notation, {
     isExtra: isForAnchors,
@@ -53,7 +56,7 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
   });
   removeMembers(merged.fields, extras);
   for (const problem of withRefsOfNames(misshapen, merged.fields)) {
-    addProblem(addInheritedName(problem, ownScenario.fields, merged.fields));
+    addProblem(withInheritedName(problem, ownScenario.fields, merged.fields));
   }
 
   // The rules compare fields, so that they need a scenario of the right shape.
@@ -79,10 +82,10 @@ function removeMembers(fields: Members, members: Iterable<FieldPath>): void {
 const maxCompared = 300;
 
 /**
- * Below `extends`, a mapping that lacks a field has probably a misspelled name, so that it does not add to the inherited
- * one that is meant: the hint then asks for that name first.
+ * Below `extends`, the name of a mapping may be a misspelled name of an inherited mapping, such as `mian` of `main`. It is then
+ * a new mapping, which lacks the fields that `main` has: the hint of such a problem first asks for the inherited name.
  */
-function addInheritedName(problem: FieldProblem, own: Members, merged: Members): FieldProblem {
+function withInheritedName(problem: FieldProblem, own: Members, merged: Members): FieldProblem {
   const { code, field, hint } = problem;
   if (code !== "missing_field") return problem;
   const name = String(field.at(-2));
@@ -103,21 +106,19 @@ function namesAt(fields: Members, path: FieldPath): string[] {
   return isMapping(part) ? Object.keys(part) : [];
 }
 
-/** How the text has each value that is no text: `007`. A longer one is cut. */
+/** Finds how the text has a value that is no text: `007`. A longer one is cut. */
 function spellingIn(merged: ReadScenario): Spelling {
   return (path) => {
-    const { depth, scalar } = merged.find(path, "value");
-    const isFound = depth === path.length;
-    return isFound ? scalar?.slice(0, longestSpelling) : undefined;
+    const { isExact, spelling } = merged.locate(path, "value");
+    return isExact ? spelling?.slice(0, longestSpelling) : undefined;
   };
 }
 
-/** Chooses the field of the innermost layer; of several in one layer, the first. */
+/** Chooses, of several fields, the one that is in the innermost layer; of several in one layer, the first. */
 function fieldToFixIn(merged: ReadScenario): Facts["fieldToFix"] {
   const layerOf = (path: FieldPath) => {
-    const { depth, layer } = merged.find(path, "value");
-    const isFound = depth === path.length;
-    return isFound ? layer : Number.POSITIVE_INFINITY;
+    const { isExact, layer } = merged.locate(path, "value");
+    return isExact ? layer : Number.POSITIVE_INFINITY;
   };
 
   return (...paths) => {
@@ -136,21 +137,23 @@ interface PlacedProblem {
   readonly position: number;
 }
 
-/** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */
+/** The problems as they are shown, sorted by place: first those in the scenario's own text, then those in the extended ones. */
 function problemsInOrder(
   problems: readonly FieldProblem[],
   scenario: ReadScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
-  const ownSource = scenario?.find([], "value").place?.source;
-  const ids = new Set<string>();
+  const ownSource = scenario?.locate([], "value").place?.source;
   const placed: PlacedProblem[] = [];
+  // Of several problems of one field at one place, only the first is shown.
+  const shownIds = new Set<string>();
   for (const problem of problems) {
-    const position = scenario?.find(problem.field, problem.pointAt ?? "value");
-    const place = problem.place ?? position?.place;
-    const id = fieldIdentity(problem, position?.depth, place);
-    if (ids.has(id)) continue;
-    ids.add(id);
+    const location = scenario?.locate(problem.field, problem.pointAt ?? "value");
+    const place = problem.place ?? location?.place;
+    const isInText = location?.isExact === true;
+    const id = JSON.stringify([nameOfField(problem.field, isInText), place?.offset, place?.source.file]);
+    if (shownIds.has(id)) continue;
+    shownIds.add(id);
     placed.push({ problem, place, position: positionOf(place, ownSource) });
   }
 
@@ -159,17 +162,12 @@ function problemsInOrder(
   return firstProblems.map(({ problem, place }) => problemAt(problem, place?.describe(), file));
 }
 
-/** The same for all problems of one field, and for a field below an anchor in each place where an alias repeats it. */
-function fieldIdentity(
-  problem: FieldProblem,
-  depth: number | undefined,
-  place: SourcePlace | undefined,
-): string {
-  const { field } = problem;
-  const isFound = depth === field.length;
-  // A field that the text has is identified by its place, where only its name may differ.
-  const name = isFound ? field.at(-1) : field;
-  return JSON.stringify([name, place?.offset, place?.source.file]);
+/**
+ * What tells a field from the others at its place. Where aliases repeat a mapping, its fields have many paths and one place, so
+ * that only their last names differ. Fields that the text lacks are all at the place around them, so that their paths differ.
+ */
+function nameOfField(field: FieldPath, isInText: boolean): unknown {
+  return isInText ? field.at(-1) : field;
 }
 
 /** A place in the scenario's own text is before any in another one. */

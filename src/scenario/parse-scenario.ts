@@ -16,11 +16,32 @@ import { readYaml } from "./yaml.js";
 
 // Scenarios from a text, from a value or by the name of a bundled one.
 
+/** The bundled scenarios as values: a page that has only values loads no reader of YAML. */
+export const bundledOnly: Extendable = {
+  findScenario: (name) => (isScenarioName(name) ? readValue(bundledScenarios[name]) : undefined),
+  knownNames: scenarioNames,
+};
+
 /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
 type ScenarioLookup = (
   name: string,
   from: string | undefined,
 ) => { readonly text: string; readonly file: string } | Scenario | undefined;
+
+/** The bundled scenarios first, then those that `load` finds. */
+function bundledAndLoaded(load: ScenarioLookup | undefined): Extendable {
+  return {
+    findScenario(name, from) {
+      const bundled = bundledOnly.findScenario(name, from);
+      if (bundled !== undefined) return bundled;
+      const loaded = load?.(name, from);
+      if (loaded === undefined) return undefined;
+      if ("text" in loaded) return readYaml(loaded.text, loaded.file);
+      return readValue(loaded);
+    },
+    knownNames: scenarioNames,
+  };
+}
 
 export interface ParseOptions {
   /** The file name in problems. Default: `<scenario>` */
@@ -57,8 +78,7 @@ export function parseScenario(text: string, options: ParseOptions = {}): Scenari
 
 /** Reads and checks a scenario from YAML, and keeps the places of its fields. */
 export function parseWithPlaces(text: string, options: ParseOptions): CheckedScenario {
-  const extendable = { ...bundledOnly, find: findWith(options.load) };
-  return interpretScenario(readYaml(text, options.file), extendable);
+  return interpretScenario(readYaml(text, options.file), bundledAndLoaded(options.load));
 }
 
 /** A checked scenario, by whose name a sandbox is shown. */
@@ -89,36 +109,23 @@ export function resolveSource(source: ScenarioName | Scenario | LoadedScenario):
   const name = String(source);
   if (isScenarioName(name)) return { scenario: bundledScenarios[name], name };
   let why = "it is not a bundled one";
-  if (isUrl || /[\\/]|\.ya?ml$/i.test(name)) {
+  if (isUrl || isFileName(name)) {
     const argument = isUrl ? "url" : "file";
     why += `. Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
   }
   throw scenarioNotFound(name, why, { list: "`scenarioNames`" });
 }
 
+/** A scenario as a value has no valid fields `scenario` and `files`. With a mapping and a list there, it is a loaded one. */
 function isLoaded(source: unknown): source is LoadedScenario {
-  // A scenario as a value may have a wrong field of any name, but none of these is a mapping.
   return isMapping(source) && isMapping(source.scenario) && Array.isArray(source.files);
+}
+
+/** Whether a name is that of a file: `mine.yaml`, `scenarios/mine`. */
+function isFileName(name: string): boolean {
+  return /[\\/]|\.ya?ml$/i.test(name);
 }
 
 function checkedValue(value: unknown): Scenario {
   return interpretScenario(readValue(value), bundledOnly).scenario;
-}
-
-/** For a value: without the YAML reader, so that a page with scenarios as values does not load it. */
-export const bundledOnly: Extendable = {
-  find: (name) => (isScenarioName(name) ? readValue(bundledScenarios[name]) : undefined),
-  knownNames: scenarioNames,
-};
-
-/** Finds a bundled scenario first, then what `load` finds. */
-function findWith(load: ScenarioLookup | undefined): Extendable["find"] {
-  return (name, from) => {
-    const bundled = bundledOnly.find(name, from);
-    if (bundled !== undefined) return bundled;
-    const loaded = load?.(name, from);
-    if (loaded === undefined) return undefined;
-    if ("text" in loaded) return readYaml(loaded.text, loaded.file);
-    return readValue(loaded);
-  };
 }

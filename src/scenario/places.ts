@@ -4,7 +4,7 @@ import { type Place, redactSecrets, type SourcePlace, type SourceText } from "./
 
 export function createSource(text: string, file?: string): SourceText {
   // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
-  return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), secrets: undefined };
+  return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n") };
 }
 
 export function placeAt(source: SourceText, offset: number): SourcePlace {
@@ -28,11 +28,15 @@ function describe(source: SourceText, offset: number): Place {
   };
   if (line.length > longestLine || hasPartOfSecret(source, lineStart, line)) return place;
 
-  const safe = (part: string) => printable(redactSecrets(part));
-  // A shortened key moves the rest of the line to the left.
-  const column = safe(text.slice(lineStart, at)).length + 1;
-  const excerpt = excerptOf(safe(line), column);
+  // The caret is below the line as it is shown, where a key before it is shortened.
+  const shownBefore = safeToShow(text.slice(lineStart, at));
+  const excerpt = excerptOf(safeToShow(line), shownBefore.length);
   return { ...place, source: excerpt.text, caret: excerpt.caret };
+}
+
+/** A part of a line without keys, and without what a terminal would obey. */
+function safeToShow(part: string): string {
+  return printable(redactSecrets(part));
 }
 
 /** The number of the line that starts at an offset. */
@@ -44,19 +48,19 @@ function lineNumberAt(text: string, lineStart: number): number {
   return line;
 }
 
-/** Whether a line contains a part of a secret, by the text's syntax tree, or by the names in the text if it has none. */
+/** Whether a line contains a part of a secret. */
 function hasPartOfSecret(source: SourceText, lineStart: number, line: string): boolean {
-  const secrets = source.secrets?.();
-  if (secrets === undefined) return mayBeOfSecret(source.text.slice(0, lineStart), line);
+  // A text that is not valid YAML has only names to go by.
+  if (source.secrets === undefined) return mayBeOfSecret(source.text.slice(0, lineStart), line);
   const lineEnd = lineStart + line.length;
-  return secrets.some(([start, end]) => start < lineEnd && end > lineStart);
+  return source.secrets().some(([start, end]) => start < lineEnd && end > lineStart);
 }
 
-/** Whether a line, or one that it belongs to, has the name of a secret: all that a text without a syntax tree shows. */
+/** Whether a line, or another one that it belongs to, has the name of a secret. */
 function mayBeOfSecret(textAbove: string, line: string): boolean {
   if (hasSecretName(line)) return true;
 
-  // The line may continue the value of the one above, however it is indented.
+  // The line may continue the value of the line above, however it is indented.
   const linesAbove = textAbove.split("\n").filter((other) => other.trim() !== "");
   if (hasSecretName(linesAbove.at(-1) ?? "")) return true;
 
@@ -79,38 +83,39 @@ const longestFieldName = 100;
 
 /** Whether the name in front of a colon is that of a secret. */
 function hasSecretName(line: string): boolean {
-  // Not searched as a whole: a long line without a colon would take quadratic time.
+  // From colon to colon: a search in a long line without a colon would take quadratic time.
   for (const beforeColon of line.split(":").slice(0, -1)) {
     const end = beforeColon.trimEnd().slice(-longestFieldName);
+    // `secret` in `main: { "secret"`.
     const [name = ""] = /[\w-]+(?=["']?$)/.exec(end) ?? [];
     if (isSecretName(name)) return true;
   }
   return false;
 }
 
-/** Names that other tools give to a real key, which may be without its prefix there. */
+/** Names that other tools give to a real key, which may be without its prefix there: `token`, `my_api_key`, not `tokenize`. */
 const nameOfOtherTools = /(?:^|_)(?:token|api_?key)s?(?:_|$)/i;
 
-/** Whether a field is a secret, even if misspelled; other tools' names count only as whole words. */
+/** Whether a field is a secret, even if misspelled, as in `secert` and `clientSecret`; other tools' names count only as whole words. */
 export function isSecretName(name: string): boolean {
-  const words = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
-  if (nameOfOtherTools.test(words)) return true;
-  return words.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
+  const inSnakeCase = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
+  if (nameOfOtherTools.test(inSnakeCase)) return true;
+  return inSnakeCase.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
 }
 
 /** The maximum number of columns of an excerpt: with its indent, it fits in a terminal of 80. */
 const excerptColumns = 72;
 
-/** The part of a line around a column, and a caret that is right also after tabs and wide characters. */
-function excerptOf(line: string, column: number) {
-  const at = Math.min(Math.max(column - 1, 0), line.length);
-  // Scenarios may have lines of a megabyte.
-  const charactersBefore = charactersOf(line.slice(Math.max(0, at - 1_000), at));
-  const charactersAfter = charactersOf(line.slice(at, at + 1_000));
+/** The part of a line around a position, and a caret that is right also after tabs and wide characters. */
+function excerptOf(line: string, position: number): { text: string; caret: string } {
+  const at = Math.min(position, line.length);
+  const charactersBefore = charactersOf(line.slice(0, at));
+  const charactersAfter = charactersOf(line.slice(at));
 
-  // The part before the column gets half of the columns, and those that the part after it leaves.
-  const columnsLeft = excerptColumns - fitting(charactersAfter, excerptColumns).columns;
-  const before = fitting(charactersBefore.reverse(), Math.max(excerptColumns / 2, columnsLeft));
+  // The part before the position gets half of the columns, or more if the part after it needs fewer than that.
+  const neededAfter = fitting(charactersAfter, excerptColumns).columns;
+  const columnsBefore = Math.max(excerptColumns / 2, excerptColumns - neededAfter);
+  const before = fitting(charactersBefore.reverse(), columnsBefore);
   const after = fitting(charactersAfter, excerptColumns - before.columns);
   const start = at - before.length;
   const end = at + after.length;
@@ -122,15 +127,16 @@ function excerptOf(line: string, column: number) {
 
 /** How many of the first characters fit in so many columns: their columns, and their length as a text. */
 function fitting(characters: readonly string[], maxColumns: number): { columns: number; length: number } {
-  const fit = { columns: 0, length: 0 };
+  let columns = 0;
+  let length = 0;
   for (const character of characters) {
-    // A tab has at least one.
-    const columns = Math.max(1, textWidth(character));
-    if (fit.columns + columns > maxColumns) break;
-    fit.columns += columns;
-    fit.length += character.length;
+    // A tab, and what has no width by itself, counts as one column.
+    const width = Math.max(1, textWidth(character));
+    if (columns + width > maxColumns) break;
+    columns += width;
+    length += character.length;
   }
-  return fit;
+  return { columns, length };
 }
 
 /** Spaces as wide as a text, with its tabs. */

@@ -3,55 +3,59 @@ import { type FieldPath, typeTag } from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
 import { valueNotation } from "./format/notations.js";
-import { type AddProblem, addingTo, type FieldProblem } from "./problems.js";
-import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
+import { addingTo, type FieldProblem } from "./problems.js";
+import type { FieldLocation, WrittenScenario } from "./written-scenario.js";
 
 /** As many as the snapshot of a sandbox has with all the keys that it can have. */
 const maxPartsOfSnapshot = 10_000_000;
 
 /** A scenario given as a value, which is not changed. It may have at most `maxParts` members and items. */
 export function readValue(value: unknown, maxParts = maxPartsOfSnapshot): WrittenScenario {
-  const problems: FieldProblem[] = [];
-  const fields = readPlain(value, addingTo(problems), maxParts);
-  // A value has no text with places.
-  const find: ReadScenario["find"] = () => ({ place: undefined, depth: 0, layer: 0 });
-  const scenario = fields && { fields, find };
-  const notation = valueNotation;
-  return { file: undefined, text: undefined, notation, startsLikeScenario: true, scenario, problems };
+  const written = { file: undefined, text: undefined, notation: valueNotation, startsLikeScenario: true };
+  const plain = readPlain(value, maxParts);
+  if (plain.kind === "not_plain") return { ...written, scenario: undefined, problems: plain.problems };
+  return { ...written, scenario: { fields: plain.fields, locate: locateInValue }, problems: [] };
 }
 
-/** Copies plain data that should be a scenario; adds problems and returns `undefined` if something is wrong. Never throws. */
-export function readPlain(value: unknown, addProblem: AddProblem, maxParts: number): Members | undefined {
-  if (isPlainObject(value)) return new PlainCopy(addProblem, maxParts).of(value);
-  addProblem({
+/** A value has no text with places. */
+function locateInValue(): FieldLocation {
+  return { place: undefined, isExact: false, depth: 0, layer: 0 };
+}
+
+/** A copy of plain data, or why the data cannot be copied. */
+type Plain =
+  | { readonly kind: "plain"; readonly fields: Members }
+  | { readonly kind: "not_plain"; readonly problems: readonly FieldProblem[] };
+
+/** Copies plain data that should be a scenario. Never throws. */
+export function readPlain(value: unknown, maxParts: number): Plain {
+  if (isPlainObject(value)) return new PlainCopy(maxParts).copyWhole(value);
+  const problem: FieldProblem = {
     code: "not_a_mapping",
     field: [],
     message: `a scenario is a mapping of fields, found ${quote(value)}`,
     hint: typeTag(value) === "Promise" ? "await it" : "start with version: 1",
-  });
-  return undefined;
+  };
+  return { kind: "not_plain", problems: [problem] };
 }
 
-/** One copy: it counts the parts, and stops at the first that is too many. */
+/** One copy: it counts the members and items, and stops at the first that is too many. */
 class PlainCopy {
-  readonly #addProblem: AddProblem;
+  readonly #problems: FieldProblem[] = [];
+  readonly #addProblem = addingTo(this.#problems);
   readonly #maxParts: number;
   #parts = 0;
-  #hasProblem = false;
+  /** Whether there were too many parts: the rest is not read. */
   #isFull = false;
 
-  constructor(addProblem: AddProblem, maxParts: number) {
-    this.#addProblem = (problem) => {
-      this.#hasProblem = true;
-      addProblem(problem);
-    };
+  constructor(maxParts: number) {
     this.#maxParts = maxParts;
   }
 
-  of(value: object): Members | undefined {
+  copyWhole(value: object): Plain {
     try {
-      const copied = this.#copy(value, []) as Members;
-      return this.#hasProblem ? undefined : copied;
+      const fields = this.#copyMembers(value, []);
+      if (this.#problems.length === 0) return { kind: "plain", fields };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#addProblem({
@@ -60,12 +64,25 @@ class PlainCopy {
         message: `it cannot be read: ${reason}`,
         hint: "pass plain data, without getters",
       });
-      return undefined;
     }
+    return { kind: "not_plain", problems: this.#problems };
   }
 
   #copy(part: unknown, path: FieldPath): unknown {
-    if (!this.#count(part, path)) return undefined;
+    this.#parts += 1;
+    // A list may have a large length without items: they are not walked to count them.
+    const itemsAhead = Array.isArray(part) ? part.length : 0;
+    if (!this.#isFull && this.#parts + itemsAhead > this.#maxParts) {
+      this.#isFull = true;
+      this.#addProblem({
+        code: "too_large",
+        field: path,
+        message: "the scenario has too many parts",
+        hint: "split it, or use population",
+      });
+    }
+    if (this.#isFull) return undefined;
+
     if (path.length > scenarioLimits.levels) {
       this.#addProblem({
         code: "too_deep",
@@ -79,7 +96,7 @@ class PlainCopy {
     if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
       return part;
     }
-    if (Array.isArray(part)) return part.map((item, index) => this.#copy(item, [...path, index]));
+    if (Array.isArray(part)) return this.#copyItems(part, path);
     if (isPlainObject(part)) return this.#copyMembers(part, path);
     this.#addProblem({
       code: "not_plain_data",
@@ -90,25 +107,12 @@ class PlainCopy {
     return undefined;
   }
 
-  /** Counts a part; returns whether it may still be copied. */
-  #count(part: unknown, path: FieldPath): boolean {
-    // The scenario itself is no part of it.
-    if (path.length > 0) this.#parts += 1;
-    // A list may have a large length without items.
-    const items = Array.isArray(part) ? part.length : 0;
-    if (this.#parts + items <= this.#maxParts) return !this.#isFull;
-
-    // The rest is not read, and reported only once.
-    if (!this.#isFull) {
-      this.#isFull = true;
-      this.#addProblem({
-        code: "too_large",
-        field: path,
-        message: "the scenario has too many parts",
-        hint: "split it, or use population",
-      });
-    }
-    return false;
+  #copyItems(list: readonly unknown[], path: FieldPath): unknown[] {
+    const items: unknown[] = [];
+    const { length } = list;
+    // By position, so that a hole such as in `[, 1]` is an item without a value.
+    for (let index = 0; index < length; index++) items.push(this.#copy(list[index], [...path, index]));
+    return items;
   }
 
   #copyMembers(part: object, path: FieldPath): Members {

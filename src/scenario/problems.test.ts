@@ -183,6 +183,6 @@ test("characters that could play with a terminal are replaced", () => {
 });
 
 test("no line is shown of a text that is not valid YAML (R46)", () => {
-  const source = { file: undefined, text: "a: 1\nsecret: {", secrets: undefined };
+  const source = { file: undefined, text: "a: 1\nsecret: {" };
   expect(placeAt(source, 7).describe()).toEqual({ line: 2, column: 3 });
 });

@@ -1,5 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import { redactKeys, redactValue } from "../rules/redact.js";
+import { mapTexts, redactKeys } from "../rules/redact.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { maximumProblems } from "../schema/check.js";
@@ -92,12 +92,37 @@ export interface ScenarioProblem {
   readonly caret?: string;
 }
 
-/** A problem of a field, which leads to its place, unless that is known where the problem is found. */
+/** The text of a scenario. */
+export interface SourceText {
+  readonly file: string | undefined;
+  /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
+  readonly text: string;
+  /** Finds the values of secrets, in order. Missing for a text that is not valid YAML: the names in its lines show where secrets are. */
+  readonly secrets?: () => readonly TextRange[];
+}
+
+export type TextRange = readonly [start: number, end: number];
+
+/** A place in a text, which is described only if it is shown. */
+export interface SourcePlace {
+  readonly source: SourceText;
+  readonly offset: number;
+  /** Comes with the reader of the text, so that pages without the reader do not load it. */
+  readonly describe: () => Place;
+}
+
+/** A place for people. */
+export interface Place extends Pick<ScenarioProblem, "file" | "source" | "caret"> {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A problem of a field. Its place is that of its field in the texts, unless it has one of its own. */
 export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
 }
 
-/** The only way to report a problem. `hintOf` makes a hint that takes time; it is called for a problem that is kept. */
+/** How a rule reports a problem. `hintOf` makes a hint that takes time; it is called only for a problem that is kept. */
 export type AddProblem = (problem: FieldProblem, hintOf?: () => string) => void;
 
 /** Adds problems to a list, until it has `maximumProblems`. */
@@ -111,10 +136,10 @@ export function addingTo(problems: FieldProblem[]): AddProblem {
 /** A problem as it is shown: at its place, or only in its file. */
 export function problemAt(problem: FieldProblem, place?: Place, file?: string): ScenarioProblem {
   const { code, field, message, hint } = problem;
-  const problemInWords: Writable<ScenarioProblem> = { code, field: pathText(field), message };
-  if (hint !== undefined) problemInWords.hint = hint;
-  if (file !== undefined) problemInWords.file = file;
-  return { ...problemInWords, ...place };
+  const shown: Writable<ScenarioProblem> = { code, field: pathText(field), message };
+  if (hint !== undefined) shown.hint = hint;
+  if (file !== undefined) shown.file = file;
+  return { ...shown, ...place };
 }
 
 /** What the text of a scenario has at each field: it keeps the whole text in memory. */
@@ -144,12 +169,13 @@ export class ScenarioError extends SandboxError {
   readonly problems: readonly ScenarioProblem[];
 
   constructor(problems: readonly ScenarioProblem[]) {
-    const safe = redactValue(problems, redactSecrets, (name) => name === "code" || name === "file");
+    const safe = mapTexts(problems, redactSecrets, (name) => name === "code" || name === "file");
     super("scenario_invalid", messageOf(safe), { problems: safe });
     this.name = "ScenarioError";
     this.problems = safe;
   }
 
+  // The builds for ES modules and for CommonJS each have this class: an error of either is an instance of both.
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: a user's class that extends this one inherits the method
     if (this === ScenarioError) return value instanceof SandboxError && "problems" in value;
@@ -182,41 +208,21 @@ function messageOf(problems: readonly ScenarioProblem[]): string {
   return texts.join("\n\n");
 }
 
-/** The text of a scenario. */
-export interface SourceText {
-  readonly file: string | undefined;
-  /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
-  readonly text: string;
-  /** Finds the values of secrets as `[start, end]`, in order; `undefined` if the text is not valid YAML: their names show them then. */
-  secrets: (() => readonly TextRange[]) | undefined;
-}
-
-export type TextRange = readonly [start: number, end: number];
-
-/** A place in a text, which is described only if it is shown. */
-export interface SourcePlace {
-  readonly source: SourceText;
-  readonly offset: number;
-  /** Comes with the reader of the text, so that pages without the reader do not load it. */
-  readonly describe: () => Place;
-}
-
-/** A place for people. */
-export interface Place extends Pick<ScenarioProblem, "file" | "source" | "caret"> {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** A text without possible keys, with a prefix or not: long runs of letters and digits that are not words. */
+/** A text without possible keys, with a prefix or not: each long run of letters and digits that is no word and no number is cut. */
 export function redactSecrets(text: string): string {
   return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => {
     return isWordOrNumber(run) ? run : `${run.slice(0, 4)}…`;
   });
 }
 
+/** Whether a run of letters and digits is `1772442000000`, `attestations` or `getRelyingPartyContext`; not `4eC39HqLyjWDarjt`. */
 function isWordOrNumber(run: string): boolean {
   if (/^\d{1,20}$/.test(run)) return true;
   if (/\d/.test(run)) return false;
-  // An operation id is words, each with a capital.
-  return run.length < 20 || /^[A-Z]?[a-z]+$|^[A-Z]+$|^[a-z]{2,}(?:[A-Z][a-z]{2,})+$/.test(run);
+  // Letters alone are a word, if they are few.
+  if (run.length < 20) return true;
+  const isOneWord = /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run);
+  // An operation id is words, each with a capital but the first.
+  const isOperationId = /^[a-z]{2,}(?:[A-Z][a-z]{2,})+$/.test(run);
+  return isOneWord || isOperationId;
 }

@@ -6,6 +6,7 @@ import { quote } from "../schema/words.js";
 
 /** The first error of a text. */
 export interface ParseError {
+  readonly code: string;
   readonly message: string;
   readonly offset: number;
 }

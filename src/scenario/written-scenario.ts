@@ -17,27 +17,29 @@ export interface WrittenScenario {
   readonly problems: readonly FieldProblem[];
 }
 
-/** A field in a text, or the nearest one around it that the text has. */
-interface FoundField {
-  /** `undefined` for a scenario without a text. */
-  readonly place: SourcePlace | undefined;
-  /** How many steps of the path were found: all of them if the text has the field. */
-  readonly depth: number;
-  /** 0 in the scenario itself, 1 in the one that it extends, 2 in the one that this extends. */
-  readonly layer: number;
-  /** How the text spells the value, if that is a single one: `007`. */
-  readonly scalar?: string | undefined;
-}
-
 /** The fields of a scenario, and where each is in the texts. */
 export interface ReadScenario {
   readonly fields: Members;
-  readonly find: (path: FieldPath, pointAt: "key" | "value") => FoundField;
+  readonly locate: (path: FieldPath, pointAt: "key" | "value") => FieldLocation;
 }
 
-/** The place of a field for people; `undefined` if no text has any part of it. */
+/** Where a field is: at a place in a text that has the field, or else at the place of the nearest field around it. */
+export interface FieldLocation {
+  /** `undefined` for a scenario without a text. */
+  readonly place: SourcePlace | undefined;
+  /** Whether the text has the field itself. */
+  readonly isExact: boolean;
+  /** How many steps of the path the text has: all of them if it has the field. */
+  readonly depth: number;
+  /** The scenario of the text: 0 for the scenario itself, 1 for the one that it extends, 2 for the one that this extends. */
+  readonly layer: number;
+  /** How the text spells the value of the place, if the value is no mapping and no list: `007`. */
+  readonly spelling?: string | undefined;
+}
+
+/** The place of a field for people; `undefined` if no text has any part of its path. */
 export function placeOfField(scenario: ReadScenario, field: FieldPath): Place | undefined {
-  const { place, depth } = scenario.find(field, "value");
+  const { place, depth } = scenario.locate(field, "value");
   if (depth === 0 && field.length > 0) return undefined;
   return place?.describe();
 }

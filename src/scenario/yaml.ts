@@ -2,6 +2,7 @@ import {
   Composer,
   type Document,
   type DocumentOptions,
+  isAlias,
   isMap,
   isNode,
   isScalar,
@@ -16,15 +17,16 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
+import { maximumProblems } from "../schema/check.js";
 import type { FieldPath } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { yamlNotation } from "./format/yaml-hints.js";
 import { createSource, isSecretName, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
-import { type AddProblem, addingTo, type FieldProblem, type SourceText, type TextRange } from "./problems.js";
+import type { FieldProblem, SourceText, TextRange } from "./problems.js";
 import { type ParseError, syntaxProblem } from "./syntax-problem.js";
-import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
+import type { FieldLocation, ReadScenario, WrittenScenario } from "./written-scenario.js";
 
 // Hints and a problem with more than one place in this file.
 const shorten = "shorten it, or use population";
@@ -38,100 +40,110 @@ const mergeKey = {
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
 
+/** How many levels the parser has around those of the text. */
+const levelsOfParser = 8;
+
 const options = {
   // Even with a `%YAML 1.1` line, so that `yes` and dates stay text.
   schema: "core",
-  // The core schema has it only for numbers with a point.
+  // The core schema has this tag only for numbers with a point.
   customTags: [{ tag: "tag:yaml.org,2002:float", resolve: (text: string) => Number(text) }],
   merge: false,
-  // Others make dates, sets and bytes, which are not plain data.
+  // Other tags make dates, sets and bytes, which are not plain data.
   resolveKnownTags: false,
-  // `checkNames` finds duplicates in linear time.
+  // `nameProblems` finds duplicates in linear time.
   uniqueKeys: false,
   stringKeys: true,
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-/** A text's nodes, and what its aliases refer to. */
+type MapPair = Pair<Node, Node | null>;
+
+/** The nodes of a text that can be read to values. */
 interface Tree {
   readonly source: SourceText;
-  readonly document: Document.Parsed;
+  /** The node that has the whole scenario. */
+  readonly root: Node;
   /** The node that each alias refers to. */
   readonly targets: ReadonlyMap<Node, Node>;
   /** The fields of each mapping by name, once one of them was looked for. */
   readonly pairs: WeakMap<YAMLMap, ReadonlyMap<string, MapPair>>;
 }
 
-type MapPair = Pair<Node, Node | null>;
+/** What a text has: a scenario, unless the text cannot be read, and the problems of the text. */
+type ReadText = Pick<WrittenScenario, "scenario" | "problems">;
 
-/** Adds a problem of a place in the text, before its fields are known. */
-type AddAt = (offset: number, problem: Omit<FieldProblem, "field" | "place">) => void;
+/** A problem of the text, before it has its place: then it is of no field. */
+type TextProblem = Pick<FieldProblem, "code" | "message" | "hint">;
 
 /** Reads a scenario from YAML to values with their places. Never throws: what is wrong with the text is in `problems`. */
 export function readYaml(text: string, file: string | undefined): WrittenScenario {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
-  const problems: FieldProblem[] = [];
-  const addProblem = addingTo(problems);
-  const tree = readTree(source, addProblem);
-  const scenario = tree && readFields(tree, addProblem);
-  return { file, text, notation: yamlNotation, startsLikeScenario, scenario, problems };
+  const { scenario, problems } = readText(source);
+  const firstProblems = problems.slice(0, maximumProblems);
+  return { file, text, notation: yamlNotation, startsLikeScenario, scenario, problems: firstProblems };
 }
 
-/** Reads a text to nodes that can be read to values; adds problems and returns `undefined` if that is not possible. */
-function readTree(source: SourceText, addProblem: AddProblem): Tree | undefined {
-  const addAt: AddAt = (offset, problem) => {
-    addProblem({ ...problem, field: [], place: placeAt(source, offset) });
-  };
-  if (!checkText(source.text, addAt)) return undefined;
-  const document = readDocument(source.text, addAt);
-  if (document === undefined) return undefined;
+function readText(unreadSource: SourceText): ReadText {
+  const { text } = unreadSource;
+  const read = readDocument(text);
+  if (read.kind === "stopped") {
+    return withoutScenario([problemAtOffset(unreadSource, read.offset, read.problem)]);
+  }
 
-  // From here on, lines are shown, except those of secrets: these are only searched if a problem is shown.
-  let secrets: readonly TextRange[] | undefined;
-  source.secrets = () => {
-    secrets ??= secretsIn(document);
-    return secrets;
-  };
-
+  const { document } = read;
+  const source = withSecrets(unreadSource, document);
   const { contents } = document;
   if (contents === null || (isScalar(contents) && contents.value === null)) {
-    addAt(contents?.range?.[0] ?? 0, {
+    const problem = problemAtOffset(source, contents?.range?.[0] ?? 0, {
       code: "empty",
       message: "the scenario is empty",
       hint: 'start with "version: 1" and "organizations:"',
     });
-    return undefined;
+    return withoutScenario([problem]);
   }
 
+  const { targets, problems: nodeProblems } = checkNodes(document, source);
+  const problems = [...missingSpaces(document, source), ...nodeProblems];
   // A text with duplicate fields can still be read and checked; with any other problem of its nodes, it cannot.
-  let isWhole = true;
-  const addOfNode: AddAt = (offset, problem) => {
-    if (problem.code !== "duplicate_field") isWhole = false;
-    addAt(offset, problem);
-  };
-  checkSpaces(document, addOfNode);
-  const targets = checkNodes(document, addOfNode);
-  if (!isWhole) return undefined;
-  return { source, document, targets, pairs: new WeakMap() };
+  if (problems.some(({ code }) => code !== "duplicate_field")) return withoutScenario(problems);
+
+  const tree: Tree = { source, root: contents, targets, pairs: new WeakMap() };
+  const plain = readPlain(new Values(tree).valueOf(contents), scenarioLimits.parts);
+  if (plain.kind === "not_plain") {
+    return withoutScenario([...problems, ...plain.problems.map((problem) => plainProblem(tree, problem))]);
+  }
+  const locate: ReadScenario["locate"] = (path, pointAt) => locateField(tree, path, pointAt);
+  return { scenario: { fields: plain.fields, locate }, problems };
 }
 
-/** Reads the nodes to plain data, each problem at its place in the text. */
-function readFields(tree: Tree, addProblem: AddProblem): ReadScenario | undefined {
-  const find: ReadScenario["find"] = (path, pointAt) => findField(tree, path, pointAt);
-  const addAtPath: AddProblem = (problem) => {
-    const { place } = find(problem.field, problem.pointAt ?? "value");
-    // Where a text has aliases, they are why it has too many parts: they repeat some.
-    if (problem.code === "too_large" && tree.targets.size > 0) {
-      addProblem({ ...problem, place, message: "the aliases (*) repeat too much", hint: repeatLess });
-    } else {
-      addProblem({ ...problem, place });
-    }
-  };
+function withoutScenario(problems: readonly FieldProblem[]): ReadText {
+  return { scenario: undefined, problems };
+}
 
-  const fields = readPlain(new Values(tree).of(tree.document.contents), addAtPath, scenarioLimits.parts);
-  if (fields === undefined) return undefined;
-  return { fields, find };
+function problemAtOffset(source: SourceText, offset: number, problem: TextProblem): FieldProblem {
+  return { ...problem, field: [], place: placeAt(source, offset) };
+}
+
+/** The text with the places of its secrets, which are not shown. They are searched only once a problem is shown. */
+function withSecrets(source: SourceText, document: Document.Parsed): SourceText {
+  let ranges: readonly TextRange[] | undefined;
+  const secrets = () => {
+    ranges ??= secretsIn(document);
+    return ranges;
+  };
+  return { ...source, secrets };
+}
+
+/** A problem of the values at its place in the text. */
+function plainProblem(tree: Tree, problem: FieldProblem): FieldProblem {
+  const { place } = locateField(tree, problem.field, problem.pointAt ?? "value");
+  // Where a text has aliases, they are why it has too many parts: they repeat some.
+  if (problem.code === "too_large" && tree.targets.size > 0) {
+    return { ...problem, place, message: "the aliases (*) repeat too much", hint: repeatLess };
+  }
+  return { ...problem, place };
 }
 
 /**
@@ -146,19 +158,20 @@ class Values {
     this.#tree = tree;
   }
 
-  of(written: Node | null): unknown {
+  valueOf(written: Node | null): unknown {
     const node = aliasTarget(this.#tree, written);
     if (node === null) return null;
     const made = this.#byNode.get(node);
     if (made !== undefined) return made;
 
+    // A mapping and a list are kept before their parts are read: a part may be an alias of the whole.
     if (isMap(node)) {
       const members: Record<string, unknown> = {};
       this.#byNode.set(node, members);
       for (const { key, value } of node.items as MapPair[]) {
         // Also for `__proto__`, which an assignment would not make a member.
         Object.defineProperty(members, keyText(key), {
-          value: this.of(value),
+          value: this.valueOf(value),
           configurable: true,
           enumerable: true,
           writable: true,
@@ -169,85 +182,92 @@ class Values {
     if (isSeq(node)) {
       const items: unknown[] = [];
       this.#byNode.set(node, items);
-      for (const item of node.items) items.push(this.of(item as Node));
+      for (const item of node.items) items.push(this.valueOf(item as Node));
       return items;
     }
     return isScalar(node) ? node.value : null;
   }
 }
 
-/** Adds a problem for what is too large or no text; returns whether it can be read. */
-function checkText(text: string, addAt: AddAt): boolean {
-  const { bytes } = scenarioLimits;
-  if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
-    addAt(0, {
-      code: "too_large",
-      message: `the scenario is larger than ${bytes / 2 ** 20} MiB`,
-      hint: shorten,
-    });
-    return false;
-  }
-
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
-  const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
-  if (binary === -1) return true;
-  addAt(binary, {
-    code: "not_text",
-    message: "the file is not text in UTF-8",
-    hint: "save it as plain text in UTF-8",
-  });
-  return false;
+/** Where the reading of a text stopped, and why. */
+interface Stopped {
+  readonly kind: "stopped";
+  readonly offset: number;
+  readonly problem: TextProblem;
 }
 
-/** Reads the only document of a text; adds a problem and returns `undefined` if it has errors, or another one follows. */
-function readDocument(text: string, addAt: AddAt): Document.Parsed | undefined {
-  const documents = readDocuments(text, addAt);
-  if (documents === undefined) return undefined;
-  const [document, second] = documents;
-  if (document === undefined) return undefined;
+interface ReadDocument {
+  readonly kind: "document";
+  readonly document: Document.Parsed;
+}
+
+/** Reads the only document of a text. */
+function readDocument(text: string): ReadDocument | Stopped {
+  const { bytes } = scenarioLimits;
+  if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
+    const message = `the scenario is larger than ${bytes / 2 ** 20} MiB`;
+    return stoppedAt(0, { code: "too_large", message, hint: shorten });
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
+  const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
+  if (binary !== -1) {
+    return stoppedAt(binary, {
+      code: "not_text",
+      message: "the file is not text in UTF-8",
+      hint: "save it as plain text in UTF-8",
+    });
+  }
+
+  const read = readDocuments(text);
+  if (read.kind === "stopped") return read;
+  const { first: document, second } = read;
   if (second !== undefined) {
-    addAt(second.range[0], {
+    return stoppedAt(second.range[0], {
       code: "several_documents",
       message: "a second document starts here",
       hint: "put one scenario into a file",
     });
-    return undefined;
   }
-
-  // Other errors are often consequences of the first. A tag that the core schema does not have is a warning.
-  const error = document.errors[0] ?? document.warnings[0];
-  if (error === undefined) return document;
+  const error = firstErrorIn(document);
+  if (error === undefined) return { kind: "document", document };
 
   // Formatters write merge keys with this tag.
-  const [start] = error.pos;
-  if (/^!!merge +<</.test(text.slice(start, start + 100))) {
-    addAt(start, mergeKey);
-    return undefined;
+  if (/^!!merge +<</.test(text.slice(error.offset, error.offset + 100))) {
+    return stoppedAt(error.offset, mergeKey);
   }
-
-  const parserError = { message: error.message, offset: start };
-  const { offset, reason, hint } = syntaxProblem(parserError, text, firstErrorOf);
+  const { offset, reason, hint } = syntaxProblem(error, text, firstErrorOf);
   if (error.code === "TAG_RESOLVE_FAILED") {
-    addAt(offset, { code: "not_plain_data", message: `not plain data: ${reason}`, hint });
-  } else {
-    addAt(offset, { code: "yaml_syntax", message: `not valid YAML: ${reason}`, hint });
+    return stoppedAt(offset, { code: "not_plain_data", message: `not plain data: ${reason}`, hint });
   }
-  return undefined;
+  return stoppedAt(offset, { code: "yaml_syntax", message: `not valid YAML: ${reason}`, hint });
 }
 
-/** The first error of a text, if any: other errors are often consequences of it. */
+function stoppedAt(offset: number, problem: TextProblem): Stopped {
+  return { kind: "stopped", offset, problem };
+}
+
+/** The first error of a text that `syntaxProblem` has repaired; `undefined` if there is none, or the text is too large or too deep. */
 function firstErrorOf(text: string): ParseError | undefined {
-  const [document] = readDocuments(text, ignoreProblem) ?? [];
-  // A tag that the core schema does not have is a warning.
-  const error = document?.errors[0] ?? document?.warnings[0];
-  if (error === undefined) return undefined;
-  return { message: error.message, offset: error.pos[0] };
+  const read = readDocuments(text);
+  return read.kind === "documents" ? firstErrorIn(read.first) : undefined;
 }
 
-function ignoreProblem(): void {}
+/** The first error of a document: other errors are often consequences of it. */
+function firstErrorIn(document: Document.Parsed): ParseError | undefined {
+  // A tag that the core schema does not have is a warning.
+  const error = document.errors[0] ?? document.warnings[0];
+  if (error === undefined) return undefined;
+  return { code: error.code, message: error.message, offset: error.pos[0] };
+}
+
+interface ReadDocuments {
+  readonly kind: "documents";
+  readonly first: Document.Parsed;
+  readonly second: Document.Parsed | undefined;
+}
 
 /** Reads a text token by token, because a hostile text could exhaust the stack or take minutes. */
-function readDocuments(text: string, addAt: AddAt): readonly Document.Parsed[] | undefined {
+function readDocuments(text: string): ReadDocuments | Stopped {
   const { levels, pieces: maxPieces } = scenarioLimits;
   const parser = new Parser();
   const composer = new Composer(options);
@@ -261,30 +281,28 @@ function readDocuments(text: string, addAt: AddAt): readonly Document.Parsed[] |
       documents.push(...composer.next(token));
     }
 
-    // The parser has some levels of its own around those of the text.
-    if (parser.stack.length > levels + 8) {
-      addAt(parser.offset, {
+    if (parser.stack.length > levels + levelsOfParser) {
+      return stoppedAt(parser.offset, {
         code: "too_deep",
         message: `nested deeper than ${levels} levels`,
         hint: "the format needs only seven",
       });
-      return undefined;
     }
     pieces += 1;
     if (pieces > maxPieces) {
-      addAt(parser.offset, {
+      return stoppedAt(parser.offset, {
         code: "too_large",
         message: `the scenario has more than ${maxPieces} words and signs`,
         hint: shorten,
       });
-      return undefined;
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
 
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end(true, text.length));
-  return documents;
+  const [first, second] = documents;
+  return { kind: "documents", first: first as Document.Parsed, second }; // `end(true)` makes one of an empty text
 }
 
 /** The ranges of the values of secrets, in order, no matter what they look like. */
@@ -300,10 +318,17 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   return ranges;
 }
 
-/** Checks the names and the aliases of a document; returns the node that each alias refers to. */
-function checkNodes(document: Document.Parsed, addAt: AddAt): Tree["targets"] {
+interface CheckedNodes {
+  /** The node that each alias refers to. */
+  readonly targets: ReadonlyMap<Node, Node>;
+  readonly problems: readonly FieldProblem[];
+}
+
+/** Checks the names and the aliases of a document. */
+function checkNodes(document: Document.Parsed, source: SourceText): CheckedNodes {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
+  const problems: FieldProblem[] = [];
   const keepAnchor = (node: Node & { readonly anchor?: string | undefined }) => {
     if (node.anchor !== undefined) anchors.set(node.anchor, node);
   };
@@ -313,30 +338,26 @@ function checkNodes(document: Document.Parsed, addAt: AddAt): Tree["targets"] {
       const [offset] = alias.range ?? [0];
       const target = anchors.get(alias.source);
       if (target === undefined) {
-        addAt(offset, {
-          code: "bad_alias",
-          message: `the alias *${alias.source} refers to nothing`,
-          hint: hintForAlias(alias.source, anchors.keys()),
-        });
+        const message = `the alias *${alias.source} refers to nothing`;
+        const hint = hintForAlias(alias.source, anchors.keys());
+        problems.push(problemAtOffset(source, offset, { code: "bad_alias", message, hint }));
         return undefined;
       }
 
       targets.set(alias as Node, target);
       if (targets.size <= scenarioLimits.aliases) return undefined;
-      addAt(offset, {
-        code: "too_large",
-        message: `the text has more than ${scenarioLimits.aliases} aliases`,
-        hint: repeatLess,
-      });
+      const message = `the text has more than ${scenarioLimits.aliases} aliases`;
+      problems.push(problemAtOffset(source, offset, { code: "too_large", message, hint: repeatLess }));
       return visit.BREAK;
     },
-    Value: (_, node) => keepAnchor(node as Node),
     Map(_, node) {
       keepAnchor(node as Node);
-      checkNames(node.items as MapPair[], addAt);
+      for (const problem of nameProblems(node.items as MapPair[], source)) problems.push(problem);
     },
+    // Texts, numbers and lists.
+    Value: (_, node) => keepAnchor(node as Node),
   });
-  return targets;
+  return { targets, problems };
 }
 
 /** A text that starts with `*` is an alias only without quotes. */
@@ -345,53 +366,77 @@ function hintForAlias(name: string, anchors: Iterable<string>): string {
   return meant === undefined ? `put quotes around a text: "*${name}"` : `did you mean *${meant}?`;
 }
 
-/** Reports names that appear twice, merge keys, and names that lack a colon. */
-function checkNames(pairs: readonly MapPair[], addAt: AddAt): void {
+/** The problems of the names of a mapping: names that lack a colon, merge keys, names that appear twice. */
+function nameProblems(pairs: readonly MapPair[], source: SourceText): FieldProblem[] {
+  const problems: FieldProblem[] = [];
   const names = new Set<string>();
-  for (const { key } of pairs) {
-    const name = keyText(key);
-    const [offset] = key.range ?? [0];
+  for (const pair of pairs) {
+    const name = keyText(pair.key);
+    const [offset] = pair.key.range ?? [0];
 
-    // YAML reads `main { … }` as a name.
-    const [, word] = /^([\w-]+) *\{/.exec(name) ?? [];
+    const word = wordBeforeBrace(pair);
     if (word !== undefined) {
-      addAt(offset, {
-        code: "yaml_syntax",
-        message: `there is no colon after ${quote(word)}`,
-        hint: `write ${word}: { … }`,
-      });
+      const message = `there is no colon after ${quote(word)}`;
+      const hint = `write ${word}: { … }`;
+      problems.push(problemAtOffset(source, offset, { code: "yaml_syntax", message, hint }));
     }
-    if (name === "<<") addAt(offset, mergeKey);
+    if (isMergeKey(pair)) problems.push(problemAtOffset(source, offset, mergeKey));
     if (names.has(name)) {
-      addAt(offset, {
-        code: "duplicate_field",
-        message: `${quote(name)} appears twice`,
-        hint: "remove one of the two",
-      });
+      const message = `${quote(name)} appears twice`;
+      const hint = "remove one of the two";
+      problems.push(problemAtOffset(source, offset, { code: "duplicate_field", message, hint }));
     }
     names.add(name);
   }
+  return problems;
 }
 
-/** Reports `environment:test` in braces and `main:{ … }`, which YAML reads as names without the value. */
-function checkSpaces(document: Document.Parsed, addAt: AddAt): void {
+/**
+ * The word that lacks a colon: YAML reads `main { environment: test }` as a field `main { environment` of the value `test }`,
+ * and `main {}` as a field without a value. A field `price {EUR}: 1` lacks none.
+ */
+function wordBeforeBrace({ key, value }: MapPair): string | undefined {
+  if (!isPlainScalar(key)) return undefined;
+  const [, word, inBrace = ""] = /^([\w-]+) *\{(.*)$/.exec(keyText(key)) ?? [];
+  const isClosed = inBrace.includes("}");
+  return isClosed && !isEmpty(value) ? undefined : word;
+}
+
+/** Whether a field `<<` is meant as a merge key: it has no quotes, or an alias as its value or first item. */
+function isMergeKey({ key, value }: MapPair): boolean {
+  if (keyText(key) !== "<<") return false;
+  const [first] = isSeq(value) ? value.items : [value];
+  return isPlainScalar(key) || isAlias(first);
+}
+
+/** The problems of `environment:test` in braces and of `main:{ … }`, which YAML reads as names without the value. */
+function missingSpaces(document: Document.Parsed, source: SourceText): FieldProblem[] {
+  const problems: FieldProblem[] = [];
   visit(document, {
-    Pair(_, { key, value }) {
-      if (!isScalar(key) || key.type !== "PLAIN") return;
-      const [, word, rest = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(String(key.value)) ?? [];
+    Pair(_, pair) {
+      const { key, value } = pair as MapPair;
+      if (!isPlainScalar(key)) return;
+      const [, word, rest = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(keyText(key)) ?? [];
       if (word === undefined) return;
-      const hasValue = value !== null && !(isScalar(value) && value.value === null);
       const startsContainer = rest.startsWith("{") || rest.startsWith("[");
-      if (hasValue && !startsContainer) return;
+      if (!isEmpty(value) && !startsContainer) return;
 
       const [offset] = key.range ?? [0];
-      addAt(offset, {
-        code: "yaml_syntax",
-        message: `there is no space after the colon of ${quote(word)}`,
-        hint: `put an ordinary space after it: ${word}: …`,
-      });
+      const message = `there is no space after the colon of ${quote(word)}`;
+      const hint = `put an ordinary space after it: ${word}: …`;
+      problems.push(problemAtOffset(source, offset, { code: "yaml_syntax", message, hint }));
     },
   });
+  return problems;
+}
+
+/** Whether a name or a value is a word without quotes. */
+function isPlainScalar(node: Node): boolean {
+  return isScalar(node) && node.type === "PLAIN";
+}
+
+function isEmpty(value: Node | null): boolean {
+  return value === null || (isScalar(value) && value.value === null);
 }
 
 /** The text of a name; empty for a name that is no text. */
@@ -399,16 +444,15 @@ function keyText(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
-/** A field of a mapping, or an item of a list, which has no name: it is its own. */
+/** A field of a mapping, or an item of a list, which has no name: its value is in place of the name. */
 interface Field {
   readonly key: Node | null;
   readonly value: Node | null;
 }
 
-/** Follows a path as far as the text has it, and returns the place where it ends. */
-function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): ReturnType<ReadScenario["find"]> {
-  const { contents } = tree.document;
-  let nearest: Field = { key: contents, value: contents };
+/** Follows a path as far as the text has it. */
+function locateField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): FieldLocation {
+  let nearest: Field = { key: tree.root, value: tree.root };
   let depth = 0;
   for (const step of path) {
     const field = fieldIn(tree, nearest.value, step);
@@ -417,16 +461,16 @@ function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): Retur
     depth += 1;
   }
 
-  // The place is that of the name, or of the value if the path is found to its end and the value is not empty.
+  // The place is that of the name, or of the value if the text has the field and its value is not empty.
+  const isExact = depth === path.length;
   let node = nearest.key;
   const [start, end] = nearest.value?.range ?? [];
-  const isFound = depth === path.length;
-  if (isFound && pointAt === "value" && start !== end) node = nearest.value;
-  const [offset] = node?.range ?? [0];
+  if (isExact && pointAt === "value" && start !== end) node = nearest.value;
+  const place = placeAt(tree.source, node?.range?.[0] ?? 0);
 
   const value = aliasTarget(tree, nearest.value);
-  const scalar = isScalar(value) ? value.source : undefined;
-  return { place: placeAt(tree.source, offset), depth, layer: 0, scalar };
+  const spelling = isScalar(value) ? value.source : undefined;
+  return { place, isExact, depth, layer: 0, spelling };
 }
 
 /** The field or the item inside a node; `undefined` if it has none of this name or number. */

@@ -1,4 +1,5 @@
-export { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
 export { type PackageReader, setPackageReader } from "../node/package-files.js";
+export type { LoadedScenario } from "../scenario/parse-scenario.js";
+export { loadScenario } from "./load-scenario.js";
 export type { CertificatePair } from "./sockets/tls.js";
 export { type SandboxServer, type ServerOptions, startServer } from "./start-server.js";

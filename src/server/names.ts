@@ -1,4 +1,4 @@
-import { readHostName } from "../node/addresses.js";
+import { hostName, readHostName } from "../node/host-names.js";
 import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 
@@ -32,4 +32,9 @@ function readAllowedHost(text: string): string {
   const host = readHostName(text);
   if (host !== undefined) return host;
   throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
+}
+
+/** The name in a `Host` header as certificates have it: an IPv6 address without brackets. */
+export function certificateName(host: string): string {
+  return hostName(host).replace(/^\[(.*)\]$/, "$1");
 }

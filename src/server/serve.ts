@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { baseUrlFor, certificateName, hostToConnectTo, isLoopback } from "../node/addresses.js";
 import type { Logger } from "../node/logger.js";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
@@ -9,7 +8,8 @@ import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { ControlServer } from "./control/control-server.js";
-import { type GivenNames, readGivenNames } from "./names.js";
+import { baseUrlFor, hostToConnectTo, isLoopback } from "./listening-address.js";
+import { certificateName, type GivenNames, readGivenNames } from "./names.js";
 import { type AnyServer, closeServer } from "./sockets/connections.js";
 import { type ControlHandler, createHttpServer, respondTo } from "./sockets/http-server.js";
 import { sendServerError } from "./sockets/send-response.js";
@@ -238,7 +238,7 @@ async function listenOn(server: AnyServer, options: ServeOptions & Hosting): Pro
 /** The error for a port in use, with the program that uses it, and how to stop that if it is a sandbox. */
 async function addressInUse(port: number, host: string, program: string): Promise<SandboxError> {
   // Most starts find their port free, so they do not load the client.
-  const { findListener } = await import("../node/clients/control-client.js");
+  const { findListener } = await import("../node/clients/find-listener.js");
   const listener = await findListener(`${hostToConnectTo(host)}:${port}`);
 
   const inUse = `Port ${port} on ${host} is in use by`;

@@ -6,7 +6,6 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "../library/sandbox.js";
-import { loadScenario, nameOfFile } from "../node/files/load-scenario.js";
 import { nodePlatform } from "../node/platform.js";
 import { requireFields, requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
@@ -16,6 +15,7 @@ import { type LoadedScenario, type NamedScenario, resolveSource } from "../scena
 import { shapeProblems } from "../schema/check.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
+import { loadScenario, nameOfFile } from "./load-scenario.js";
 import { openSandbox } from "./open-sandbox.js";
 import { type RunningServer, type ServeOptions, serve } from "./serve.js";
 

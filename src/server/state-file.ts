@@ -5,7 +5,7 @@ import { fileFailure, makeFolder, replaceFile, resolveLinks } from "../node/file
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { SandboxState, Start } from "../sandbox/sandbox-state.js";
-import { restoreSandbox } from "../sandbox/snapshot.js";
+import { restoreSandbox } from "../sandbox/saved-sandbox.js";
 import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { quoteFile } from "../schema/words.js";
@@ -234,7 +234,7 @@ export class StateFile {
     const { requestIds } = this.sandbox;
     const responded = requestIds.latestNumber();
     // In the next tick, the request is in the sandbox.
-    requestIds.atRequest(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
+    requestIds.planAt(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
     return responded + reserve;
   }
 

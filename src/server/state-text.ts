@@ -3,7 +3,7 @@ import { nodeCrypto, nodePlatform } from "../node/platform.js";
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { type SavedSandbox, saveInParts } from "../sandbox/snapshot.js";
+import { type SavedSandbox, saveInParts } from "../sandbox/saved-sandbox.js";
 import { interpretScenario } from "../scenario/interpret.js";
 import { bundledOnly, type NamedScenario } from "../scenario/parse-scenario.js";
 import { readValue } from "../scenario/plain-data.js";

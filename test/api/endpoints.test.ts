@@ -1,12 +1,13 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
+import { endpointsIn } from "../../src/api/endpoints.js";
 import { handle } from "../../src/api/handle.js";
-import { requestDetails } from "../../src/api/request-details.js";
+import { requestFacts } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
+import { outcomesOf } from "../../src/report/possible-outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { doors, headerOf, type Seen, startFrozen } from "../support/doors.js";
 import { mountInExpress } from "../support/express-door.js";
 import { readResponses } from "../support/raw-socket.js";
@@ -146,7 +147,7 @@ test("a path with encoded letters is the same one; a segment . or .. is none, an
   const { endpoints = {}, ...scenario } = withEndpoints;
   const any = { general: { path: "/v1/{x}/{y}", body: {} }, ...endpoints };
   const sandbox = startFrozen({ ...scenario, endpoints: any });
-  const apiKey = secretFor(sandbox, "main");
+  const apiKey = secretToSend(sandbox, "main");
   const outcomes = (...paths: string[]) =>
     paths.map((path) => handle(sandbox, asked({ path, apiKey })).outcome);
   expect(outcomes("/v1/a/%61", "/v1/%2e%2E%2e/a")).toEqual(["200.general", "200.general"]);
@@ -258,7 +259,7 @@ test.each(["403.insufficient_scope", "401.unknown"] as const)(
       onRequest: { which: { kind: "each", outcome }, gets: { kind: "wrong_answer" } },
     });
     const sandbox = startFrozen(withEndpoints, { run });
-    const apiKey = outcome === "401.unknown" ? unknownKey : secretFor(sandbox, "narrow");
+    const apiKey = outcome === "401.unknown" ? unknownKey : secretToSend(sandbox, "narrow");
     const { response, outcome: kept } = handle(sandbox, asked({ method: "POST", path: consents, apiKey }));
     expect([kept, response.status]).toEqual([outcome, 201]);
     expect(JSON.parse(response.body)).toEqual(withEndpoints.endpoints.createConsent.body);
@@ -270,9 +271,9 @@ test("a request whose path is cut in the journal still has the scope and the cau
   const endpoints = { readConsent: { path: `${consents}/{id}`, scope: "consents:read", body: {} } };
   const sandbox = createSandbox({ scenario: { ...withEndpoints, endpoints } });
   const state = stateOf(sandbox);
-  handle(state, asked({ path: long, apiKey: secretFor(state, "narrow") }));
+  handle(state, asked({ path: long, apiKey: secretToSend(state, "narrow") }));
   const [request] = sandbox.requests.list();
-  const details = requestDetails(state, request?.id ?? "");
+  const details = requestFacts(state, request?.id ?? "");
   expect(details).toMatchObject({ outcome: "403.insufficient_scope", requiredScope: "consents:read" });
   expect(details.why).not.toBeNull();
 });

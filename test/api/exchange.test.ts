@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { type ApiRequest, readHeaders } from "../../src/rules/request.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { collect } from "../support/collect.js";
 import { startFrozen } from "../support/doors.js";
 import { consents, withEndpoints } from "../support/scenario-endpoints.js";
@@ -12,7 +12,7 @@ test("a request has the ref and the fingerprint of its key, or only the fingerpr
   const sandbox = startFrozen("key-states");
   const ask = (apiKey: string | undefined) => handle(sandbox, asked({ apiKey }));
   const fingerprint = (key: string) => sandbox.platform.sha256(key).slice(0, 12);
-  const active = secretFor(sandbox, "active");
+  const active = secretToSend(sandbox, "active");
   expect(ask(active)).toMatchObject({
     ...{ key: "active", fingerprint: fingerprint(active), presented: "well_formed" },
   });
@@ -30,19 +30,19 @@ test.each<[string, (key: string) => Partial<ApiRequest>]>([
     "the query",
     (key) => ({
       traits: ["query", "key in query"],
-      evidence: { inQuery: [key], inUrl: [], inHeaders: [], page: undefined },
+      evidence: { inQuery: [key], inUrl: [], inOtherHeaders: [], page: undefined },
     }),
   ],
   [
     "another header",
     (key) => ({
       traits: ["key in other header"],
-      evidence: { inQuery: [], inUrl: [], inHeaders: [key], page: undefined },
+      evidence: { inQuery: [], inUrl: [], inOtherHeaders: [key], page: undefined },
     }),
   ],
 ])("R46 nothing of a key in %s is in the record of its request", (_place, sent) => {
   const sandbox = startFrozen(withEndpoints);
-  const good = secretFor(sandbox, "main");
+  const good = secretToSend(sandbox, "main");
   for (const key of [good, unknown]) {
     const path = consents;
     const record = JSON.stringify(
@@ -61,7 +61,7 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
 ])("the records of requests keep no %s of 60 kB", (_what, sent) => {
   const sandbox = startFrozen(withEndpoints);
   const ask = (end: string) => {
-    const [path, apiKey] = [consents, secretFor(sandbox, "main")];
+    const [path, apiKey] = [consents, secretToSend(sandbox, "main")];
     handle(sandbox, asked({ method: "POST", path, apiKey, ...sent(end) }));
   };
   ask("first");

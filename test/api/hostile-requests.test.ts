@@ -3,7 +3,7 @@ import { startInNode } from "../../src/node/platform.js";
 import { pick, randomStream } from "../../src/rules/seed.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretFor, secretsFor } from "../../src/sandbox/secrets.js";
+import { secretsByRef, secretToSend } from "../../src/sandbox/secrets.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
 import type { HostileGroup } from "../support/hostile-requests.js";
@@ -32,7 +32,7 @@ afterAll(() => server.close(100));
 test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no key: %s", async (name) => {
   const group = hostileGroups[name] as HostileGroup;
   const draw = randomStream(20260302, "hostile", name);
-  const { live: _kept, ...secrets } = secretsFor(sandbox);
+  const { live: _kept, ...secrets } = secretsByRef(sandbox);
   const sent: string[] = [];
   // Half of them work here, the other half look like keys of the real service.
   const key = () => {
@@ -58,14 +58,14 @@ test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no k
   expect(keysShown(sent, [...shown, ...remembered])).toEqual([]);
   expect(defects).toEqual([]);
   const [next] = readResponses(
-    await converse(port, { chunks: [requestText({ key: secretFor(sandbox, "live") })] }),
+    await converse(port, { chunks: [requestText({ key: secretToSend(sandbox, "live") })] }),
   );
   expect(next?.status).toBe(200);
 });
 
 test("R14 a key counts at any place among the headers, and so does a second key", async () => {
   const filler = Array.from({ length: 2500 }, (_, i) => `H${i}: x`);
-  const live = secretFor(sandbox, "live");
+  const live = secretToSend(sandbox, "live");
   const statusesOf = async (headers: string[]) =>
     readResponses(await converse(port, { chunks: [requestText({ headers })] })).map(({ status }) => status);
   expect(await statusesOf([...filler, `X-Api-Key: ${live}`])).toEqual([200]);

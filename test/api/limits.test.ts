@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nextRequest } from "../../src/api/predict.js";
+import { nextRequest } from "../../src/api/next-request.js";
 import type { Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { openApi } from "../support/api-client.js";

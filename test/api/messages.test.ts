@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { bodyParts } from "../../src/api/fault-responses.js";
+import { bodyParts } from "../../src/api/body-parts.js";
 import { handle } from "../../src/api/handle.js";
 import { utf8Length } from "../../src/api/http-messages.js";
-import { nextRequest } from "../../src/api/predict.js";
-import { requestDetails } from "../../src/api/request-details.js";
+import { nextRequest } from "../../src/api/next-request.js";
+import { requestFacts } from "../../src/api/request-details.js";
 import { startInNode } from "../../src/node/platform.js";
 import { advanceClock } from "../../src/sandbox/operations/operations.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { asked } from "../support/send.js";
 
@@ -73,8 +73,8 @@ test("a limit that resets after the end of its key is not worth the wait", () =>
   const sandbox = startInNode({ scenario: { version: 1, clock, organizations }, name: "limits" });
   const expected = (ref: string) => {
     const { sentence, until } = nextRequest(sandbox, ref);
-    const { id } = handle(sandbox, asked({ apiKey: secretFor(sandbox, ref) }));
-    return [sentence, until, requestDetails(sandbox, id).whatToDo];
+    const { id } = handle(sandbox, asked({ apiKey: secretToSend(sandbox, ref) }));
+    return [sentence, until, requestFacts(sandbox, id).whatToDo];
   };
   const newKey = expect.stringMatching(/^Create a new key: waiting does not help/);
   expect(expected("expires")).toEqual(["429 the key expires first", null, newKey]);

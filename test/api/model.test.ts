@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextRequest } from "../../src/api/predict.js";
+import { nextRequest } from "../../src/api/next-request.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";

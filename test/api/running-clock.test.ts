@@ -4,7 +4,7 @@ import { handle } from "../../src/api/handle.js";
 import { createSandbox } from "../../src/index.js";
 import { forwardClock } from "../../src/library/real-time.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../../src/sandbox/start-sandbox.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { shownAfter } from "../model/clock-model.js";
@@ -62,7 +62,7 @@ function openOn(reading: { wall: number; stopwatch: number }) {
     organizations: { bank: { active: true, live: "not_approved", sandboxAccess: true } },
     keys: { soon },
   };
-  return { sandbox, model, apiKey: secretFor(sandbox, "soon") };
+  return { sandbox, model, apiKey: secretToSend(sandbox, "soon") };
 }
 
 test("R13 R22 R23 R43 a running sandbox goes as the model: forward with the wall clock, also over a sleep, never back", () => {

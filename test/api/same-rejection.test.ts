@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { base62From, pick, randomStream } from "../../src/rules/seed.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretFor, secretsFor } from "../../src/sandbox/secrets.js";
+import { secretsByRef, secretToSend } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
 import { mePath, startFrozen } from "../support/doors.js";
@@ -33,7 +33,7 @@ function withoutDate(response: string): string {
   return response.replace(/^Date: .*$/gm, "Date: …");
 }
 
-const secretOf = (ref: string) => secretFor(sandbox, ref);
+const secretOf = (ref: string) => secretToSend(sandbox, ref);
 
 /** The header lines of every way to present a key that the rules reject; `{active}` is the key of that ref. */
 const rejected: readonly (readonly [title: string, ...lines: string[]])[] = [
@@ -84,7 +84,7 @@ test.each(rejected)("R14 %s gets the same bytes as a missing one", async (_title
 
 test("R14 1,000 random wrong keys, most of them nearly good ones, get the same bytes as a missing key", async () => {
   const draw = randomStream(20260302, "wrong keys");
-  const known = Object.values(secretsFor(sandbox));
+  const known = Object.values(secretsByRef(sandbox));
   const letters = "0Aa1Zz9_-. ";
   const wrong = Array.from({ length: 1000 }, () => {
     const key = pick(draw, known);

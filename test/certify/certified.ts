@@ -1,5 +1,5 @@
-import type { CertifyResult } from "../../src/certify/certificate.js";
-import type { JudgedCheck } from "../../src/certify/judgment.js";
+import type { CertifyResult } from "../../src/certify/certificate/certificate.js";
+import type { JudgedCheck } from "../../src/certify/checks/judgment.js";
 import { clientReport } from "../../src/report/report.js";
 import { startFrozen } from "../support/doors.js";
 

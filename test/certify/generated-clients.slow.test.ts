@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { nameOf } from "../../src/certify/check.js";
+import { nameOf } from "../../src/certify/checks/check.js";
 import { type RandomStream, randomStream } from "../../src/rules/seed.js";
 import { isNightly, propertySeed } from "../support/property-seed.js";
 import { certifySuite, pointsThatPass } from "./generated/certify-suite.js";

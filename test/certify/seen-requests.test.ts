@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { SeenRequests } from "../../src/certify/seen-requests.js";
+import { SeenRequests } from "../../src/certify/client-runs/seen-requests.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../src/runs/conditions.js";
 import type { RunTrace } from "../../src/sandbox/run-trace.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "../support/doors.js";
 import { asked } from "../support/send.js";
 
@@ -28,7 +28,7 @@ function seen(keys: readonly string[], conditions: RunConditions = {}, sent: Sen
       requests.count(exchange, keysOfAdvice, trace && { ...trace, ...change(number) });
     },
   });
-  for (const key of keys) handle(sandbox, asked({ method, apiKey: secretFor(sandbox, key) }));
+  for (const key of keys) handle(sandbox, asked({ method, apiKey: secretToSend(sandbox, key) }));
   return requests.facts();
 }
 

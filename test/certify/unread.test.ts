@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { SeenRequests } from "../../src/certify/seen-requests.js";
+import { SeenRequests } from "../../src/certify/client-runs/seen-requests.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { serve } from "../../src/server/serve.js";
 import { startFrozen } from "../support/doors.js";
 import { mePath } from "../support/send.js";
@@ -18,7 +18,7 @@ async function served() {
   sandbox.counters.passOnTo(collected);
   const server = await serve(sandbox, { port: 0 });
   onTestFinished(() => server.close());
-  const key = secretFor(sandbox, "active");
+  const key = secretToSend(sandbox, "active");
   const send = (socket: Socket) =>
     socket.write(`GET ${mePath} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${key}\r\n\r\n`);
   const isUnread = () =>

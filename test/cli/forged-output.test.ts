@@ -1,7 +1,7 @@
 import { marked } from "marked";
 import { expect, test } from "vitest";
-import { certificateLayout } from "../../src/certify/certificate.js";
-import { certificateText } from "../../src/certify/certificate-text.js";
+import { certificateLayout } from "../../src/certify/certificate/certificate-layout.js";
+import { certificateText } from "../../src/certify/certificate/certificate-text.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
 import { render } from "../../src/report/render/render.js";
 import { snakeCase } from "../../src/schema/json.js";

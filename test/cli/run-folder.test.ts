@@ -15,10 +15,10 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { openRunFolder } from "../../src/cli/serve/run-folder.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
-import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { currentRun } from "../../src/runs/run-writer.js";
 import type { StartOptions } from "../../src/sandbox/sandbox-state.js";
+import { loadScenario } from "../../src/server/load-scenario.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function open(options: StartOptions = {}) {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { scenarioNames } from "../../src/scenario/bundled.js";
@@ -90,6 +90,16 @@ describe("svc-sandbox init", () => {
     expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).toBe(good);
     expect((await runCli(["init", "mine.yaml", "--force", "--quiet"], { cwd })).stderr).toBe("");
     expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).not.toBe(good);
+  });
+
+  it.skipIf(process.platform === "win32")("keeps the mode of a file that it replaces", async () => {
+    const cwd = temporaryFolder({ "mine.yaml": good, "AGENTS.md": "# Ours\n" });
+    chmodSync(join(cwd, "mine.yaml"), 0o640);
+    chmodSync(join(cwd, "AGENTS.md"), 0o666);
+    await runCli(["init", "mine.yaml", "--force"], { cwd });
+    await runCli(["init", "--agent"], { cwd });
+    const modeOf = (name: string) => statSync(join(cwd, name)).mode & 0o777;
+    expect([modeOf("mine.yaml"), modeOf("AGENTS.md")]).toEqual([0o640, 0o666]);
   });
 
   it("names a schema that needs no network: the installed one, or a copy next to the file", async () => {

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type Socket } from "node:net";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { findListener } from "../../src/node/clients/control-client.js";
+import { findListener } from "../../src/node/clients/find-listener.js";
 import { runCli } from "../support/run-cli.js";
 import { listening, served } from "../support/servers.js";
 

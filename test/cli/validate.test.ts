@@ -3,7 +3,8 @@ import { existsSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { loadScenario, openScenario } from "../../src/node/files/load-scenario.js";
+import { openScenario } from "../../src/node/files/scenario-files.js";
+import { loadScenario } from "../../src/server/load-scenario.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

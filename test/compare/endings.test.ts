@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { type Ending, endings } from "../../src/compare/endings.js";
+import { type Ending, endings } from "../../src/compare/sending/endings.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { allProbeKeys, type Misbehave, probed, type Reply } from "../support/probed-server.js";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
+import { endpointsIn } from "../../src/api/endpoints.js";
+import { outcomesOf } from "../../src/report/possible-outcomes.js";
 import { authorizationChecks } from "../../src/rules/authorize.js";
 import { faultOutcomes, isFault } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";

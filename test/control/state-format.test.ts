@@ -10,7 +10,7 @@ import { lastClockInstant } from "../../src/rules/api-key.js";
 import { isoTime } from "../../src/rules/time.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { restoreSandbox, type SavedSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
+import { restoreSandbox, type SavedSandbox, saveSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { parseState, stateFormat, stateParts } from "../../src/server/state-text.js";
 import { anyScenario, command } from "../model/commands.js";

@@ -4,7 +4,7 @@ import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
 import type { FaultOutcomeId } from "../../src/rules/fault-effects.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "../support/doors.js";
 import {
   type FaultySent,
@@ -214,7 +214,7 @@ test("R27 a status has the API's error body; html has a page that is not JSON", 
 test("R14 no part of a broken response depends on the key, and no JSON parser accepts it", () => {
   const sandbox = sandboxWith({ then: { malformed: true } });
   const bodies = ["main", "revoked", "third"].map((key) => {
-    const { response } = handle(sandbox, asked({ apiKey: secretFor(sandbox, key) }));
+    const { response } = handle(sandbox, asked({ apiKey: secretToSend(sandbox, key) }));
     expect(response.status).toBe(200);
     expect(() => JSON.parse(response.body)).toThrow(SyntaxError);
     return response.body;
@@ -225,7 +225,7 @@ test("R14 no part of a broken response depends on the key, and no JSON parser ac
 test("a response to HEAD has the same head and no body", () => {
   for (const [then] of drastic.filter(([{ truncate, malformed }]) => !truncate && !malformed)) {
     const [sandbox, twin] = [sandboxWith({ then }), sandboxWith({ then })];
-    const apiKey = secretFor(sandbox, "main");
+    const apiKey = secretToSend(sandbox, "main");
     const get = handle(sandbox, asked({ apiKey }));
     const head = handle(twin, asked({ method: "HEAD", apiKey }));
     const { outcome, fault, status, delivery } = get;
@@ -297,7 +297,7 @@ const seeds = fc.nat();
 function play(seed: number, faults: readonly Fault[], sent: readonly string[]) {
   const sandbox = startFrozen(scenarioWith(faults), { seed });
   return sent.map((key) => {
-    const apiKey = secretFor(sandbox, key);
+    const apiKey = secretToSend(sandbox, key);
     const { delivery, outcome, response } = handle(sandbox, asked({ apiKey }));
     return { delivery, outcome, body: response.body };
   });

@@ -13,12 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  isMachineLimit,
-  makeFolder,
-  writeFileAtomically,
-  writeReportFile,
-} from "../../src/node/files/write-file.js";
+import { writeFileAtomically, writeReportFile } from "../../src/cli/output-file.js";
+import { isMachineLimit, makeFolder, replaceFile } from "../../src/node/files/write-file.js";
 import { startServer } from "../../src/server/index.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -47,6 +43,12 @@ onUnix("a pipe and a device are written to, not replaced", () => {
   expect(statSync(pipe).isFIFO()).toBe(true);
   writeFileAtomically("/dev/null", "text", 0o600);
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+});
+
+test("texts and bytes are written in their order", () => {
+  const file = join(temporaryFolder(), "state");
+  replaceFile(file, ["a", Buffer.from("b"), "c"], 0o600);
+  expect(readFileSync(file, "utf8")).toBe("abc");
 });
 
 test("the draft of a killed process is replaced", () => {

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
 import type { KeyRecord } from "../../src/rules/api-key.js";
-import { recordChanges } from "../../src/sandbox/operations/changes.js";
+import { changeableValues, noteUserChange } from "../../src/sandbox/operations/changes.js";
 import { operations, performAction } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
+import { restoreSandbox, saveSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import type { StepAction } from "../../src/sandbox/step-results.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
@@ -177,15 +177,11 @@ test.each(Object.entries(keyChanges))(
   (name, value) => {
     const state = stateOf(open());
     const entry = state.registry.key("main");
-    const act = (members: object) =>
-      recordChanges(state, {
-        operation: "expire",
-        isScripted: false,
-        refs: ["main"],
-        run() {
-          entry.key = { ...entry.key, ...members };
-        },
-      });
+    const act = (members: object) => {
+      const before = changeableValues(state, "expire", ["main"]);
+      entry.key = { ...entry.key, ...members };
+      noteUserChange(state.changes, before, changeableValues(state, "expire", ["main"]));
+    };
     act({});
     expect(state.changes.size).toBe(0);
     act({ [name]: value });

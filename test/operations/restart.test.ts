@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startInNode } from "../../src/node/platform.js";
-import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
+import { restartSandbox, startAnother } from "../../src/sandbox/start-sandbox.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 
@@ -17,10 +17,10 @@ test("another scenario starts with the sandbox's options unless a call has its o
   const sandbox = start();
   const seen: string[] = [];
   sandbox.journal.subscribe(({ type }) => seen.push(type));
-  restartSandbox(sandbox, {}, { scenario, name: "other" }, () => seen.push("ready"));
+  startAnother(sandbox, { scenario, name: "other" }, {}, () => seen.push("ready"));
   expect(seen).toEqual(["ready", "sandbox.started", "key.revoked", "timeline.step"]);
   expect([sandbox.name, sandbox.seed, sandbox.clock.isFrozen()]).toEqual(["other", 7, true]);
-  restartSandbox(sandbox, { seed: 8 }, { scenario, name: "other" });
+  startAnother(sandbox, { scenario, name: "other" }, { seed: 8 });
   expect([sandbox.seed, sandbox.clock.isFrozen()]).toEqual([8, true]);
 });
 
@@ -31,7 +31,7 @@ test("the same scenario starts as it did; one that cannot start leaves everythin
   expect([sandbox.name, sandbox.seed]).toEqual(["rotation", 9]);
   const before = sandbox.journal.latest();
   const isReady = () => expect.unreachable();
-  expect(() => restartSandbox(sandbox, { now: Number.NaN }, { scenario, name: "other" }, isReady)).toThrow();
+  expect(() => startAnother(sandbox, { scenario, name: "other" }, { now: Number.NaN }, isReady)).toThrow();
   expect([sandbox.name, sandbox.journal.latest()]).toEqual(["rotation", before]);
 });
 
@@ -50,7 +50,7 @@ test("a listener that throws at a step that is due at a restart leaves its resul
   subscribe(({ type }) => {
     if (type === "timeline.step") throw new Error("broken listener");
   });
-  expect(() => restartSandbox(sandbox, {}, { scenario, name: "other" })).toThrow("broken listener");
+  expect(() => startAnother(sandbox, { scenario, name: "other" })).toThrow("broken listener");
   expect(sandbox.timeline.ranAtStart).toMatchObject([{ index: 0 }]);
   expect(unsubscribed).toBe(1);
 });

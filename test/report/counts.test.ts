@@ -1,18 +1,20 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
+import { unmetThresholds } from "../../src/cli/thresholds.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
-import { clientReport, mergeReports } from "../../src/report/report.js";
-import { renderReport, unmetThresholds } from "../../src/report/report-layout.js";
+import { mergeReports } from "../../src/report/merge-reports.js";
+import { clientReport } from "../../src/report/report.js";
+import { renderReport } from "../../src/report/report-layout.js";
 import { type Report, reportShape } from "../../src/report/report-shape.js";
 import type { RequestTraits } from "../../src/rules/request.js";
 import type { Fault } from "../../src/sandbox/active-faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretsFor } from "../../src/sandbox/secrets.js";
-import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
+import { secretsByRef } from "../../src/sandbox/secrets.js";
+import { restartSandbox, startAnother } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { coverage, coverageText } from "../support/coverage.js";
@@ -52,7 +54,7 @@ const odd: Readonly<Record<number, { method?: string; path?: string; traits?: Re
 
 /** Sends requests with a key of the sandbox that runs, with none, or with one that nobody holds. */
 function ask(sandbox: SandboxState, { times, key, odd: form }: Happening): void {
-  const keys = [...Object.values(secretsFor(sandbox)), undefined, "SVC_test_sbxNobody", "SVC_live_r", "x"];
+  const keys = [...Object.values(secretsByRef(sandbox)), undefined, "SVC_test_sbxNobody", "SVC_live_r", "x"];
   for (let i = 0; i < times; i++) handle(sandbox, asked({ apiKey: keys[key % keys.length], ...odd[form] }));
 }
 
@@ -88,7 +90,7 @@ function play(happenings: readonly Happening[]): number {
     else if (one.what === "reset") restartSandbox(sandbox);
     else if (one.what === "advance") advanceClock(sandbox, one.times * 60_000);
     else if (one.what === "exchange") {
-      restartSandbox(sandbox, {}, resolveSource(one.odd < 5 ? "rotation" : "bad-day"));
+      startAnother(sandbox, resolveSource(one.odd < 5 ? "rotation" : "bad-day"));
     } else {
       clearRequests(sandbox);
       heard = [];
@@ -168,7 +170,7 @@ test("merged reports sum all counts, cover what any run covers, and name each sc
 
 test("merged reports have only members that they merge, and none that a newer version adds", () => {
   const sandbox = open("key-states")();
-  const apiKey = secretsFor(sandbox).revoked;
+  const apiKey = secretsByRef(sandbox).revoked;
   for (let sent = 0; sent < 2; sent++) handle(sandbox, asked({ apiKey, traits: ["key in query"] }));
   const report = clientReport(sandbox);
   const newer = <Row>(row: Row): Row => ({ ...row, lastAt: "2026-03-02T09:00:00.000Z" });
@@ -188,7 +190,7 @@ test("merged reports have only members that they merge, and none that a newer ve
 
 test("a merged report, and a single one that is merged, has each member of the report's shape, in all its rows", () => {
   const sandbox = open("key-states")();
-  const apiKey = secretsFor(sandbox).revoked;
+  const apiKey = secretsByRef(sandbox).revoked;
   for (let sent = 0; sent < 2; sent++) handle(sandbox, asked({ apiKey, traits: ["key in query"] }));
   const merged = mergeReports([clientReport(sandbox)]);
   const namesOf = (row: object | undefined) => Object.keys(row ?? {}).sort();
@@ -201,7 +203,7 @@ test("a merged report, and a single one that is merged, has each member of the r
 
 test("advice that only a newer version has is merged too, so that --fail-on counts it", () => {
   const sandbox = open("key-states")();
-  handle(sandbox, asked({ apiKey: secretsFor(sandbox).revoked, traits: ["key in query"] }));
+  handle(sandbox, asked({ apiKey: secretsByRef(sandbox).revoked, traits: ["key in query"] }));
   const report = clientReport(sandbox);
   const [known] = report.advice as [Report["advice"][number]];
   const newer = { ...known, id: "advice-of-tomorrow" as typeof known.id, level: "error" as const, count: 2 };

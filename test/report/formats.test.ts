@@ -1,13 +1,9 @@
 import { expect, test } from "vitest";
+import { githubAnnotations, unmetThresholds } from "../../src/cli/thresholds.js";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
+import { mergeReports } from "../../src/report/merge-reports.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
-import { mergeReports } from "../../src/report/report.js";
-import {
-  conclusion,
-  githubAnnotations,
-  renderReport,
-  unmetThresholds,
-} from "../../src/report/report-layout.js";
+import { conclusion, renderReport } from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import { faultKinds } from "../../src/rules/fault-effects.js";
 import { escapeControls } from "../../src/rules/terminal-text.js";
@@ -22,7 +18,7 @@ import { served } from "../support/servers.js";
 import { elementsOf } from "./xml-elements.js";
 
 const clean = createSandbox().report();
-const unmet = (sentence: string) => ({ gate: "coverage", threshold: "--min-coverage 90", sentence }) as const;
+const unmet = (sentence: string) => ({ gate: "coverage", title: "--min-coverage 90", sentence }) as const;
 
 /** Expects a text that is well-formed in its format, though everything in it was chosen by an attacker. */
 function expectSound(format: ReportFormat, text: string, keys: readonly string[]): void {
@@ -93,7 +89,7 @@ test.each(reportFormats)(
   async (format) => {
     const { report, keys } = await hostileReport();
     expect(report.advice.length).toBeGreaterThan(4);
-    expectSound(format, renderReport(report, format, { failures: [unmet("Too | little.")] }), keys);
+    expectSound(format, renderReport(report, format, { failures: ["Too | little."] }), keys);
   },
 );
 
@@ -140,7 +136,7 @@ test.each(["text", "json"] as const)(
 
 test("the JSON of a report is the same as the control plane's, and can be read back, without control characters", async () => {
   const { report } = await hostileReport();
-  const written = JSON.parse(renderReport(report, "json", { failures: [unmet("A reason.")] }));
+  const written = JSON.parse(renderReport(report, "json", { failures: ["A reason."] }));
   const { failures, conclusion, notes, ...plain } = written;
   expect({ failures, conclusion, notes }).toEqual({
     ...{ failures: ["A reason."], conclusion: expect.stringMatching(/^Coverage /), notes: [] },
@@ -301,7 +297,7 @@ function junitOf(xml: string) {
 
 test("the JUnit of a report skips outcomes that are not covered, fails errors and unmet thresholds, and skips other advice", async () => {
   const { report } = await hostileReport();
-  const { named, suites } = junitOf(renderReport(report, "junit", { failures: [unmet("The coverage")] }));
+  const { named, suites } = junitOf(renderReport(report, "junit", { failures: ["The coverage"] }));
   const promised = promisedCount;
   const count = (wanted: string) => report.advice.filter(({ level }) => level === wanted).length;
   // With a second endpoint, the endpoints are a suite as well.

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { nextRequest } from "../../src/api/predict.js";
+import { nextRequest } from "../../src/api/next-request.js";
 import { faultOutcomes, type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
-import { defaultKeyRef, secretFor } from "../../src/sandbox/secrets.js";
+import { defaultKeyRef, secretToSend } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { startFrozen } from "../support/doors.js";
 import { asked } from "../support/send.js";
@@ -58,7 +58,7 @@ test("key-states has a key for every promised outcome that a key can lead to", (
 test("bad-day has a key for every fault, and one key with several faults", () => {
   const sandbox = startFrozen("bad-day");
   const call = (ref: string) => {
-    handle(sandbox, asked({ apiKey: secretFor(sandbox, ref) }));
+    handle(sandbox, asked({ apiKey: secretToSend(sandbox, ref) }));
     return sandbox.journal.requests({ limit: 1 })[0]?.fault;
   };
   const refs = [...sandbox.registry.keys.keys()].filter((ref) => ref !== "flaky" && ref !== "untouched");

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openScenario } from "../../src/node/files/load-scenario.js";
+import { openScenario } from "../../src/node/files/scenario-files.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

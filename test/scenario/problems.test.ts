@@ -5,9 +5,11 @@ import { createSandbox, type Scenario, ScenarioError, type ScenarioProblemCode }
 import { dryRunProblems } from "../../src/node/dry-run.js";
 import { scenarioLimits } from "../../src/scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../src/scenario/format/scenario-json-schema.js";
+import { loadScenario } from "../../src/server/load-scenario.js";
 import { wrongScenarios } from "../support/messages.js";
 import { membersIn, root, withoutSnapshots } from "../support/pages.js";
 import { problemsIn, problemsOf } from "../support/problems-of.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** A scenario of one bank, with these lines for its keys. */
 const inKeys = (lines: string) => `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n${lines}`;
@@ -19,6 +21,17 @@ test.each([
   expect(problemsOf(`version: 1\nextends: ${name}\n`)).toMatchObject([
     { code: "extends_not_found", line: 2, column: 10, hint: expect.stringContaining(hint) },
   ]);
+});
+
+test("a file that is extended and missing has a message with a similar file of its own folder", async () => {
+  const cwd = temporaryFolder({
+    "a.yaml": "version: 1\nextends: ./sub/b.yaml\n",
+    "sub/b.yaml": "version: 1\nextends: ./comon.yaml\n",
+    "sub/common.yaml": "version: 1\n",
+  });
+  await expect(loadScenario("a.yaml", { cwd })).rejects.toMatchObject({
+    problems: [{ file: "sub/b.yaml", line: 2, message: expect.stringContaining("./common.yaml") }],
+  });
 });
 
 test("an error of YAML is at the changed line or after it, at a line with a field, whichever line of the starter is indented", () => {

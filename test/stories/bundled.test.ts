@@ -3,7 +3,7 @@ import { tryNextStep } from "../../src/api/story/run-story.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretsFor } from "../../src/sandbox/secrets.js";
+import { secretsByRef } from "../../src/sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../../src/sandbox/start-sandbox.js";
 import type { PlayedStep, StoryStep } from "../../src/sandbox/step-results.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
@@ -78,7 +78,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const rest = JSON.stringify(
       steps.map((step) => ({ ...step, performed: step.performed && { ...step.performed, secret: null } })),
     );
-    for (const secret of [...made, ...Object.values(secretsFor(sandbox))]) {
+    for (const secret of [...made, ...Object.values(secretsByRef(sandbox))]) {
       expect(rest.includes(secret)).toBe(false);
     }
     expect(rest).not.toMatch(/(SVC|legacysvc)_(test|live)_\w/);

@@ -1,5 +1,6 @@
-import { builtIn, endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
+import { builtIn, endpointsIn } from "../../src/api/endpoints.js";
 import { createSandbox } from "../../src/index.js";
+import { outcomesOf } from "../../src/report/possible-outcomes.js";
 
 /** The endpoints without the announced ones, and those that follow the first. */
 export const released = endpointsIn({});

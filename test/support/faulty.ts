@@ -2,7 +2,7 @@ import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
 import type { FailureStatus } from "../../src/rules/fault-effects.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "./doors.js";
 import { asked, mePath } from "./send.js";
 
@@ -43,7 +43,7 @@ export function send(
   sandbox: SandboxState,
   { key = "main", method = "GET", path = mePath }: FaultySent = {},
 ) {
-  return handle(sandbox, asked({ method, path, apiKey: secretFor(sandbox, key) }));
+  return handle(sandbox, asked({ method, path, apiKey: secretToSend(sandbox, key) }));
 }
 
 /** Whether each of so many requests meets a fault. */

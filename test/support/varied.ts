@@ -3,7 +3,7 @@ import { headerPairs } from "../../src/api/http-messages.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
 import type { RunTrace } from "../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { asked, mePath, type Seen } from "./send.js";
 
@@ -27,7 +27,7 @@ export function ask(sandbox: SandboxState, { method = "GET", path = mePath, key 
 
 function headerFor(sandbox: SandboxState, key: Asked["key"]): string | undefined {
   if (key === "unknown") return unknownSecret(sandbox.seed);
-  return typeof key === "object" ? key.header : key && secretFor(sandbox, key);
+  return typeof key === "object" ? key.header : key && secretToSend(sandbox, key);
 }
 
 /** What the variant of a sandbox shows from now on, request by request. */

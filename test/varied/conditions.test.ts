@@ -1,14 +1,15 @@
 import { expect, onTestFinished, test } from "vitest";
-import { faultsOn } from "../../src/api/fault-responses.js";
 import { handle } from "../../src/api/handle.js";
+import { headerPairs } from "../../src/api/http-messages.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
+import { faultsOn } from "../../src/cli/fault-flag.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { OnRequest, RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
@@ -85,6 +86,21 @@ test("R6 a wrong success of a run counts the request that it is given to, as its
   const sandbox = startFrozen("key-states", { run });
   const { body } = ask(sandbox, { key: "wrong-scope" });
   expect(JSON.parse(body).data.usage).toEqual({ today: 1 });
+});
+
+test("the date after which a service is available again is on the clock of its client, and not on the sandbox's", () => {
+  const run = conditionedRun({
+    onRequest: {
+      which: { kind: "first", outcome: "200.test" },
+      gets: { kind: "rejection", as: "fault.status", seconds: 4, asDate: true },
+    },
+  });
+  const sandbox = startFrozen("key-states", { now, run });
+  const wall = Date.parse("2031-07-01T12:00:00Z");
+  const late = { ...sandbox, platform: { ...sandbox.platform, time: () => wall } };
+  const { response, date } = handle(late, asked({ apiKey: secretToSend(sandbox, "active") }));
+  expect([response.status, date]).toEqual([503, wall]);
+  expect(headerPairs(response.headers)).toContainEqual(["Retry-After", new Date(wall + 4000).toUTCString()]);
 });
 
 test("a response that nobody got has no varied point", () => {
@@ -313,8 +329,8 @@ test("what a story's request gets is not counted for the client's next request",
     return startFrozen("key-states", { seed: 3, now, run });
   }) as [SandboxState, SandboxState];
   const seen = collectTraces(sandbox);
-  handle(sandbox, asked({ apiKey: secretFor(sandbox, "revoked"), fromStory: true }));
-  handle(sandbox, asked({ apiKey: secretFor(sandbox, "active"), fromStory: true }));
+  handle(sandbox, asked({ apiKey: secretToSend(sandbox, "revoked"), fromStory: true }));
+  handle(sandbox, asked({ apiKey: secretToSend(sandbox, "active"), fromStory: true }));
   const typeIn = (one: SandboxState) => headerOf(ask(one, { key: "active" }), "content-type");
   expect(typeIn(sandbox)).toBe(typeIn(other));
   expect(seen).toHaveLength(1);
@@ -330,13 +346,13 @@ test("a fault of a run hits the first request that may be sent twice, and whose 
   const run = conditionedRun({ onRequest: firstIsUnavailable });
   const sandbox = startFrozen("key-states", { now, run });
   const statusOf = (method: string) =>
-    handle(sandbox, { ...asked({ apiKey: secretFor(sandbox, "active") }), method }).status;
+    handle(sandbox, { ...asked({ apiKey: secretToSend(sandbox, "active") }), method }).status;
   expect(["HEAD", "GET", "GET"].map(statusOf)).toEqual([200, 503, 200]);
 });
 
 test("a fault of a run leaves a story's request alone", () => {
   const run = conditionedRun({ onRequest: firstIsUnavailable });
   const sandbox = startFrozen("key-states", { now, run });
-  const story = handle(sandbox, asked({ apiKey: secretFor(sandbox, "active"), fromStory: true }));
+  const story = handle(sandbox, asked({ apiKey: secretToSend(sandbox, "active"), fromStory: true }));
   expect([story.status, ask(sandbox, { key: "active" }).status]).toEqual([200, 503]);
 });

@@ -4,14 +4,14 @@ import { renderRejection, renderSuccess } from "../../src/api/respond.js";
 import { startCall } from "../../src/api/start-call.js";
 import type { VariationRow } from "../../src/api/variation/row.js";
 import { variationTable } from "../../src/api/variation/table.js";
-import { vary, withVariants } from "../../src/api/variation/vary.js";
-import { headerOf } from "../../src/compare/response.js";
+import { chooseVariation, rewriteResponse } from "../../src/api/variation/vary.js";
+import { headerOf } from "../../src/compare/response/headers.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiOutcomeId, type Outcome, outcomeRow, outcomes } from "../../src/rules/outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { secretFor } from "../../src/sandbox/secrets.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { type RowChoice, variantOn } from "../../src/sandbox/variants.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { startFrozen } from "../support/doors.js";
@@ -242,17 +242,17 @@ const comparedOutcomes: readonly ApiOutcomeId[] = [
 function responsesOf(profile: Profile, seed: number, rows: readonly RowChoice[] = []): ApiResponse[] {
   return comparedOutcomes.map((outcome) => {
     const sandbox = startFrozen(scenario, { profile, seed, run: conditionedRun({ rows }) });
-    const begun = startCall(sandbox, asked({ apiKey: secretFor(sandbox, "key") }));
+    const begun = startCall(sandbox, asked({ apiKey: secretToSend(sandbox, "key") }));
     const isMe = outcome === "200.test";
     const kind = { status: outcomeRow(outcome).status, content: isMe ? "me" : "other" } as const;
     const rejection = { outcome, scope: null, ...(outcome === "405.method" && { allow: "GET, HEAD" }) };
-    return withVariants(sandbox, begun, kind, (call, variants) => {
-      const { response } =
-        isMe && call.entry !== undefined
-          ? { response: renderSuccess(sandbox, call, me, me.respond(call.entry)) }
-          : renderRejection(sandbox, call, rejection);
-      return { response: profile === "varied" ? vary(response, variants) : response };
-    }).response;
+    const variation = chooseVariation(sandbox, begun, kind);
+    const { call } = variation;
+    const { response } =
+      isMe && call.entry !== undefined
+        ? { response: renderSuccess(sandbox, call, me, me.respond(call.entry)) }
+        : renderRejection(sandbox, call, rejection);
+    return profile === "varied" ? rewriteResponse(response, variation) : response;
   });
 }
 
@@ -306,11 +306,9 @@ test.each(givable)("%s varies only in what its assumption leaves open: %j", (id,
   const kind = { status: outcomeRow(outcome).status, content: "other" } as const;
   for (let seed = 1; seed <= 8; seed++) {
     const sandbox = startFrozen({ ...scenario, seed, assumptions: { profile: "varied", ...assumptions } });
-    withVariants(sandbox, startCall(sandbox, asked({})), kind, (call, variants) => {
-      for (const { row, variant } of variants) if (row.id === id) seen.add(variant.id);
-      expect(call.assumptions).toMatchObject(assumptions);
-      return renderRejection(sandbox, call, { outcome });
-    });
+    const { call, variants } = chooseVariation(sandbox, startCall(sandbox, asked({})), kind);
+    for (const { row, variant } of variants) if (row.id === id) seen.add(variant.id);
+    expect(call.assumptions).toMatchObject(assumptions);
   }
   expect([...seen].sort()).toEqual([...left].sort());
 });

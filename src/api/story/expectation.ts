@@ -25,36 +25,43 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   const { outcome, fault } = response;
   const content = bodyValue(response);
   const differences: StepDifference[] = [];
-  const compare = (at: string, wanted: unknown, got: unknown) => {
-    if (wanted !== undefined && wanted !== got) differences.push(difference(at, wanted, got));
-  };
-  compare("status", expected.status, response.status);
-  compare("code", expected.code, errorCodeIn(content) ?? null);
-
-  // A fault that only delays a response leaves its outcome unchanged: either of the two matches.
-  const wantedOutcome = expected.outcome;
-  if (wantedOutcome !== undefined && wantedOutcome !== outcome && wantedOutcome !== fault) {
-    let found = shownValue(outcome);
-    if (fault !== null && fault !== outcome) found += `, with ${fault}`;
-    differences.push({ at: "outcome", expected: shownValue(wantedOutcome), found });
+  if (expected.status !== undefined && expected.status !== response.status) {
+    differences.push(difference("status", expected.status, response.status));
   }
 
-  for (const [name, wanted] of Object.entries(expected.headers ?? {})) {
-    const at = `headers.${name}`;
+  const code = errorCodeIn(content) ?? null;
+  if (expected.code !== undefined && expected.code !== code) {
+    differences.push(difference("code", expected.code, code));
+  }
+
+  // A fault that only delays a response leaves its outcome unchanged: either of the two matches.
+  const expectedOutcome = expected.outcome;
+  if (expectedOutcome !== undefined && expectedOutcome !== outcome && expectedOutcome !== fault) {
+    let foundOutcome = shownValue(outcome);
+    if (fault !== null && fault !== outcome) foundOutcome += `, with ${fault}`;
+    differences.push({ at: "outcome", expected: shownValue(expectedOutcome), found: foundOutcome });
+  }
+
+  for (const [name, expectedValue] of Object.entries(expected.headers ?? {})) {
     const value = response.headers[name.toLowerCase()];
-    if (typeof wanted === "string") {
-      compare(at, wanted, value);
-    } else if (wanted !== (value !== undefined)) {
-      // True for a header that must be there with any value, false for one that must not.
-      const expectedValue = wanted ? "a value" : shownValue(undefined);
-      differences.push({ at, expected: expectedValue, found: shownValue(value) });
-    }
+    if (isExpectedHeader(expectedValue, value)) continue;
+    let words = shownValue(expectedValue);
+    if (expectedValue === true) words = "a value";
+    if (expectedValue === false) words = shownValue(undefined);
+    differences.push({ at: `headers.${name}`, expected: words, found: shownValue(value) });
   }
 
   if (expected.body !== undefined) {
     differences.push(...bodyDifferences("body", expected.body, content));
   }
   return differences;
+}
+
+/** Whether a header is as expected: with this value, with any value (`true`), or not there (`false`). */
+function isExpectedHeader(expected: string | boolean, value: string | undefined): boolean {
+  const isThere = value !== undefined;
+  if (typeof expected === "boolean") return isThere === expected;
+  return value === expected;
 }
 
 /** Compares values of bodies. A mapping must contain the expected members and may contain others: the API may add members at any time. */
@@ -117,19 +124,27 @@ export function differencesOf({ number, failure, differences }: PlayedStep): Dif
   return differencesOfStep;
 }
 
-/** The field of the scenario that a difference contradicts. A member name with a dot cannot be followed: the path then leads to its parent. */
+/** The field of the scenario that a difference of a step contradicts. During a step, also steps of the timeline may run. */
 function expectedField(at: string, step: FieldPath): FieldPath {
-  const header = /^headers\.(.*)$/s.exec(at);
-  if (header !== null) return [...step, "expect", "headers", header[1] as string];
+  const inTimeline = /^timeline\[(\d+)\]\.(.*)$/s.exec(at);
+  if (inTimeline === null) return [...step, "expect", ...partsOf(at)];
+  const [, index, atInStep = ""] = inTimeline;
+  return ["timeline", Number(index), "expect", ...partsOf(atInStep)];
+}
 
-  // `body.items[0].id` has the parts `body`, `items`, 0 and `id`.
-  const path: (string | number)[] = [];
+/**
+ * The parts of a place: of `body.items[0].id` these are `body`, `items`, 0 and `id`. The name of a header is one part. A member
+ * name with a dot cannot be followed: the field then found is its parent.
+ */
+function partsOf(at: string): FieldPath {
+  const headerStart = "headers.";
+  if (at.startsWith(headerStart)) return ["headers", at.slice(headerStart.length)];
+
+  const parts: (string | number)[] = [];
+  // Split at each `.` and `[0]`. The digits are captured, so they are in the list, too.
   for (const part of at.split(/\.|\[(\d+)\]/)) {
     if (part === undefined || part === "") continue;
-    path.push(/^\d+$/.test(part) ? Number(part) : part);
+    parts.push(/^\d+$/.test(part) ? Number(part) : part);
   }
-
-  const [first, index = 0, ...rest] = path;
-  if (first === "timeline") return ["timeline", index, "expect", ...rest];
-  return [...step, "expect", ...path];
+  return parts;
 }

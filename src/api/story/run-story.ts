@@ -1,6 +1,5 @@
-import { stepKind } from "../../rules/actions.js";
 import { SandboxError } from "../../rules/errors.js";
-import { recordChanges } from "../../sandbox/operations/changes.js";
+import { changeableValues, noteStepChange } from "../../sandbox/operations/changes.js";
 import { advanceClock, performAction, runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import {
@@ -11,6 +10,7 @@ import {
   type TimelineResult,
 } from "../../sandbox/step-results.js";
 import { viewClock } from "../../sandbox/views.js";
+import { stepKind } from "../../scenario/actions.js";
 import { responseDifferences } from "./expectation.js";
 import { sendRequest, storyRequest } from "./send.js";
 
@@ -40,21 +40,24 @@ export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
   // Before the first step.
   if (story.next === 0 && story.steps.length > 0) {
     story.wasFrozen = clock.isFrozen();
-    recordClock(sandbox, () => clock.freeze());
+    setFrozen(sandbox, true);
   }
 
   const result = tryNextStep(sandbox);
   if (story.next < story.steps.length) return result;
 
   // After the last step, the clock goes on as it did before the first.
-  if (story.wasFrozen === false) recordClock(sandbox, () => clock.resume());
+  if (story.wasFrozen === false) setFrozen(sandbox, false);
   story.wasFrozen = undefined;
   return result;
 }
 
-/** Changes how the clock runs: for the story, not for a user. */
-function recordClock(sandbox: SandboxState, run: () => void): void {
-  recordChanges(sandbox, { operation: "clock", isScripted: true, refs: [], run });
+/** Freezes or resumes the clock for the story, not for a user. */
+function setFrozen(sandbox: SandboxState, isFrozen: boolean): void {
+  const before = changeableValues(sandbox, "clock");
+  if (isFrozen) sandbox.clock.freeze();
+  else sandbox.clock.resume();
+  noteStepChange(sandbox.changes, before, changeableValues(sandbox, "clock"));
 }
 
 /** Runs the next step and compares its result with what is expected; `undefined` at the end of the story. */
@@ -74,8 +77,8 @@ export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
     const step = story.steps[story.next];
     if (step === undefined) return undefined;
     story.next += 1;
-    const ofKind = runOrFail(sandbox, step);
-    const result = wholeResult(sandbox, story, step, ofKind, timeline);
+    const stepResult = runOrFail(sandbox, step);
+    const result = wholeResult(sandbox, story, step, stepResult, timeline);
 
     // Only the returned result contains the secret of a new key, never the stored one.
     const performed = result.performed && { ...result.performed, secret: null };

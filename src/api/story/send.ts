@@ -4,10 +4,10 @@ import { redactEncoded } from "../../rules/redact.js";
 import { type Received, receivedRequest } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { defaultKeyRef, secretFor } from "../../sandbox/secrets.js";
+import { defaultKeyRef, secretToSend } from "../../sandbox/secrets.js";
 import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { bodyParts } from "../fault-responses.js";
+import { bodyParts } from "../body-parts.js";
 import { handle } from "../handle.js";
 import { type FlatHeaders, headerPairs } from "../http-messages.js";
 
@@ -21,17 +21,22 @@ export function storyRequest(
 ): { readonly received: Received; readonly shown: SentRequest } {
   const { method = "GET", repeat = 1 } = request;
   const key = request.key ?? defaultKeyRef(sandbox.scenario) ?? "none";
-  const secret = key === "none" ? undefined : secretFor(sandbox, key);
+  const secret = key === "none" ? undefined : secretToSend(sandbox, key);
   const target = request.path ?? mePath;
   const [path = "/", query] = target.split(/\?(.*)/s);
 
-  // The body. Like a client that sets no type: a text is sent as text, no matter its content.
-  const isText = typeof request.body === "string";
-  const body = isText ? String(request.body) : JSON.stringify(request.body);
-
-  // A header of the step replaces that of its body.
+  // The body with its type: a text is sent as text, no matter its content.
   const headers: Record<string, string> = {};
-  if (body !== undefined) headers["content-type"] = isText ? "text/plain" : "application/json";
+  let body: string | undefined;
+  if (typeof request.body === "string") {
+    body = request.body;
+    headers["content-type"] = "text/plain";
+  } else if (request.body !== undefined) {
+    body = JSON.stringify(request.body);
+    headers["content-type"] = "application/json";
+  }
+
+  // The headers of the step, which may set another type.
   for (const [name, value] of Object.entries(request.headers ?? {})) {
     headers[name.toLowerCase()] = value;
   }
@@ -50,7 +55,7 @@ export function storyRequest(
   for (const [name, value] of Object.entries(headers)) {
     shownHeaders[redactEncoded(name)] = redactEncoded(value);
   }
-  const redacted: SentRequest = {
+  const shown: SentRequest = {
     method,
     path: redactEncoded(target),
     body: body === undefined ? null : redactEncoded(body),
@@ -58,7 +63,7 @@ export function storyRequest(
     headers: shownHeaders,
     times: repeat,
   };
-  return { received, shown: redacted };
+  return { received, shown };
 }
 
 /** Sends a request that is no step, with the key of any ref, also of one of which the sandbox has only the hash. Throws `unknown_ref`. */

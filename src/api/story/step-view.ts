@@ -1,9 +1,32 @@
-import type { PlayedStep } from "../../sandbox/step-results.js";
+import type { ActionErrorCode } from "../../rules/errors.js";
+import type { PlayedStep, StoryResponse } from "../../sandbox/step-results.js";
 import { errorCodeOf } from "./expectation.js";
 import { actionSentences, clockSentence } from "./step-text.js";
 
-/** The result of a step as the control plane and `play --json` show it, with its sentences. Contains the secret of a key that the step made. */
-export function stepView(result: PlayedStep) {
+/** The error of an action that was rejected; `null` without one. */
+interface ActionErrorView {
+  readonly error: ActionErrorCode | null;
+  readonly message: string | null;
+}
+
+/** A step of the timeline that ran during a step of the story. */
+interface MeanwhileView extends ActionErrorView {
+  /** Counted from 1. */
+  readonly timelineStep: number;
+  readonly at: string;
+  readonly text: string;
+}
+
+/** The result of a step with its sentences, for people. */
+interface StepView extends Omit<PlayedStep, "step" | "response" | "timeline"> {
+  /** `null` for narration, a request, and a step that could not run. */
+  readonly text: string | null;
+  readonly response: (StoryResponse & { readonly code: string | null }) | null;
+  readonly meanwhile: readonly MeanwhileView[];
+}
+
+/** The result of a step as the control plane and `play --json` show it. Contains the secret of a key that the step made. */
+export function stepView(result: PlayedStep): StepView {
   const { step: _, response, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => {
     const text = actionSentences(step, performed);
@@ -14,13 +37,12 @@ export function stepView(result: PlayedStep) {
   return { ...shown, text, response: shownResponse, meanwhile };
 }
 
-/** The error of an action that was rejected. */
-export function actionErrorOf(performed: PlayedStep["performed"]) {
+export function actionErrorOf(performed: PlayedStep["performed"]): ActionErrorView {
   const { code = null, message = null } = performed?.error ?? {};
   return { error: code, message };
 }
 
-/** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */
+/** Describes a step in sentences. */
 function stepText({ step, performed, failure, now }: PlayedStep): string | null {
   if (performed !== null) return actionSentences(step, performed);
   if (step.advance === undefined || failure !== null) return null;

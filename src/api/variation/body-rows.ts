@@ -39,7 +39,7 @@ export const meRows: readonly VariationRow[] = [
 ];
 
 /** The statuses of errors that have a reason to explain. */
-const explained: readonly number[] = [403, 429];
+const explainedStatuses: readonly number[] = [403, 429];
 
 /** The rows of an error's content. The top level has only `error` (R27). */
 export const errorRows: readonly VariationRow[] = [
@@ -53,10 +53,10 @@ export const errorRows: readonly VariationRow[] = [
     empty: { is: true, ...errorMembers({ details: {} }) },
     help: { is: true, ...errorMembers({ details: { help: "/help/errors", fields: [] } }) },
     // A 401 never depends on its reason (R14).
-    what_was_rejected: { is: true, statuses: explained },
+    what_was_rejected: { is: true, statuses: explainedStatuses },
     something_else: {
       is: true,
-      statuses: explained,
+      statuses: explainedStatuses,
       ...errorMembers({
         details: { domain: "relying-party", causes: [{ depth: 1, notes: [] }], hint: null },
       }),
@@ -93,10 +93,12 @@ export const textRows: readonly VariationRow[] = [
     line_ending: { writeBody: (body) => `${JSON.stringify(body)}\n` },
     leading: { writeBody: (body) => `\r\n  ${JSON.stringify(body)}` },
   }),
+  // JSON allows other spellings of these characters: `\/` of a slash, `\u00e9` of `é`.
   row("escapes", allStatuses, "few", {
     slashes: respelled(/\//g, () => "\\/"),
     not_ascii: respelled(/[\x80-\uFFFF]/g, unicodeEscapes),
     html: respelled(/[<>&'\u2028\u2029]/g, unicodeEscapes),
+    // The first letter of a name or a text: `"\u0064ata"` is `"data"`.
     first_letters: respelled(/(?<=")[a-z]/g, unicodeEscapes),
   }),
   row("body_length", allStatuses, "short", {
@@ -168,7 +170,7 @@ function respelled(which: RegExp, spell: (characters: string) => string): Varian
   return { changeText: (text) => text.replace(which, spell) };
 }
 
-/** White space before the last brace, which changes neither the start nor the end of the body. */
+/** Spaces before the last brace: the start and the end of the body stay. */
 function padded(length: number): VariantMembers {
   return { changeText: (text) => text.replace(/\}(?=\s*$)/, `${" ".repeat(length)}}`) };
 }

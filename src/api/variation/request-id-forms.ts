@@ -24,12 +24,24 @@ export function isRequestId(text: string): boolean {
 
 /** A UUID that contains the digits of a request id. */
 function uuidWith(digits: string): string {
+  // A UUID has 32 digits: these 24, the first 6 of them again, and one each for its version (4) and its variant (a).
   const uuidDigits = digits + digits.slice(0, 6);
-  return `${uuidDigits.slice(0, 8)}-${uuidDigits.slice(8, 12)}-4${uuidDigits.slice(12, 15)}-a${uuidDigits.slice(15, 18)}-${uuidDigits.slice(18, 30)}`;
+  const groups = [
+    uuidDigits.slice(0, 8),
+    uuidDigits.slice(8, 12),
+    `4${uuidDigits.slice(12, 15)}`,
+    `a${uuidDigits.slice(15, 18)}`,
+    uuidDigits.slice(18, 30),
+  ];
+  return groups.join("-");
 }
 
-/** The last 8 hex digits of a request id as a decimal number. They differ only in a series, which later ones have in front of ten digits. */
+/**
+ * The last 8 hex digits of a request id as a decimal number. Only these digits differ in a series, and another series may have the
+ * same: later ones write their own number in front, and then ten digits, as many as the highest number has.
+ */
 function numberWith(digits: string, series: number): string {
-  const inSeries = String(Number.parseInt(digits.slice(16), 16));
-  return series === 0 ? inSeries : `${series}${inSeries.padStart(10, "0")}`;
+  const number = String(Number.parseInt(digits.slice(16), 16));
+  if (series === 0) return number;
+  return `${series}${number.padStart(10, "0")}`;
 }

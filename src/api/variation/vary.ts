@@ -1,6 +1,6 @@
 import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
-import type { ApiResponse, CallResult } from "../../sandbox/journal/exchange.js";
+import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import { profileInEffect } from "../../sandbox/profile.js";
 import { seriesOf } from "../../sandbox/request-ids.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
@@ -8,12 +8,16 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { saltOf, variantOn } from "../../sandbox/variants.js";
 import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
-import { openRow } from "./own-assumptions.js";
+import { varyingRow } from "./own-assumptions.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
 import { idRows, rowsByContent } from "./table.js";
 
-/** The kind of a response: its variants follow from nothing else, never from the request, or from why its key is rejected (R14). */
-export interface ResponseKind {
+// A response in the profile `varied` is made in steps. `chooseVariation` chooses its variants before there is a response: some of
+// them choose the request id and the assumptions of its call. For that call it is then made as in any profile, and
+// `rewriteResponse` changes how it is written. `visiblePoints` lists for a client's run what the client can see of all this.
+
+/** By what the variants of a response are chosen: never by its request, or by why its key is rejected (R14). */
+export interface StatusAndContent {
   readonly status: number;
   readonly content: keyof typeof rowsByContent;
 }
@@ -26,21 +30,24 @@ interface ChosenVariant {
   readonly random: RandomStream;
 }
 
-/**
- * Makes the response to a call with `respond`. In the profile `varied`, it chooses the variants of such a response first: some
- * of them choose the request id and the assumptions of the call that `respond` gets. The others are for `respond` to apply to
- * the response that it makes, with `vary`. In a run of a client, the result also says what varied.
- */
-export function withVariants<Result extends { readonly response: ApiResponse }>(
-  sandbox: SandboxState,
-  call: ApiCall,
-  kind: ResponseKind,
-  respond: (call: ApiCall, variants: readonly ChosenVariant[]) => Result,
-): Result & Pick<CallResult, "requestId" | "points"> {
-  if (profileInEffect(sandbox) !== "varied") return respond(call, []);
-  const variants = chooseVariants(sandbox, call, kind);
+/** What varies in one response. */
+interface Variation {
+  readonly content: StatusAndContent["content"];
+  /** One of each row that such responses have, and that varies in the sandbox, in the order of the table. */
+  readonly variants: readonly ChosenVariant[];
+  /** The call with the request id and the assumptions that the variants choose: the response is made for this call. */
+  readonly call: ApiCall;
+}
 
-  // Before there is a response, the variants choose its assumptions and its id.
+const noPoints: readonly VariedPoint[] = [];
+
+/** Chooses what varies in the response to a call: nothing, unless the profile is `varied`. In a client's run, counts the response. */
+export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: StatusAndContent): Variation {
+  const { status, content } = response;
+  if (profileInEffect(sandbox) !== "varied") return { content, variants: [], call };
+  const shift = sandbox.run?.nextShift(call, status);
+  const variants = chooseVariants(sandbox, status, content, shift);
+
   const assumptions = { ...sandbox.assumptions };
   let { id } = call;
   for (const { variant } of variants) {
@@ -49,28 +56,23 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
     const digits = call.id.slice("req_".length);
     id = variant.requestId(digits, seriesOf(call.number));
   }
-
-  const result = respond({ ...call, id, assumptions }, variants);
-  if (sandbox.run === undefined) return { ...result, requestId: id };
-
-  // The run of a client shows what varied: in the records of `/me`, and in the response.
-  const points: VariedPoint[] = [];
-  if (kind.content === "me") points.push(...variedRecords(sandbox));
-  points.push(...variedPoints(result.response, variants));
-  return { ...result, requestId: id, points };
+  return { content, variants, call: { ...call, id, assumptions } };
 }
 
-/** The variants of a response, in the order of the table: one of each row that responses of its kind have, and that is open. */
-function chooseVariants(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): ChosenVariant[] {
-  const { status, content } = kind;
+function chooseVariants(
+  sandbox: SandboxState,
+  status: number,
+  content: StatusAndContent["content"],
+  shift: number | undefined,
+): ChosenVariant[] {
   const { seed, run } = sandbox;
-  const rules = { seed, rows: run?.rows, shift: run?.shiftOf(call, status) };
+  const rules = { seed, rows: run?.rows, shift };
   const start = randomStream(seed, "variation")();
 
   const chosen: ChosenVariant[] = [];
   for (const rowOfTable of rowsByContent[content]) {
     if (!rowOfTable.statuses.includes(status)) continue;
-    const row = openRow(sandbox, rowOfTable);
+    const row = varyingRow(sandbox, rowOfTable);
     if (row === undefined) continue;
 
     const variant = variantOn(status, row, rules);
@@ -91,24 +93,10 @@ function rowNumbers(start: number): RandomStream {
   };
 }
 
-/** What varies in a response, as far as a client can see it. */
-function variedPoints(response: ApiResponse, variants: readonly ChosenVariant[]): VariedPoint[] {
-  const hasId = headerPairs(response.headers).some(([name]) => name.toLowerCase() === "x-request-id");
-
-  const points: VariedPoint[] = [];
-  for (const { row, variant } of variants) {
-    // The first variant is what `minimal` does.
-    if (variant === row.variants[0]) continue;
-    const isOfId = idRows.some(({ id }) => id === row.id);
-    if (isOfId && !hasId) continue;
-    points.push({ row: row.id, variant: variant.id, status: response.status });
-  }
-  return points;
-}
-
-/** A response with the changes of these variants; it was made with their assumptions. */
-export function vary(response: ApiResponse, variants: readonly ChosenVariant[]): ApiResponse {
+/** The response of a varied call, written as its variants write it: its body, then its headers. One without a body stays. */
+export function rewriteResponse(response: ApiResponse, { variants }: Variation): ApiResponse {
   const { status } = response;
+  if (response.body === "") return response;
 
   // The value of the body, and how it is written.
   let body: Body = JSON.parse(response.body);
@@ -133,4 +121,26 @@ export function vary(response: ApiResponse, variants: readonly ChosenVariant[]):
     if (variant.changeHeaders !== undefined) headers = variant.changeHeaders(headers, random, text);
   }
   return { status, headers: headers.flat(), body: text };
+}
+
+/** What a client can see of a variation in its response; nothing outside of a client's run, which alone reads it. */
+export function visiblePoints(
+  sandbox: SandboxState,
+  { content, variants }: Variation,
+  response: ApiResponse,
+): readonly VariedPoint[] {
+  if (sandbox.run === undefined) return noPoints;
+  const hasId = headerPairs(response.headers).some(([name]) => name.toLowerCase() === "x-request-id");
+
+  const points: VariedPoint[] = [];
+  // A success of `/me` also shows what varies in the records of keys and organizations.
+  if (content === "me") points.push(...variedRecords(sandbox));
+  for (const { row, variant } of variants) {
+    // The first variant is what `minimal` does.
+    if (variant === row.variants[0]) continue;
+    const isOfId = idRows.some(({ id }) => id === row.id);
+    if (isOfId && !hasId) continue;
+    points.push({ row: row.id, variant: variant.id, status: response.status });
+  }
+  return points;
 }

@@ -2,15 +2,15 @@ import { accessSync, existsSync, constants as fileConstants, readFileSync, statS
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints/me.js";
+import { isLearnedScenario, learnedScenario } from "../../compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../compare/compare.js";
+import type { Comparison } from "../../compare/comparison.js";
 import { renderComparison } from "../../compare/comparison-text.js";
-import { keysInVariables, typicalKey } from "../../compare/keys-of-outcomes.js";
-import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenario.js";
-import type { Comparison } from "../../compare/result.js";
-import { createUnknownKeys } from "../../compare/unknown-keys.js";
-import { isLoopbackHost } from "../../node/addresses.js";
+import { keysInVariables, typicalKey } from "../../compare/contract/keys-of-outcomes.js";
+import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
-import { requireFile, resolveLinks, writeFileAtomically } from "../../node/files/write-file.js";
+import { rejectEndlessFile, resolveLinks } from "../../node/files/write-file.js";
+import { isLoopbackHost } from "../../node/host-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -26,6 +26,7 @@ import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { asFileArgument } from "../open-scenario.js";
+import { writeFileAtomically } from "../output-file.js";
 
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
@@ -152,7 +153,7 @@ function requireLearned(path: string): void {
   accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
-  requireFile(stats);
+  rejectEndlessFile(stats);
   if (!isLearnedScenario(readFileSync(path, "utf8"))) throw new Error("compare did not write what is there");
 }
 

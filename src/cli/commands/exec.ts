@@ -1,35 +1,25 @@
 import { constants } from "node:os";
-import { expectedOutcomes } from "../../api/endpoints.js";
-import { faultsOn } from "../../api/fault-responses.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { rerunCommand, shellWord } from "../../report/plain-text.js";
-import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
-import {
-  conclusion,
-  githubAnnotations,
-  renderReport,
-  type UnmetThreshold,
-  unmetThresholds,
-} from "../../report/report-layout.js";
+import type { ReportFormat } from "../../report/render/layout.js";
+import { conclusion, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
 import type { Profile } from "../../rules/assumptions.js";
-import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import type { Fault } from "../../sandbox/active-faults.js";
 import { Counters } from "../../sandbox/journal/counts.js";
-import { startOptionsOf } from "../../sandbox/start-sandbox.js";
-import { whyNeverMatches } from "../../scenario/checks/fault-rules.js";
-import { didYouMean, listed, quote, quoteFile } from "../../schema/words.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import { listed, quoteFile } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
-import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import { describeFailure, exitCode } from "../exit-codes.js";
+import { readFaults } from "../fault-flag.js";
 import * as flag from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
 import { loadNamed, warnOfDates } from "../open-scenario.js";
-import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
+import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { runClient, sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
 import { TakenSignals } from "../serve/run-command.js";
 import type { RunFolder } from "../serve/run-folder.js";
+import { githubAnnotations, type UnmetThreshold, unmetThresholds } from "../thresholds.js";
 
 const flags = {
   report: flag.option(
@@ -115,7 +105,7 @@ export const execCommand = declareCommand({
     try {
       const { end, report, folder } = await runClient(call, {
         loaded,
-        options: startOptionsOf(flags),
+        options: flag.startOptionsOf(flags),
         conditions,
         requestCounter: counters,
         counted: counters,
@@ -165,42 +155,6 @@ function createConditions(
   return profile === undefined ? { faults } : { profile, faults };
 }
 
-/** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
-function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
-  const [name = "", outcome, more] = text.split("@");
-  const invalid = `Invalid --fault: ${quote(text)}`;
-  const examples = " Use one such as fault.hang or fault.hang@401.revoked.";
-  if (more !== undefined) throw usageError(`${invalid} has more than one @.${examples}`);
-
-  // The name of the fault.
-  const fault = faultOutcomes.find((one) => one === name);
-  if (fault === undefined) {
-    // People leave out the start of the name.
-    const hint = didYouMean(name, faultOutcomes) || didYouMean(`fault.${name}`, faultOutcomes);
-    throw usageError(`${invalid} does not name a fault.${hint || examples}`);
-  }
-
-  // The outcomes in whose place it comes. Default: all promised ones.
-  const promised = expectedOutcomes(scenario);
-  const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
-  if (outcomes.length === 0) {
-    const hint = didYouMean(outcome ?? "", promised) || examples;
-    throw usageError(`${invalid} does not name a promised outcome.${hint}`);
-  }
-
-  // The faults that a request can get. Other sandboxes of the command may have any key.
-  const keys = { at: () => undefined, legacyOwners: { size: 1, has: () => true } };
-  const possible: Fault[] = [];
-  let firstReason: ReturnType<typeof whyNeverMatches>;
-  for (const candidate of faultsOn(outcomes, fault)) {
-    const whyNot = whyNeverMatches(candidate, { scenario, keys });
-    if (whyNot === undefined) possible.push(candidate);
-    firstReason ??= whyNot;
-  }
-  if (possible.length > 0) return possible;
-  throw usageError(`${invalid}: ${firstReason?.message}; ${firstReason?.hint}.`);
-}
-
 /** Writes the report into its files, or prints it; resolves to whether every file could be written. If not, the report is on stderr. */
 async function deliverReport(
   report: Report,
@@ -214,7 +168,7 @@ async function deliverReport(
   const uncounted = folder.uncountedSentences().join(" ");
   const whyNone = uncounted || whyNoRequest(io, flags);
   const how = {
-    failures: unmet,
+    failures: unmet.map(({ sentence }) => sentence),
     hint: `The command has sent no request. ${whyNone}`,
     next: rerunCommand("certify", args, clientCommand, io.program),
   };

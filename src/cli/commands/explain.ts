@@ -1,9 +1,10 @@
 import { me } from "../../api/endpoints/me.js";
 import { endpointNamed } from "../../api/endpoints.js";
-import { nextRequest, whatToDoAbout } from "../../api/predict.js";
+import { nextRequest, whatToDoAbout } from "../../api/next-request.js";
 import { checkResults } from "../../api/request-details.js";
 import { isRequestId } from "../../api/variation/request-id-forms.js";
-import { ControlClient, findListener, longestSearch } from "../../node/clients/control-client.js";
+import { ControlClient } from "../../node/clients/control-client.js";
+import { findListener, longestSearch } from "../../node/clients/find-listener.js";
 import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
@@ -23,7 +24,7 @@ import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
-import { fingerprintFor } from "../../sandbox/secrets.js";
+import { fingerprintOfRef } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { writtenKeys } from "../../scenario/described-keys.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
@@ -233,7 +234,7 @@ async function ownKeys(
     refs: [...sandbox.registry.keys.keys()],
     findRef: (sha256) => sandbox.registry.find(sha256)?.key.ref,
     predict: (ref) => ({
-      fingerprint: fingerprintFor(sandbox, ref),
+      fingerprint: fingerprintOfRef(sandbox, ref),
       ...nextRequest(sandbox, ref, endpoint),
     }),
   };

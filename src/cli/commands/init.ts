@@ -2,9 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
+import { makeFolder } from "../../node/files/write-file.js";
 import { packageFile, repository, version } from "../../node/package-files.js";
-import { isExecutable } from "../../node/platform.js";
 import { shellWord } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { scenarioNames } from "../../scenario/bundled.js";
@@ -15,10 +14,12 @@ import { isMapping } from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { docsPlace, servedDocs } from "../docs-place.js";
+import { isExecutable } from "../executable.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { asFileArgument, ownScenario } from "../open-scenario.js";
+import { writeFileAtomically } from "../output-file.js";
 
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 

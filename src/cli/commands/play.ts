@@ -2,8 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { runStory } from "../../api/story/run-story.js";
 import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
 import { stepView } from "../../api/story/step-view.js";
-import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
-import type { OpenedScenario } from "../../node/files/load-scenario.js";
+import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { startInNode } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
@@ -13,7 +12,7 @@ import { redactKeys } from "../../rules/redact.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { secretFor } from "../../sandbox/secrets.js";
+import { secretToSend } from "../../sandbox/secrets.js";
 import {
   type ActionResult,
   isAsExpected,
@@ -29,6 +28,7 @@ import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { openNamed } from "../open-scenario.js";
+import { type PlacedDifference, placeDifferences } from "../placed-differences.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 const readSpeed = flag.reader((text) => {
@@ -348,7 +348,7 @@ function bodyChanges(
 function keyHeader(ref: string, sandbox: SandboxState): string | undefined {
   if (ref === "none") return undefined;
   if (ref === "malformed") return "…  (malformed: not a key at all)";
-  const { prefix = "", marked = false } = parseApiKey(secretFor(sandbox, ref)) ?? {};
+  const { prefix = "", marked = false } = parseApiKey(secretToSend(sandbox, ref)) ?? {};
   const mark = marked ? sandboxMark : "";
   const who = ref === "unknown" ? "an unknown key" : ref;
   return `${prefix}${mark}…  (${who})`;

@@ -1,10 +1,10 @@
 import { lstatSync, promises } from "node:fs";
 import { extname, resolve } from "node:path";
 import { ControlClient } from "../../node/clients/control-client.js";
-import { readFailure, requireFile } from "../../node/files/write-file.js";
+import { readFailure, rejectEndlessFile } from "../../node/files/write-file.js";
+import { mergeReports } from "../../report/merge-reports.js";
 import { formats, reportFormats } from "../../report/render/layout.js";
-import { mergeReports } from "../../report/report.js";
-import { githubAnnotations, renderReport, unmetThresholds } from "../../report/report-layout.js";
+import { renderReport } from "../../report/report-layout.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { redactKeys } from "../../rules/redact.js";
 import { tryParseJson } from "../../schema/json.js";
@@ -14,6 +14,7 @@ import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
+import { githubAnnotations, unmetThresholds } from "../thresholds.js";
 
 /** What each mode reads: how the report is printed, and what makes the command fail. */
 const outputFlags = { format: flag.format, json: flag.json, ...flag.thresholdFlags };
@@ -76,7 +77,8 @@ export const reportCommand = declareCommand({
     }
 
     const unmet = unmetThresholds(report, flags);
-    const how = { ...io.stdout.style(), failures: unmet, next: `${io.program} certify -- npm test` };
+    const failures = unmet.map(({ sentence }) => sentence);
+    const how = { ...io.stdout.style(), failures, next: `${io.program} certify -- npm test` };
     io.stdout.write(redactKeys(renderReport(report, format, how)));
     if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
@@ -127,6 +129,6 @@ async function readReport(file: string, io: Io): Promise<Report> {
 }
 
 async function readReportText(path: string): Promise<string> {
-  requireFile(await promises.stat(path));
+  rejectEndlessFile(await promises.stat(path));
   return promises.readFile(path, "utf8");
 }

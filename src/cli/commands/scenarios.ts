@@ -1,4 +1,4 @@
-import { scenarioFiles } from "../../node/files/load-scenario.js";
+import { readScenarioFile } from "../../node/files/scenario-files.js";
 import { readBundledScenario } from "../../node/package-files.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
@@ -49,7 +49,7 @@ export const showCommand = declareCommand({
   },
   async run({ args, io }) {
     const [name = ""] = args;
-    const text = isScenarioName(name) ? await readBundledScenario(name) : scenarioFiles(name, io.cwd).text;
+    const text = isScenarioName(name) ? await readBundledScenario(name) : readScenarioFile(name, io.cwd);
     io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   },
 });

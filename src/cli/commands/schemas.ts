@@ -23,7 +23,7 @@ export const openapiCommand = declareCommand({
 const schemas: Readonly<Record<string, () => string | Promise<string>>> = {
   scenario: () => jsonText(scenarioJsonSchema(scenarioNames)),
   async certificate() {
-    const { certificateJsonSchema } = await import("../../certify/certificate.js");
+    const { certificateJsonSchema } = await import("../../certify/certificate/certificate.js");
     return jsonText(certificateJsonSchema());
   },
   gitleaks: gitleaksRule,

@@ -1,5 +1,4 @@
 import { finished } from "node:stream";
-import { stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -7,7 +6,7 @@ import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { checkedStart, invocationOfServer, startOptionsOf } from "../../sandbox/start-sandbox.js";
+import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
 import { problemsAt, ScenarioError } from "../../scenario/problems.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
@@ -17,7 +16,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { openNamed, warnOfDates, warnOfPinned } from "../open-scenario.js";
+import { openNamed, stdinName, warnOfDates, warnOfPinned } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -158,7 +157,7 @@ async function startInBackground({ fullArgv, args, io }: StartCall): Promise<num
 
 /** The call with the options of the run of `exec` or `certify` that has started it. */
 function withOptionsOfRun(call: StartCall, { optionsFor }: SandboxRun): StartCall {
-  const flags = { ...call.flags, ...optionsFor(startOptionsOf(call.flags)) } as StartCall["flags"];
+  const flags = { ...call.flags, ...optionsFor(flag.startOptionsOf(call.flags)) } as StartCall["flags"];
   return { ...call, flags };
 }
 
@@ -295,7 +294,7 @@ async function openServedSandbox(serving: Serving, onProblem: (error: unknown) =
 function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger): void {
   if (savedAt === undefined) return;
   const ignored: string[] = [];
-  for (const [name, value] of Object.entries(startOptionsOf(flags))) {
+  for (const [name, value] of Object.entries(flag.startOptionsOf(flags))) {
     if (value !== undefined) ignored.push(`--${name}`);
   }
 
@@ -352,7 +351,7 @@ async function warnOfScenario(serving: Serving, sandbox: SandboxState): Promise<
 
   const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
   const { placeOf, spelling } = await places();
-  const warnings = scenarioWarnings(loaded, { spelling }, startOptionsOf(flags));
+  const warnings = scenarioWarnings(loaded, { spelling }, flag.startOptionsOf(flags));
   const titles: Readonly<Record<keyof typeof warnings, string>> = {
     failingSteps: `Steps of ${name} that may fail`,
     unmarkedSecrets: `Secrets of ${name} that may be real keys`,

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { runStory } from "../../api/story/run-story.js";
 import { stepView } from "../../api/story/step-view.js";
-import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
-import { type OpenedScenario, openScenario } from "../../node/files/load-scenario.js";
+import { type OpenedScenario, openScenario } from "../../node/files/scenario-files.js";
 import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -19,7 +18,8 @@ import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { namedOrOwn, problemsJson } from "../open-scenario.js";
+import { namedOrOwn, problemsJson, stdinName } from "../open-scenario.js";
+import { type PlacedDifference, placeDifferences } from "../placed-differences.js";
 import { actionLine, createLog, stepLine } from "../serve/log.js";
 import type { Palette, Style } from "../terminal.js";
 
@@ -177,7 +177,8 @@ async function openOrFail(
   source: { readonly cwd: string; readonly stdin: Io["stdin"] },
 ): Promise<Opening> {
   try {
-    return { kind: "opened", name, opened: await openScenario(name, source) };
+    const stdin = name === stdinName ? source.stdin : undefined;
+    return { kind: "opened", name, opened: await openScenario(name, { cwd: source.cwd, stdin }) };
   } catch (error) {
     return { kind: "unreadable", name, error };
   }

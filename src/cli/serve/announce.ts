@@ -1,4 +1,4 @@
-import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
+import { isLoopbackHost } from "../../node/host-names.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
@@ -8,8 +8,9 @@ import { redactKeys } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, firstKeys, secretsFor } from "../../sandbox/secrets.js";
+import { announcedKeys, defaultSecret, firstKeys, secretsByRef } from "../../sandbox/secrets.js";
 import { listed } from "../../schema/words.js";
+import { isWildcard } from "../../server/listening-address.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type { Io } from "../io.js";
@@ -98,7 +99,7 @@ function banner(
   const { palette, width } = style;
   const { controlUrl } = server;
   const { keys, leftOut } = firstKeys(sandbox, maxShownKeys);
-  const rows = [...keyRows(sandbox, secretsFor(sandbox, keys)), ...rejectedRows(sandbox)];
+  const rows = [...keyRows(sandbox, secretsByRef(sandbox, keys)), ...rejectedRows(sandbox)];
 
   // First the address of this machine. The public one is below, as the base URL.
   const lines = [palette.bold(`svc-sandbox is listening on ${server.localUrl}`), ""];
@@ -150,7 +151,7 @@ function listeningLine(
     control_url: server.controlUrl ?? null,
     scenario: sandbox.name,
     seed: sandbox.seed,
-    keys: secretsFor(sandbox, keys),
+    keys: secretsByRef(sandbox, keys),
     keys_left_out: leftOut > 0 ? leftOut : undefined,
     control_token: controlToken,
     certificate: server.certificate,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
-import { secretFor } from "../../sandbox/secrets.js";
+import { secretToSend } from "../../sandbox/secrets.js";
 import type { ScenarioName } from "../../scenario/bundled.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import type { Io } from "../io.js";
@@ -20,7 +20,7 @@ async function logOf(
   const parts: string[] = [];
   const stderr: Output = { write: (part) => void parts.push(part) };
   logEvents(sandbox, flags, await createLog(flags, { stderr: createPrinter(stderr, {}) } as unknown as Io));
-  handle(sandbox, asked({ apiKey: secretFor(sandbox, ref), ...request }));
+  handle(sandbox, asked({ apiKey: secretToSend(sandbox, ref), ...request }));
   return parts.join("").trimEnd();
 }
 

@@ -1,6 +1,5 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine } from "../../report/plain-text.js";
 import { clientReport } from "../../report/report.js";
@@ -15,6 +14,7 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { quote, quoteFile } from "../../schema/words.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { clientEnvironment } from "../client-variables.js";

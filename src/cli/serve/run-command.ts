@@ -10,7 +10,7 @@ import { fstatSync } from "node:fs";
 import { constants } from "node:os";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
-import { isExecutable } from "../../node/platform.js";
+import { isExecutable } from "../executable.js";
 import type { Io } from "../io.js";
 
 /** How a command has ended, or why it has not run. */

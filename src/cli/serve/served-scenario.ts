@@ -1,4 +1,5 @@
-import type { LoadedScenario, OpenedScenario } from "../../node/files/load-scenario.js";
+import type { OpenedScenario } from "../../node/files/scenario-files.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 
 /** The scenario of a server: another one after each reload. */
 export class ServedScenario {

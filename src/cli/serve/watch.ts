@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
-import type { OpenedScenario } from "../../node/files/load-scenario.js";
+import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { restartSandbox } from "../../sandbox/start-sandbox.js";
+import { startAnother } from "../../sandbox/start-sandbox.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as flag from "../flags.js";
@@ -65,7 +65,7 @@ export async function startWatching(watching: Watching): Promise<() => Promise<v
 /** Restarts the sandbox with the scenario that was opened again. */
 function restart(opened: OpenedScenario, { scenario, sandbox, logger }: Watching): void {
   try {
-    restartSandbox(sandbox, {}, opened.loaded, () => scenario.replace(opened));
+    startAnother(sandbox, opened.loaded, {}, () => scenario.replace(opened));
   } catch (error) {
     // The new sandbox is served even if one of our files cannot be written.
     if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;

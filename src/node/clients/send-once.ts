@@ -52,7 +52,7 @@ export interface SendOptions {
 /** Milliseconds: Node fires longer timers immediately. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Sends one request. Never throws. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
+/** Sends one request, whose headers must be valid; it never fails otherwise. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
 export async function sendOnce(url: URL, options: SendOptions): Promise<RawResponse | NoResponse> {
   const { timeout, stop } = options;
   const timeUp = AbortSignal.timeout(Math.min(timeout, longestTimer));

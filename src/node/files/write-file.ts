@@ -1,7 +1,5 @@
 import {
-  accessSync,
   closeSync,
-  constants,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -16,9 +14,6 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { quote } from "../../schema/words.js";
-
-// O_NONBLOCK does not wait for the reader of a pipe.
-const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
 /** The end of a draft's name. A draft that a killed process has left may contain keys. */
 const draftSuffix = ".svc-sandbox-draft";
@@ -52,16 +47,6 @@ const fileErrorWords: Readonly<Record<string, string>> = {
   EBUSY: "it is a mount itself (mount its folder instead)",
 };
 
-/** Writes a whole file or nothing. Keeps links; writes into devices, pipes and files with several links. A failure leaves no draft behind. */
-export function writeFileAtomically(file: string, text: string | Uint8Array, mode: number): void {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  const isSpecial = stats !== undefined && !stats.isFile();
-  const hasMoreLinks = stats !== undefined && stats.nlink > 1;
-  if (isSpecial) writeInto(file, text, 0);
-  else if (hasMoreLinks) writeInto(file, text, O_TRUNC);
-  else replaceFile(resolveLinks(file), [text], mode);
-}
-
 /**
  * Replaces a whole file through a draft in its folder. Its content is made while it is written. `confirm` runs before the file is
  * replaced, and may throw; a failure leaves no draft behind.
@@ -92,14 +77,15 @@ function writeDraft(draft: string, parts: Iterable<string | Uint8Array>, mode: n
     // Each write costs as much as thousands of letters.
     let text = "";
     for (const part of parts) {
-      if (typeof part !== "string") {
-        writeFileSync(descriptor, part);
-        continue;
+      const isText = typeof part === "string";
+      if (isText) {
+        text += part;
+        if (text.length < writtenAtOnce) continue;
       }
-      text += part;
-      if (text.length < writtenAtOnce) continue;
-      writeFileSync(descriptor, text);
+      // The text that waits comes before the bytes.
+      if (text !== "") writeFileSync(descriptor, text);
       text = "";
+      if (!isText) writeFileSync(descriptor, part);
     }
     writeFileSync(descriptor, text);
   } finally {
@@ -126,16 +112,6 @@ function removeIfPossible(file: string): void {
   }
 }
 
-/** Writes into a device, a pipe or a file without replacing it. */
-function writeInto(file: string, text: string | Uint8Array, flags: number): void {
-  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | flags, 0o666);
-  try {
-    writeFileSync(descriptor, text);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /** The file that a name means, also through links; the file need not exist. */
 export function resolveLinks(file: string): string {
   const exists = statSync(file, { throwIfNoEntry: false }) !== undefined;
@@ -147,23 +123,6 @@ export function resolveLinks(file: string): string {
   const folder = dirname(file);
   if (!existsSync(folder)) return file;
   return join(realpathSync(folder), basename(file));
-}
-
-/** Writes a report where the user wants it; makes its folder. */
-export async function writeReportFile(file: string, text: string, isAppended = false): Promise<void> {
-  makeFolder(dirname(file));
-  // Not through a draft, because the file may be a pipe, or standard output with earlier lines.
-  const isStream = /^\/(?:dev|proc)\//.test(file);
-  if (isStream) writeInto(file, text, O_APPEND);
-  else writeInto(file, text, O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
-}
-
-/** Throws what the write of a report to this file would, as far as it can be known before. */
-export function requireWritable(file: string): void {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) throw new Error("it is a directory");
-  const written = stats === undefined ? dirname(file) : file;
-  accessSync(written, constants.W_OK);
 }
 
 /** Makes a folder with those above it. One level at a time: Node's own recursion never ends where a folder rejects it as missing, as in /proc. */
@@ -180,8 +139,8 @@ export function fileFailure(error: unknown): string {
   return fileErrorWords[code ?? ""] ?? code ?? message;
 }
 
-/** Throws unless a read of the file ends: a read would wait for a pipe's writer, and no signal could end the process. */
-export function requireFile(stats: Stats, whatToDo = ""): void {
+/** Throws for a pipe or a device, whose read may never end: it would wait for a writer, and no signal could end the process. A folder passes, because its read fails. */
+export function rejectEndlessFile(stats: Stats, whatToDo = ""): void {
   if (stats.isFIFO()) throw new Error(`it is a pipe${whatToDo}`);
   if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
 }

@@ -1,5 +1,3 @@
-import { listed } from "../../schema/words.js";
-
 interface FormatRow {
   /** Its name for people. */
   readonly title: string;
@@ -21,16 +19,6 @@ export type ReportFormat = keyof typeof formatTable;
 export const formats: Readonly<Record<ReportFormat, FormatRow>> = formatTable;
 
 export const reportFormats = Object.keys(formatTable) as readonly ReportFormat[];
-
-/** The extensions of these formats in a sentence: `.txt (Text), .json or …`. */
-export function extensionWords(names: readonly ReportFormat[] = reportFormats): string {
-  const words = names.map((format) => {
-    const { title, extensions } = formats[format];
-    const [extension] = extensions;
-    return extension === `.${format}` ? extension : `${extension} (${title})`;
-  });
-  return listed(words, "or");
-}
 
 /** A report, a comparison or a certificate, for rendering in each format. Plain data without keys. */
 export interface ReportLayout {

@@ -29,60 +29,55 @@ interface MadeFarmers {
 /** Creates farmers from settings: the same ones each time. */
 export type FarmerMaker = (settings: FarmerSettings) => MadeFarmers;
 
-/** The farmers of a sandbox. `at` and `get` throw `unknown_ref`. */
-export interface Farmers extends MadeFarmers {
+/** The farmers of a sandbox: each is created when it is read, so that a million cost nothing before. */
+export class Farmers {
   readonly count: number;
   /** When their dates count from (epoch milliseconds). */
   readonly start: number;
-  readonly get: (id: string) => Farmer;
-  readonly list: (page: { readonly offset: number; readonly limit: number }) => Farmer[];
-}
+  readonly #settings: FarmerSettings;
+  readonly #make: FarmerMaker | undefined;
+  #made: MadeFarmers | undefined;
 
-/** Each farmer is created on demand, so that a million cost nothing before. */
-export function farmersOf(
-  { population = {} }: Scenario,
-  settings: { seed: number; start: number; make: FarmerMaker | undefined },
-): Farmers {
-  const { seed, make } = settings;
-  const count = population.farmers ?? defaultCount;
-  const start = population.as_of === undefined ? settings.start : requireInstant(population.as_of);
+  /** Their dates count from `start` (epoch milliseconds), unless the population has its own date. `make`: default none. */
+  constructor(
+    { population = {} }: Scenario,
+    { seed, start, make }: { seed: number; start: number; make: FarmerMaker | undefined },
+  ) {
+    this.count = population.farmers ?? defaultCount;
+    this.start = population.as_of === undefined ? start : requireInstant(population.as_of);
+    this.#settings = { seed, start: this.start, locale: population.locale };
+    this.#make = make;
+  }
 
-  let farmers: MadeFarmers | undefined;
-  const allFarmers = () => {
-    if (make === undefined) {
+  /** The farmer with an index. Throws `unknown_ref`. */
+  at(index: number): Farmer {
+    if (Number.isInteger(index) && index >= 0 && index < this.count) return this.#makeAll().at(index);
+    throw unknownFarmer(index, `there are ${this.count}, counted from 0`, this.count);
+  }
+
+  /** The farmer with an id. Throws `unknown_ref`. */
+  get(id: string): Farmer {
+    // HTTP and JavaScript may pass anything.
+    const index = this.#makeAll().indexOf(String(id));
+    if (index !== undefined && index < this.count) return this.at(index);
+    throw unknownFarmer(id, `none of the ${this.count} farmers has this id`, this.count);
+  }
+
+  list({ offset, limit }: { readonly offset: number; readonly limit: number }): Farmer[] {
+    const farmers: Farmer[] = [];
+    const end = Math.min(offset + limit, this.count);
+    for (let index = offset; index < end; index += 1) farmers.push(this.at(index));
+    return farmers;
+  }
+
+  /** All farmers, of which each is still to be created. */
+  #makeAll(): MadeFarmers {
+    if (this.#make === undefined) {
       throw new SandboxError("usage", "This sandbox has no farmers.", { part: "farmers" });
     }
-    farmers ??= make({ seed, start, locale: population.locale });
-    return farmers;
-  };
-
-  const at = (index: number): Farmer => {
-    if (Number.isInteger(index) && index >= 0 && index < count) return allFarmers().at(index);
-    throw unknownFarmer(index, `there are ${count}, counted from 0`, count);
-  };
-
-  const indexOf = (id: string): number | undefined => {
-    // HTTP and JavaScript may pass anything.
-    const index = allFarmers().indexOf(String(id));
-    return index !== undefined && index < count ? index : undefined;
-  };
-
-  return {
-    count,
-    start,
-    at,
-    indexOf,
-    idOf: (index: number): string => allFarmers().idOf(index),
-    get(id): Farmer {
-      const index = indexOf(id);
-      if (index !== undefined) return at(index);
-      throw unknownFarmer(id, `none of the ${count} farmers has this id`, count);
-    },
-    list({ offset, limit }): Farmer[] {
-      const length = Math.max(0, Math.min(limit, count - offset));
-      return Array.from({ length }, (_, position) => at(offset + position));
-    },
-  };
+    this.#made ??= this.#make(this.#settings);
+    return this.#made;
+  }
 }
 
 function unknownFarmer(ref: unknown, problem: string, count: number): SandboxError {

@@ -7,7 +7,7 @@ import type { ApiCall } from "../api-call.js";
 import type { KeyEntry } from "../registry.js";
 import type { Exchange } from "./exchange.js";
 
-/** What earlier requests have shown of the client; with `hasWorked` of its keys, all that advice depends on besides the request. */
+/** What earlier requests have shown of the client: advice on a request depends on it, and on `hasWorked` of the keys. */
 export interface ClientBehavior {
   /** The outcome of each key's last rejection, by the key's fingerprint; the latest thousand keys, oldest first. */
   readonly rejected: Map<string, OutcomeId>;
@@ -28,11 +28,11 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
  * requests, never elapsed time or connections.
  */
 export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchange): void {
-  if (isUnremarkable(behavior, exchange)) return;
+  if (!mayShowSomething(behavior, exchange)) return;
   const { entry } = call;
   const { outcome } = exchange;
 
-  // What the request shows.
+  // What the request shows by itself.
   rememberPage(behavior, call, exchange);
   const advice = adviceOnTraits(call, exchange, behavior.pages);
   if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
@@ -52,16 +52,14 @@ export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchan
 }
 
 /**
- * Whether there is nothing to add or to remember, as with nearly every request: a success without anything unusual, with a key
- * of which no rejection is remembered. A key with these outcomes is neither legacy, nor replaced, nor a replacement, whose
- * `hasWorked` matters.
+ * Whether a request may cause advice, or show what later advice depends on. Nearly none does: a usual success with a key that was
+ * not rejected before. The keys of both usual outcomes are not part of a rotation, of which `hasWorked` matters.
  */
-function isUnremarkable(
-  { rejected }: ClientBehavior,
-  { traits, outcome, leaksRealKey, fingerprint }: Exchange,
-): boolean {
-  const isPlainSuccess = outcome === "200.test" || outcome === "200.live";
-  return isPlainSuccess && traits.length === 0 && !leaksRealKey && !rejected.has(fingerprint ?? "");
+function mayShowSomething({ rejected }: ClientBehavior, exchange: Exchange): boolean {
+  const { traits, outcome, leaksRealKey, fingerprint } = exchange;
+  if (outcome !== "200.test" && outcome !== "200.live") return true;
+  if (traits.length > 0 || leaksRealKey) return true;
+  return rejected.has(fingerprint ?? "");
 }
 
 /** Whether the key in `x-api-key` may be one of the real service: well-formed, without a sandbox's mark, and unknown here. */
@@ -82,7 +80,8 @@ function adviceOnKey(entry: KeyEntry, exchange: Exchange): AdviceId[] {
 /** The advice on a rejected key that has the mark of a sandbox, but is none of this one. */
 function adviceOnMarkedKey({ request, presented }: ApiCall, { outcome }: Exchange): readonly AdviceId[] {
   const { apiKey = "" } = request;
-  if (presented !== "well_formed" || !hasSandboxMark(apiKey) || !outcome.startsWith("401")) return noAdvice;
+  const isRejectedKey = presented === "well_formed" && outcome.startsWith("401");
+  if (!isRejectedKey || !hasSandboxMark(apiKey)) return noAdvice;
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
@@ -102,11 +101,15 @@ function adviceOnTraits(call: ApiCall, exchange: Exchange, pages: ReadonlySet<st
   else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
 
   if (isMisdirected) {
-    // Browsers send preflights on their own. A person who opens the server in a browser is not a client.
-    if (!traits.includes("preflight") && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
-  } else if (traits.includes("body") || (traits.includes("query") && !traits.includes("key in query"))) {
-    advice.push("query-or-body-sent");
+    // Browsers send preflights on their own, and a person who opens the server in a browser is not a client.
+    const isByPerson = isBrowser && !hasKey;
+    if (!isByPerson && !traits.includes("preflight")) advice.push("wrong-method-or-path");
+    return advice;
   }
+
+  const isQueryOfKey = traits.includes("key in query");
+  const hasOtherQuery = traits.includes("query") && !isQueryOfKey;
+  if (hasOtherQuery || traits.includes("body")) advice.push("query-or-body-sent");
   return advice;
 }
 
@@ -137,7 +140,10 @@ function rememberRejection({ rejected }: ClientBehavior, { fingerprint, outcome 
   if (!rejectedStatuses.includes(outcomeRow(outcome).status)) return;
 
   // The key that was rejected longest ago is forgotten.
-  if (rejected.size === rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
+  if (rejected.size === rejectedCapacity) {
+    const oldest = rejected.keys().next().value as string; // there are a thousand
+    rejected.delete(oldest);
+  }
   rejected.set(fingerprint, outcome);
 }
 

@@ -4,7 +4,7 @@ import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
 import { receivedRequest } from "../../rules/request.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
-import { secretFor } from "../secrets.js";
+import { secretToSend } from "../secrets.js";
 
 const open = () => startInNode(resolveSource("key-states"));
 const path = "/v1/relying-party/me";
@@ -35,7 +35,7 @@ test.each([
     expect(ask(`https://p${page}.example`)).toEqual(["key-from-browser"]);
   }
   ask("https://last.example");
-  const key = secretFor(sandbox, "active");
+  const key = secretToSend(sandbox, "active");
   expect(send("GET", "x-api-key", key, "Origin", "https://last.example")).toEqual([advice]);
   expect(send("GET", "x-api-key", key, "Origin", "https://none.example")).toEqual([
     "key-with-browser-headers",

@@ -18,7 +18,7 @@ interface AdviceCount {
 /** How often requests have ended on an outcome. */
 interface OutcomeCount {
   count: number;
-  /** Whether one did on purpose, not because of a misplaced key. */
+  /** Whether a client has tried it: not each of the requests ended on it because of a misplaced key. */
   isCovered: boolean;
 }
 
@@ -44,8 +44,8 @@ export interface Counts {
   readonly resends: ResendCount[];
 }
 
-/** The maximum number of examples of one advice, the same as in reports. */
-const maxExamples = 5;
+/** The maximum number of examples of one advice, here and in reports. */
+export const maxAdviceExamples = 5;
 const maxResends = 100;
 
 const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
@@ -116,40 +116,41 @@ function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice):
   const { outcome, fault, operation } = exchange;
   counts.requests += 1;
   if (operation !== null) counts.endpoints[operation] = requestsTo(counts, operation) + 1;
-  countOutcome(counts, outcome, !isByMistake(exchange));
+  const ofOutcome = countOutcome(counts, outcome);
+  if (!isByMistake(exchange)) ofOutcome.isCovered = true;
   // A delayed request counts for its outcome and for the fault.
-  if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
+  if (fault !== null && fault !== outcome) countOutcome(counts, fault).isCovered = true;
   if (exchange.isResent) countResend(counts, exchange);
   for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
 }
 
-function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isCovered: boolean): void {
-  const row = outcomes[outcome] ?? { count: 0, isCovered: false };
-  outcomes[outcome] = row;
-  row.count += 1;
-  row.isCovered ||= isCovered;
+function countOutcome({ outcomes }: Counts, outcome: OutcomeId): OutcomeCount {
+  const ofOutcome = outcomes[outcome] ?? { count: 0, isCovered: false };
+  outcomes[outcome] = ofOutcome;
+  ofOutcome.count += 1;
+  return ofOutcome;
 }
 
 function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchange): void {
-  const counted = resends.find((one) => one.outcome === outcome && one.fingerprint === fingerprint);
+  const counted = resends.find((resend) => resend.outcome === outcome && resend.fingerprint === fingerprint);
   if (counted !== undefined) {
     counted.count += 1;
     counted.key = key;
-  } else if (resends.length < maxResends) {
-    resends.push({ outcome, key, fingerprint, count: 1 });
+    return;
   }
+  if (resends.length < maxResends) resends.push({ outcome, key, fingerprint, count: 1 });
 }
 
 function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: MentionedKey): void {
-  const row = advice[adviceId] ?? { count: 0, examples: [] };
-  advice[adviceId] = row;
-  row.count += 1;
-  if (row.examples.length === maxExamples) return;
+  const ofAdvice = advice[adviceId] ?? { count: 0, examples: [] };
+  advice[adviceId] = ofAdvice;
+  ofAdvice.count += 1;
+  if (ofAdvice.examples.length === maxAdviceExamples) return;
   const { id, at, method, path, key, fingerprint } = exchange;
-  row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
+  ofAdvice.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }
 
-/** Whether a request ended here because its key was in the URL, in the wrong header, or with other text: the client tried no outcome. */
+/** Whether a request has no usable key only because it was in the URL, in the wrong header, or with other text. */
 function isByMistake({ outcome, advice }: Exchange): boolean {
   const hasNoKey = outcome === "401.missing" || outcome === "401.malformed";
   return hasNoKey && misplacedKeyAdvice.some((id) => advice.includes(id));

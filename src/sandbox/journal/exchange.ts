@@ -44,7 +44,7 @@ export interface CallResult<Outcome = OutcomeId> {
   /** In a run of a client: what varied in the response. */
   readonly points?: readonly VariedPoint[];
   /** In a run of a client: what its conditions did to the call. */
-  readonly mark?: ConditionEffect | undefined;
+  readonly conditionEffect?: ConditionEffect | undefined;
 }
 
 /** A completed request with its result, without a key (R46): what the journal keeps. `appendExchange` sets its advice, and an HTTP server whether it is unread. */

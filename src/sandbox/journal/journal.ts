@@ -18,7 +18,7 @@ const maxKept = 1000;
 export class Journal {
   readonly #capacity: number;
   readonly #listeners = new Set<Listener>();
-  /** At least the latest requests, oldest first; `#list` has exactly those. */
+  /** The latest requests, oldest first, and up to an eighth more, which `#list` leaves out. */
   #kept: Exchange[] = [];
   /** The number of the latest request or event. */
   #latest = 0;
@@ -120,7 +120,7 @@ function hasKey(exchange: Exchange, key: string | undefined): boolean {
 
 /** Leaves out the requests that a fault hit and that their client then sent again. */
 function withoutRetried(all: readonly Exchange[]): Exchange[] {
-  const others: Exchange[] = [];
+  const notRetried: Exchange[] = [];
   const sentLater = new Set<string>();
   // The latest first, so that what was sent after a request is known.
   for (const exchange of [...all].reverse()) {
@@ -130,9 +130,9 @@ function withoutRetried(all: readonly Exchange[]): Exchange[] {
     sentLater.add(sameRequest);
 
     const isRetried = fault !== null && isSentAgain && wasInVain(exchange);
-    if (!isRetried) others.push(exchange);
+    if (!isRetried) notRetried.push(exchange);
   }
-  return others.reverse();
+  return notRetried.reverse();
 }
 
 /** Whether a client may have got nothing from a request that a fault hit, so that it had to send it again. */

@@ -1,44 +1,23 @@
-import { type ActionName, actionName, actionRow } from "../../rules/actions.js";
-import { environments, maximumActiveKeys } from "../../rules/api-key.js";
-import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { type Instant, isoTime } from "../../rules/time.js";
 import { requireDuration, requireInstant } from "../../rules/time-input.js";
-import { requireFields, validationError } from "../../rules/validation.js";
+import { validationError } from "../../rules/validation.js";
+import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { camelCase } from "../../schema/json.js";
-import { quote } from "../../schema/words.js";
 import { activateFaults, type Fault } from "../active-faults.js";
-import { assumptionsInEffect, type ProfileSettings, profileInEffect } from "../profile.js";
-import { replaceState, type SandboxState } from "../sandbox-state.js";
-import {
-  type ActionResult,
-  actionDifferences,
-  type Initiator,
-  type StepAction,
-  type Timeline,
-} from "../step-results.js";
-import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../usage.js";
-import {
-  withGrantedScopes,
-  withNameSuffix,
-  withoutGrantedScopes,
-  withoutNameSuffix,
-} from "../varied-records.js";
+import type { SandboxState } from "../sandbox-state.js";
+import { type ActionResult, actionDifferences, type Initiator, type StepAction } from "../step-results.js";
+import type { Timeline } from "../timeline.js";
 import type { ClockView, OrganizationView } from "../view-shapes.js";
 import { viewClock, viewOrganization } from "../views.js";
-import { recordChanges } from "./changes.js";
-import {
-  activeKeysIn,
-  createKey,
-  expireKey,
-  requireAdministrator,
-  revokeKey,
-  rotateKey,
-} from "./key-operations.js";
+import { assumptionNames, changeAssumptions } from "./assumption-operations.js";
+import { changeableValues, noteStepChange, noteUserChange } from "./changes.js";
+import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./key-operations.js";
 
+/** The result of an action that succeeds, and changes neither a key nor an organization. */
 const nothingPerformed: ActionResult = {
   error: null,
   key: null,
@@ -95,9 +74,9 @@ interface ChangingAction<Input, Result> {
   /** The refs of the keys or the organization that it changes. */
   readonly refs: (input: Input) => readonly string[];
   /** The refs of the keys that it creates. Default: none. */
-  readonly newRefs?: ((result: Result) => readonly string[]) | undefined;
+  readonly newRefs?: (result: Result) => readonly string[];
   /** The names of the values that it sets, also to what they are already. Default: only those that change. */
-  readonly sets?: ((input: Input) => readonly string[]) | undefined;
+  readonly sets?: (input: Input) => readonly string[];
 }
 
 /** An action that checks who runs it, and records what it changes. The caller has run what was due in the timeline before. */
@@ -109,14 +88,18 @@ function recordedAction<Input, Result>(
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
     // A step of the timeline runs as if at the instant when it is due.
     const now = by.dueAt ?? sandbox.clock.now();
-    return recordChanges(sandbox, {
-      operation: name,
-      isScripted: by.isScripted === true,
-      refs: action.refs(input),
-      newRefs: action.newRefs,
-      namesOfSet: () => action.sets?.(input) ?? [],
-      run: () => action.run(sandbox, input, now, by),
-    });
+    // Read before, because a listener of the action's event may start another scenario, with its own changes.
+    const { changes } = sandbox;
+    const refs = action.refs(input);
+
+    const before = changeableValues(sandbox, name, refs);
+    const result = action.run(sandbox, input, now, by);
+    const newRefs = action.newRefs?.(result) ?? [];
+    const after = changeableValues(sandbox, name, [...refs, ...newRefs]);
+
+    if (by.isScripted) noteStepChange(changes, before, after, action.sets?.(input));
+    else noteUserChange(changes, before, after);
+    return result;
   };
 }
 
@@ -128,14 +111,14 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   const name = actionName(action);
   if (name === undefined) return nothingPerformed;
 
-  // The input of the operation: the step's fields but for who runs it, or its list of faults.
+  // An action is a mapping that also says who runs it: its other fields are the input. Only `faults` is a list, the input itself.
   const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
   const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
 
   const by: Initiator = { actor, isScripted: true, dueAt };
   try {
     const changed = operations[name](sandbox, input, by);
-    // New assumptions are neither of a key nor of an organization.
+    // This operation returns the new assumptions, which no result of a step has.
     if (name === "assumptions") return nothingPerformed;
     return { ...nothingPerformed, ...changed };
   } catch (error) {
@@ -155,29 +138,34 @@ interface ClockInput {
 
 /** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 function changeClock(sandbox: SandboxState, input: ClockInput): ClockView {
-  const { clock } = sandbox;
+  const { clock, changes } = sandbox;
   const newTime = input.now === undefined ? undefined : requireInstant(input.now);
   const isMoved = newTime !== undefined && newTime > clock.now();
-  return recordClockChange(sandbox, isMoved, () => {
-    if (newTime !== undefined) clock.set(newTime);
-    if (input.frozen === true) clock.freeze();
-    if (input.frozen === false) clock.resume();
-    return announceClock(sandbox);
-  });
+
+  const before = changeableValues(sandbox, "clock");
+  if (newTime !== undefined) clock.set(newTime);
+  if (input.frozen === true) clock.freeze();
+  if (input.frozen === false) clock.resume();
+  const view = announceClock(sandbox);
+
+  noteUserChange(changes, before, changeableValues(sandbox, "clock"));
+  if (isMoved) noteMove(changes);
+  return view;
 }
 
 /** A user advances the clock; a step of a story calls `advanceClock`. */
 function advanceByUser(sandbox: SandboxState, { by }: { readonly by: string | number }): ClockView {
+  const { changes } = sandbox;
   const isMoved = requireDuration(by) > 0;
-  return recordClockChange(sandbox, isMoved, () => advanceClock(sandbox, by));
+  const view = advanceClock(sandbox, by);
+  if (isMoved) noteMove(changes);
+  return view;
 }
 
-function recordClockChange(sandbox: SandboxState, isMoved: boolean, run: () => ClockView): ClockView {
-  const { changes } = sandbox;
-  const clock = recordChanges(sandbox, { operation: "clock", isScripted: false, refs: [], run });
-  // Without users, `moved` would be false. The clock never runs backwards, so nothing takes this change back.
-  if (isMoved) changes.set("moved", "false");
-  return clock;
+/** Notes that a user has moved the clock. It never runs backwards, so nothing removes the note. */
+function noteMove(changes: SandboxState["changes"]): void {
+  const withoutUsers = "false";
+  changes.set("moved", withoutUsers);
 }
 
 export function advanceClock(sandbox: SandboxState, by: string | number): ClockView {
@@ -247,7 +235,7 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
 
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
-    scenario: sandbox.scenario,
+    endpoints: sandbox.scenario.endpoints,
     now,
     keys: { at: (ref) => registry.keys.get(ref)?.key, legacyOwners },
   });
@@ -269,95 +257,4 @@ export function clearRequests({ journal, counters, behavior, registry }: Sandbox
   }
 
   journal.emit({ type: "requests.cleared" });
-}
-
-/** With a profile, all others become the profile's. Usage in the current minute and day stays counted. */
-function changeAssumptions(
-  sandbox: SandboxState,
-  input: ControlBody<"assumptions_change">,
-  now: number,
-): Assumptions {
-  const { profile, ...chosen } = input;
-  const ownBefore = profile === undefined ? sandbox.ownAssumptions : {};
-  const settings = { profile: profile ?? sandbox.profile, ownAssumptions: { ...ownBefore, ...chosen } };
-  const next = assumptionsInEffect({ ...settings, run: sandbox.run, endpoints: sandbox.endpoints });
-
-  // What the sandbox has must fit the new assumptions.
-  requireFields("change the assumptions", {
-    me_scope: missingScopeProblem(next),
-    scopes: heldScopeProblem(sandbox, next),
-    retiring_counts_as_active: tooManyActiveProblem(sandbox, next, now),
-  });
-
-  // Its keys and organizations change with them.
-  const windows = windowsOf(next);
-  for (const entry of sandbox.registry.keys.values()) {
-    entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
-  }
-  const nextState = { ...settings, assumptions: next, windows };
-  varyRecords(sandbox, { ...sandbox, ...nextState });
-
-  replaceState(sandbox, nextState);
-  sandbox.journal.emit({ type: "assumptions.changed" });
-  return next;
-}
-
-/** The values that a change of assumptions sets: with a profile, all of them. */
-function assumptionNames({ profile, ...chosen }: ControlBody<"assumptions_change">): string[] {
-  if (profile === undefined) return Object.keys(chosen);
-  return ["profile", "fixed", ...Object.keys(assumptionTable)];
-}
-
-/** Removes from the records what the profile `varied` has added with the settings before, and adds that of the next settings. */
-function varyRecords(sandbox: SandboxState, next: ProfileSettings): void {
-  const { organizations, keys } = sandbox.registry;
-  for (const entry of organizations.values()) {
-    const plain = withoutNameSuffix(sandbox, entry.organization);
-    entry.organization = withNameSuffix(next, plain);
-  }
-
-  if (profileInEffect(sandbox) !== "varied" && profileInEffect(next) !== "varied") return;
-  for (const entry of keys.values()) {
-    const plain = withoutGrantedScopes(sandbox, entry.key.scopes);
-    sandbox.registry.change(entry, { scopes: withGrantedScopes(next, plain) });
-  }
-}
-
-/** The assumed scope of `/me` must be one of the assumed scopes. */
-function missingScopeProblem(next: Assumptions): string | undefined {
-  const needed = next.me_scope;
-  if (needed === null || next.scopes.includes(needed)) return undefined;
-  return `is ${quote(needed)}, which is not one of scopes`;
-}
-
-/** Each scope that a key has must be one of them. */
-function heldScopeProblem(sandbox: SandboxState, next: Assumptions): string | undefined {
-  for (const { key } of sandbox.registry.keys.values()) {
-    const ownScopes = withoutGrantedScopes(sandbox, key.scopes);
-    const lacking = ownScopes.find((scope) => !next.scopes.includes(scope));
-    if (lacking !== undefined) return `lack ${lacking}, which the key ${quote(key.ref)} has`;
-  }
-  return undefined;
-}
-
-/** No organization may have too many active keys (R32), even if retiring ones then count. */
-function tooManyActiveProblem(sandbox: SandboxState, next: Assumptions, now: number): string | undefined {
-  for (const owner of sandbox.registry.organizations.values()) {
-    for (const environment of environments) {
-      if (activeKeysIn(owner, environment, next, now) <= maximumActiveKeys) continue;
-      return `would give ${owner.organization.ref} (${environment}) more than ${maximumActiveKeys} active keys (R32)`;
-    }
-  }
-  return undefined;
-}
-
-/** The usage of a key after a change of the windows. Counts have no times: the requests so far count as if they were sent now. */
-function carriedOver(usage: Usage, from: Windows, to: Windows, now: number): Usage {
-  if (from.sliding === to.sliding && from.dayResetsAt === to.dayResetsAt) return usage;
-  const current = usageAt(usage, from, now);
-  return startUsage(to, now, {
-    thisMinute: current.minuteCount,
-    today: Math.max(current.minuteCount, current.dayCount),
-    countedAt: from.sliding ? current.recent : undefined,
-  });
 }

@@ -6,8 +6,8 @@ import express, {
   type RequestHandler,
   type Response,
 } from "express";
-import { hostName, isLoopbackHost } from "../../node/addresses.js";
-import { textOfBytes } from "../../node/files/load-scenario.js";
+import { textOfBytes } from "../../node/files/scenario-files.js";
+import { hostName, isLoopbackHost } from "../../node/host-names.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath, redactPath } from "../../rules/request-path.js";
 import { checkValue } from "../../rules/validation.js";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { bodyParts } from "../../api/fault-responses.js";
+import { bodyParts } from "../../api/body-parts.js";
 import { errorBody } from "../../api/http-messages.js";
 import { timers } from "../../node/platform.js";
 import { cachedByName } from "../../rules/cached-by.js";

@@ -4,12 +4,12 @@ import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
-import { isWildcard } from "../../node/addresses.js";
-import { readFailure, requireFile } from "../../node/files/write-file.js";
+import { readFailure, rejectEndlessFile } from "../../node/files/write-file.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { day } from "../../rules/time.js";
 import { quoteFile } from "../../schema/words.js";
+import { isWildcard } from "../listening-address.js";
 
 /** The algorithm of the key and of the signature. */
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
@@ -42,7 +42,7 @@ export async function readPair(
   const readPart = async (which: keyof CertificatePair) => {
     try {
       const file = resolve(cwd, files[which]);
-      requireFile(await stat(file));
+      rejectEndlessFile(await stat(file));
       return await readFile(file, "utf8");
     } catch (error) {
       const message = `Failed to read ${names[which]}: ${readFailure(error)}.`;

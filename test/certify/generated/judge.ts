@@ -1,6 +1,6 @@
-import type { CertifyResult } from "../../../src/certify/certificate.js";
-import { nameOf } from "../../../src/certify/check.js";
-import type { Finding } from "../../../src/certify/judgment.js";
+import type { CertifyResult } from "../../../src/certify/certificate/certificate.js";
+import { nameOf } from "../../../src/certify/checks/check.js";
+import type { Finding } from "../../../src/certify/checks/judgment.js";
 import type { Cause, Flaw } from "./flaws.js";
 
 /**

@@ -2,7 +2,7 @@ import type { Assumptions, Profile } from "../../../src/rules/assumptions.js";
 import { pick, type RandomStream } from "../../../src/rules/seed.js";
 import { operations } from "../../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
-import { secretFor } from "../../../src/sandbox/secrets.js";
+import { secretToSend } from "../../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../../src/sandbox/start-sandbox.js";
 import { type Client, type Connection, goodClient, type Result, Unexpected, whoami } from "./client.js";
 import type { VirtualTime } from "./virtual-time.js";
@@ -271,7 +271,7 @@ async function runTests(
     wait: waiting(suite, time, () => sandbox),
     now: suite.timers === "moves the clock" ? () => sandbox.clock.now() : time.wall,
     random,
-    secretOf: (ref: string) => (ref === "none" ? undefined : secretFor(sandbox, ref)),
+    secretOf: (ref: string) => (ref === "none" ? undefined : secretToSend(sandbox, ref)),
     stored: new Map(),
     running: new Map(),
     gates: new Map(),

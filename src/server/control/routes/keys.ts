@@ -1,5 +1,5 @@
 import { endpointNamed } from "../../../api/endpoints.js";
-import { nextRequest } from "../../../api/predict.js";
+import { nextRequest } from "../../../api/next-request.js";
 import { type Environment, fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { cachedByObject } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
@@ -8,7 +8,7 @@ import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
-import { fingerprintFor, secretFor } from "../../../sandbox/secrets.js";
+import { fingerprintOfRef, secretToSend } from "../../../sandbox/secrets.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
 import { describedKeys } from "../../../scenario/described-keys.js";
 import { isReserved } from "../../../scenario/format/fields.js";
@@ -196,12 +196,12 @@ function organizationText({ organization }: OrganizationEntry): string {
 
 /** The view of a reserved ref, such as `none`: the sandbox has no key with it. */
 function viewReserved(ref: string, sandbox: SandboxState) {
-  return { ref, fingerprint: fingerprintFor(sandbox, ref) };
+  return { ref, fingerprint: fingerprintOfRef(sandbox, ref) };
 }
 
 /** The secret of a key, which everybody who has the seed can compute. A pinned one is the user's own, and stays hidden. */
 function seededSecret(sandbox: SandboxState, ref: string): string {
-  const secret = secretFor(sandbox, ref);
+  const secret = secretToSend(sandbox, ref);
 
   for (const { keys } of Object.values(sandbox.scenario.organizations ?? {})) {
     const isPinned = keys?.[ref]?.secret === secret;

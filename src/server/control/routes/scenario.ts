@@ -5,8 +5,8 @@ import { pluralize } from "../../../report/plain-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
-import { secretsForClients } from "../../../sandbox/secrets.js";
-import { checkedStart, restartSandbox } from "../../../sandbox/start-sandbox.js";
+import { rejectedSecrets, secretsByRef } from "../../../sandbox/secrets.js";
+import { checkedStart, restartSandbox, startAnother } from "../../../sandbox/start-sandbox.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -61,12 +61,12 @@ export const scenarioRoutes: readonly Route[] = [
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     run({ sandbox, body }, { server }) {
-      restartSandbox(sandbox, {}, namedScenario(body.name, server.startedScenario()));
+      startAnother(sandbox, namedScenario(body.name, server.startedScenario()));
       return summaryOf(sandbox, [], false);
     },
     runYaml({ sandbox, body }) {
       const checked = checkSent(body);
-      restartSandbox(sandbox, {}, sentScenario(checked, body.text));
+      startAnother(sandbox, sentScenario(checked, body.text));
       return summaryOf(sandbox, warningsOf(checked, sandbox.startOptions), false);
     },
   }),
@@ -82,12 +82,12 @@ export const scenarioRoutes: readonly Route[] = [
         return summaryOf(sandbox, [], hasOtherKeys);
       }
       if (typeof scenario === "string") {
-        restartSandbox(sandbox, options, namedScenario(scenario, server.startedScenario()));
+        startAnother(sandbox, namedScenario(scenario, server.startedScenario()), options);
         return summaryOf(sandbox, [], true);
       }
 
       const checked = checkSent(readValue(scenario));
-      restartSandbox(sandbox, options, sentScenario(checked));
+      startAnother(sandbox, sentScenario(checked), options);
       return summaryOf(sandbox, warningsOf(checked, sandbox.startOptions), true);
     },
   }),
@@ -164,7 +164,8 @@ function sentScenario({ scenario }: CheckedScenario, text?: string): NamedScenar
 /** The running scenario after its start, with its warnings; also its keys, if they are others than before. */
 function summaryOf(sandbox: SandboxState, warnings: readonly ScenarioProblem[], hasOtherKeys: boolean) {
   const summary = { ...scenarioSummary(sandbox), warnings: Object.values(problemsByField(warnings)) };
-  return hasOtherKeys ? { ...summary, keys: secretsForClients(sandbox) } : summary;
+  if (!hasOtherKeys) return summary;
+  return { ...summary, keys: { ...secretsByRef(sandbox), ...rejectedSecrets(sandbox) } };
 }
 
 /** Checks a sent scenario, which may extend only bundled ones. Throws a `ScenarioError`, or `validation_failed` for too many keys. */

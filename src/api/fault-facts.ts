@@ -1,0 +1,32 @@
+import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
+import type { FaultFacts } from "../sandbox/active-faults.js";
+import type { AimedCall } from "../sandbox/api-call.js";
+
+/** The part of a call that faults can match. */
+type MatchedCall = Pick<AimedCall, "entry" | "endpoint" | "now">;
+
+/** What faults see of a call. `findOutcome` is called once, and only if a fault asks for the outcome. */
+export function faultFacts(
+  { entry, endpoint, now }: MatchedCall,
+  method: string | undefined,
+  findOutcome: () => ApiOutcomeId,
+): FaultFacts {
+  let outcome: ApiOutcomeId | undefined;
+  const expectedOutcome = () => {
+    outcome ??= findOutcome();
+    return outcome;
+  };
+
+  return {
+    key: entry?.key.ref,
+    organization: entry?.key.organization,
+    now,
+    expectedOutcome,
+    hasBody(status) {
+      if (method === "HEAD") return false;
+      // The status of a fault is an error, and each error has a body. Of successes, only some endpoints' have none.
+      if (status !== undefined || endpoint === undefined || endpoint.hasBody) return true;
+      return !isSuccess(expectedOutcome());
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { keyStateAt, keyStateTable } from "../rules/api-key.js";
+import { type PresentedKind, publicCause } from "../rules/authorize.js";
+import { type FaultOutcomeId, faultOutcomeId } from "../rules/fault-effects.js";
+import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
+import { isoTime } from "../rules/time.js";
+import { type FaultFacts, isUsedUp, matchingEffect, possibleEffects } from "../sandbox/active-faults.js";
+import type { AimedCall } from "../sandbox/api-call.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
+import { profileInEffect } from "../sandbox/profile.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { isReserved } from "../scenario/format/fields.js";
+import { authorizationFacts, requiredScope } from "./decide.js";
+import { me } from "./endpoints/me.js";
+import { faultFacts } from "./fault-facts.js";
+import { codeOf } from "./http-messages.js";
+import { limitUses } from "./limits.js";
+import { predictOutcome } from "./predict.js";
+
+/** Why a request is rejected, with facts of its key. */
+interface RejectionReason {
+  /** `expired since 2026-03-01T09:00:00Z`; `null` on success, and if the key is none of the sandbox. */
+  readonly why: string | null;
+  /** When a 429 ends, in ISO 8601; `null` for anything else, and if it does not end while the key works. */
+  readonly until: string | null;
+}
+
+/** What the next request with a key gets. */
+export interface NextResult extends RejectionReason {
+  /** The status without a fault. */
+  readonly status: number;
+  /** Its error code; `null` on success, and if it varies between responses. */
+  readonly code: string | null;
+  readonly outcome: ApiOutcomeId;
+  /** The faults that may hit this request, each once. */
+  readonly faultOutcomes: readonly FaultOutcomeId[];
+  /** All this for people, and whether a fault may hit a later request: `429 until 09:01:00, or a fault`, `200, later a fault`. */
+  readonly sentence: string;
+}
+
+const noReason: RejectionReason = { why: null, until: null };
+
+/**
+ * What the next request with a key would get, and the faults that may hit it: counts and changes nothing.
+ * Its ref may also be `none`, `malformed` or `unknown`. Throws `unknown_ref`.
+ */
+export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoint = me): NextResult {
+  const entry = isReserved(ref) ? undefined : sandbox.registry.key(ref);
+  const now = sandbox.clock.now();
+  const call: AimedCall = { presented: presentedByRef(ref), entry, now, route: undefined, endpoint };
+  const outcome = predictOutcome(sandbox, call);
+  const { status } = outcomeRow(outcome);
+  const code = expectedCode(sandbox, outcome);
+
+  const facts = faultFacts(call, endpoint.method, () => outcome);
+  const effects = possibleEffects(sandbox.faults, facts);
+  const faultOutcomes = [...new Set(effects.map(faultOutcomeId))];
+
+  const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry, endpoint);
+
+  // Every 401 and 429 has the same code, so the reason is enough.
+  let sentence = status === 403 ? `${status} ${code}:` : String(status);
+  if (why !== null) sentence += ` ${why}`;
+  if (faultOutcomes.length > 0) sentence += ", or a fault";
+  else if (mayFireLater(sandbox, facts)) sentence += ", later a fault";
+  return { status, code, outcome, why, faultOutcomes, sentence, until };
+}
+
+/** Whether a fault may hit a later request that is like the next one: such as `every: 2`, which hits the second. */
+function mayFireLater({ faults }: SandboxState, facts: FaultFacts): boolean {
+  return faults.some((fault) => matchingEffect(fault, facts) !== undefined && !isUsedUp(fault));
+}
+
+function presentedByRef(ref: string): PresentedKind {
+  if (ref === "none") return "missing";
+  return ref === "malformed" ? "malformed" : "well_formed";
+}
+
+function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
+  const isOfLimit = outcomeRow(outcome).status === 429;
+  const isOpen =
+    profileInEffect(sandbox) === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
+  if (isOfLimit && isOpen) return null;
+  return codeOf(outcome, sandbox.assumptions);
+}
+
+function reasonOf(
+  sandbox: SandboxState,
+  outcome: ApiOutcomeId,
+  call: AimedCall,
+  entry: KeyEntry,
+  endpoint: Endpoint,
+): RejectionReason {
+  const { now } = call;
+  if (outcome === "429.per_minute") return reasonOfLimit(sandbox, entry, now, "minute");
+  if (outcome === "429.per_day") return reasonOfLimit(sandbox, entry, now, "day");
+
+  const state = keyStateAt(entry.key, now);
+  const { rejection, since } = keyStateTable[state];
+  if (since !== null && rejection === outcome) {
+    return { why: `${state} since ${shortIso(entry.key[since] ?? now)}`, until: null };
+  }
+  const facts = authorizationFacts(sandbox, call, requiredScope(endpoint, sandbox));
+  return { why: publicCause(outcome, facts)?.why ?? null, until: null };
+}
+
+/** Why a key gets a 429, which lasts until its limit resets, or as long as the key works. */
+function reasonOfLimit(
+  sandbox: SandboxState,
+  entry: KeyEntry,
+  now: number,
+  name: "minute" | "day",
+): RejectionReason {
+  const { quota, resetsAt } = limitUses(entry, sandbox, now)[name];
+  if (quota === 0) return { why: `always: allows 0 requests a ${name}`, until: null };
+
+  const stateAtReset = keyStateAt(entry.key, resetsAt);
+  if (stateAtReset === "rotated") return { why: "the key's overlap ends first", until: null };
+  if (keyStateTable[stateAtReset].isOver) return { why: "the key expires first", until: null };
+  return { why: untilInWords(resetsAt, now), until: isoTime(resetsAt) };
+}
+
+/** `until 09:01:00`, with the date if it is another day. */
+function untilInWords(instant: number, now: number): string {
+  const until = shortIso(instant);
+  const [today] = shortIso(now).split("T");
+  if (until.startsWith(`${today}T`)) return `until ${until.slice(11, 19)}`;
+  return `until ${until}`;
+}
+
+/** ISO 8601 without milliseconds. */
+function shortIso(instant: number): string {
+  return isoTime(instant).replace(/(?:\.\d+)?Z$/, "Z");
+}
+
+/** What to do about an outcome that the next request would get as well. */
+export function whatToDoAbout(outcome: OutcomeId, next?: RejectionReason): string {
+  const { status, whatToDo } = outcomeRow(outcome);
+  if (status === 429 && next !== undefined && next.until === null) {
+    return `Create a new key: waiting does not help (${next.why}).`;
+  }
+  return whatToDo;
+}

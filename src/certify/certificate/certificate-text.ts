@@ -1,0 +1,179 @@
+import { commandLine, pluralize } from "../../report/plain-text.js";
+import { isFault, type OutcomeId } from "../../rules/outcomes.js";
+import { escapeControls } from "../../rules/terminal-text.js";
+import { listed } from "../../schema/words.js";
+import { type Check, nameOf, statusOfRejection } from "../checks/check.js";
+import type { Finding, JudgedCheck, Note, Reason } from "../checks/judgment.js";
+import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
+import { againLine, type Program } from "./again-line.js";
+import type { CertifyResult } from "./certificate.js";
+import { conclusionLine, failedWithoutProblem } from "./conclusion.js";
+
+/** A fix and its command share a line that is no longer. */
+const width = 100;
+
+/** The problems that are shown whole; each other one is its sentence and its command. */
+const wholeProblems = 4;
+
+/** Says once in a text that `--timeout` can be longer: it is one setting, however many runs did not end in time. */
+class TimeoutAdvice {
+  #isGiven = false;
+
+  /** What to do, without the sentence on `--timeout` if an earlier call had it. */
+  once(whatToDo: string): string {
+    if (!whatToDo.includes("--timeout")) return whatToDo;
+    if (this.#isGiven) {
+      // As in "Set a limit. If it may wait, raise --timeout.", which has two sentences.
+      const sentences = whatToDo.split(/(?<=\.) (?=[A-Z])/);
+      return sentences.filter((sentence) => !sentence.includes("--timeout")).join(" ");
+    }
+    this.#isGiven = true;
+    return whatToDo;
+  }
+}
+
+/** Renders a result for people: problems first, then what held and what was not judged. `bad`: colors the first line of a failure. */
+export function certificateText(
+  certified: CertifyResult,
+  program: Program = {},
+  bad: (text: string) => string = (text) => text,
+): string {
+  const { verdict, problems, why, whatToDo, runs, command, durationMs } = certified;
+  const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
+  const conclusion = `${conclusionLine(certified)}.`;
+  const lines = [`${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`];
+  // The first line of any other verdict has the reason itself, and its fix follows.
+  const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
+  const advice = new TimeoutAdvice();
+  if (whatToDo !== undefined && !hasReason) lines.push(`Fix: ${advice.once(whatToDo)}`);
+
+  let number = 0;
+  for (const problem of problems) {
+    number += 1;
+    lines.push(...problemLines(problem, number, certified, program, advice));
+  }
+  for (const name of failedWithoutProblem(certified.checks, problems)) {
+    number += 1;
+    lines.push(`${number}. ${name} failed, and no run shows why`);
+  }
+
+  if (hasReason) lines.push(`Not judged: ${reasonText({ why, whatToDo: whatToDo ?? "" }, advice)}`);
+  lines.push(...listLine("Held", heldWords(certified)));
+  lines.push(...listLine("Allowed", certified.allow.map(allowedWords)));
+  lines.push(...listLine(`Set by ${certified.scenario}`, certified.assumptions ?? []));
+  lines.push(...notJudgedLines(certified, advice));
+  return `${lines.map(escapeControls).join("\n")}\n`;
+}
+
+/** The lines of a problem: its sentence, and if it is one of the first, its last line and its fix. Its command comes last. */
+function problemLines(
+  problem: Finding,
+  number: number,
+  certified: CertifyResult,
+  program: Program,
+  advice: TimeoutAdvice,
+): string[] {
+  const { sentence, whatToDo, lastLine } = problem;
+  const lines = [`${number}. ${sentence}`];
+  const again = `Again: ${againLine(problem, certified.command, program)}`;
+  if (number > wholeProblems) return [...lines, `   ${again}`];
+
+  if (lastLine !== undefined) lines.push(`   Its last line: ${lastLine}`);
+  const fix = `   Fix: ${advice.once(whatToDo)}`;
+  const isShort = fix.length + again.length + 6 <= width;
+  if (isShort) lines.push(`${fix}      ${again}`);
+  else lines.push(fix, `   ${again}`);
+  return lines;
+}
+
+/** A line with a list; none if the list is empty. */
+function listLine(title: string, words: readonly string[]): string[] {
+  return words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
+}
+
+function allowedWords(outcome: OutcomeId): string {
+  return isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`;
+}
+
+/** What held, in words: each group with its count, and each kind of resend. */
+function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">): string[] {
+  const words = [
+    ...heldCount(checks, "varied", "varied responses"),
+    ...heldCount(checks, "answer", "wrong answers noticed"),
+    ...heldResends(checks, resendWords(report)),
+    ...heldCount(checks, "fault", "faults"),
+  ];
+  const isKeyHidden = checks.some(({ check, result }) => check.kind === "advice" && result.kind === "held");
+  if (isKeyHidden) words.push("no key in output or URL");
+  return words;
+}
+
+/** As in "faults (3 of 4)"; nothing if no check of this kind held. What --allow names is not counted. */
+function heldCount(checks: readonly JudgedCheck[], kind: Check["kind"], words: string): string[] {
+  const ofKind = checks.filter(({ check, result }) => check.kind === kind && result.kind !== "allowed");
+  const heldChecks = ofKind.filter(({ result }) => result.kind === "held");
+  return heldChecks.length === 0 ? [] : [`${words} (${heldChecks.length} of ${ofKind.length})`];
+}
+
+/** The words of each kind of resend, by the name of its check. Any other check is shown by its name. */
+function resendWords(report: CertifyResult["report"]): ReadonlyMap<string, string> {
+  const words = new Map<string, string>();
+  for (const kind of resendKinds(report.outcomes.map(({ outcome }) => outcome))) {
+    words.set(nameOf(kind.check), kind.heldWords);
+  }
+  return words;
+}
+
+/** As in "no resend of ACTIVE after 429 and 401 (its last request)": only its last request was rejected. If all kinds of a 429 held, they are "429". */
+function heldResends(checks: readonly JudgedCheck[], wordsByName: ReadonlyMap<string, string>): string[] {
+  const afterLimit = checks.filter(({ check }) => isAfterLimit(check));
+  const areAllAfterLimit = afterLimit.length > 1 && afterLimit.every(({ result }) => result.kind === "held");
+  const words = new Set<string>();
+  let key: string | undefined;
+  for (const { check, result } of checks) {
+    if (check.kind !== "resend" || result.kind !== "held") continue;
+    key ??= result.key;
+    const name = nameOf(check);
+    if (areAllAfterLimit && isAfterLimit(check)) words.add("429");
+    else words.add(wordsByName.get(name) ?? name);
+  }
+  if (key === undefined) return [];
+  return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")} (its last request)`];
+}
+
+function isAfterLimit(check: Check): boolean {
+  return check.kind === "resend" && statusOfRejection(check.outcome) === 429;
+}
+
+/** What was not judged: a line for each reason, with all that it is about. The reason of the verdict stands above already. */
+function notJudgedLines(certified: CertifyResult, advice: TimeoutAdvice): string[] {
+  const wordsByName = resendWords(certified.report);
+  const unjudged: Note[] = [];
+  for (const { check, result } of certified.checks) {
+    if (result.kind !== "not_judged") continue;
+    const name = nameOf(check);
+    unjudged.push({ what: wordsByName.get(name) ?? name, ...result.reason });
+  }
+  unjudged.push(...certified.notes);
+
+  const notesByReason = new Map<string, Note[]>();
+  for (const note of unjudged) {
+    if (certified.why?.endsWith(note.why)) continue;
+    const reason = `${note.why}. ${note.whatToDo}`;
+    const notes = notesByReason.get(reason);
+    if (notes === undefined) notesByReason.set(reason, [note]);
+    else notes.push(note);
+  }
+
+  const lines: string[] = [];
+  for (const notes of notesByReason.values()) {
+    const names = notes.map(({ what }) => what);
+    const [first] = notes as [Note, ...Note[]];
+    lines.push(`Not judged: ${listed(names, "and")}: ${reasonText(first, advice)}`);
+  }
+  return lines;
+}
+
+function reasonText({ why, whatToDo }: Reason, advice: TimeoutAdvice): string {
+  return `${why}. ${advice.once(whatToDo)}`.trimEnd();
+}

@@ -1,0 +1,115 @@
+import { reportShape } from "../../report/report-shape.js";
+import { type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
+import { sha256, time } from "../../scenario/format/fields.js";
+import { shapeDescription } from "../../scenario/format/scenario-json-schema.js";
+import { inJsonOfAnyVersion, snakeCase } from "../../schema/json.js";
+import { type JsonSchema, jsonSchemaDocument } from "../../schema/json-schema.js";
+import type { Shape, ValueOf } from "../../schema/shape.js";
+import * as s from "../../schema/shape.js";
+import { nameOf } from "../checks/check.js";
+import { type JudgedCheck, judgmentShapes } from "../checks/judgment.js";
+
+// A certificate is the result of certifying a client. In our code a check of it is a value; in its file, a check is a name with the members
+// of its result. All other members are the same.
+
+/** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
+const certificateFormat = 1;
+
+/** Each member with a version has its own description. */
+const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
+/** An outcome, which a certificate of a newer version may have and this one does not know. */
+const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
+
+/** A check in the file. */
+const checkShape = s.mapping({
+  name: s.described(s.text(), "What was tried, by its name in --only."),
+  result: s.described(
+    s.choice(["held", "failed", "not_judged", "allowed"]),
+    "held: the client does what it should. not_judged: what was seen shows nothing. allowed: --allow names it.",
+  ),
+  key: s.optional(s.described(s.text(), "The key whose last request was rejected.")),
+  why: s.optional(s.described(s.text(), "Why it is not judged.")),
+  whatToDo: s.optional(s.described(s.text(), "What to change so that it is judged.")),
+});
+
+/** The results of a whole certificate; a check has its own. */
+const verdicts = ["passed", "failed", "not_judged", "no_request", "stopped"] as const;
+
+/** The members of a certificate, with their descriptions in its JSON Schema. */
+const resultFields = {
+  verdict: s.described(
+    s.choice(verdicts),
+    "failed: there is a problem, whatever else is not judged. not_judged: the plain run fails or covers too little, or a part of the runs shows nothing. stopped: a signal ended it, and it has only what runs showed before.",
+  ),
+  why: s.optional(s.described(s.text(), "Why it cannot be judged, or not wholly.")),
+  whatToDo: s.optional(s.described(s.text(), "What to change so that it can.")),
+  scenario: s.described(s.text(), "The name of the scenario, or its given file."),
+  otherScenarios: s.optional(
+    s.described(s.list(s.text()), "The other scenarios of sandboxes in the client's own processes."),
+  ),
+  assumptions: s.optional(
+    s.described(s.list(s.text()), "The assumptions that the scenario sets, and that would vary otherwise."),
+  ),
+  scenarioDigest: s.described(sha256(), "SHA-256 in hex of the scenario as JSON with sorted members."),
+  specification: s.described(version(), "The version of the API's specification."),
+  sandbox: s.described(version(), "The version of svc-sandbox."),
+  command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),
+  only: s.optional(s.described(s.list(s.text()), "The only runs, as --only names them. Default: all.")),
+  seeds: s.described(s.list(s.count()), "The seeds of the runs with varied responses."),
+  allow: s.described(
+    s.list(growingOutcome()),
+    "The outcomes whose wrong answer the client survives on purpose, and the faults that it does not survive on purpose.",
+  ),
+  startedAt: s.described(time(), "The real time when the first run started."),
+  durationMs: s.described(s.count(), "The real duration of all runs, in milliseconds."),
+  runs: s.described(s.count(), "How often the command ran."),
+  judged: s.described(
+    s.count(),
+    "The number of checks that show what the client does, or that --allow names.",
+  ),
+  notJudged: s.described(s.count(), "The number of the other checks, of which no run shows anything."),
+  problems: s.described(s.list(judgmentShapes.finding), "What breaks the client, the most serious first."),
+  checks: s.described(s.list(checkShape), "Everything that was tried."),
+  notes: s.described(s.list(judgmentShapes.note), "What limits the checks."),
+  report: s.described(reportShape, "Coverage and advice of the plain run."),
+};
+const resultShape = s.mapping(resultFields);
+
+/** The result of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
+export interface CertifyResult extends Omit<ValueOf<typeof resultShape>, "checks"> {
+  readonly checks: readonly JudgedCheck[];
+}
+
+/** A certificate as a file: its JSON Schema and its checks derive from this. */
+const certificateShape = inJsonOfAnyVersion(
+  s.mapping({
+    svc_sandbox_certificate: s.described(s.choice([certificateFormat]), "The version of this format."),
+    ...resultFields,
+  }),
+);
+
+export function certificateJsonSchema(): JsonSchema {
+  return jsonSchemaDocument(certificateShape, shapeDescription);
+}
+
+/** The certificate as JSON, with members in snake_case. */
+export function certificateJson(certified: CertifyResult): object {
+  const checks = certified.checks.map(checkMembers);
+  const members = snakeCase({ ...certified, checks }) as object; // of an object, it returns one
+  const file = { svc_sandbox_certificate: certificateFormat, ...members };
+  // Removes members that are `undefined`.
+  return JSON.parse(JSON.stringify(file));
+}
+
+function checkMembers({ check, result }: JudgedCheck): object {
+  const name = nameOf(check);
+  switch (result.kind) {
+    case "held":
+      return { name, result: result.kind, key: result.key };
+    case "not_judged":
+      return { name, result: result.kind, ...result.reason };
+    case "failed":
+    case "allowed":
+      return { name, result: result.kind };
+  }
+}

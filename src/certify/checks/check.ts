@@ -1,0 +1,123 @@
+import type { AdviceId } from "../../rules/advice.js";
+import type { FaultOutcomeId } from "../../rules/fault-effects.js";
+import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
+
+// Users see a check as a text, such as `answer.401.revoked`: in `--only`, in progress and in certificates. Only this file writes and
+// reads such texts.
+
+/** Whether the client accepts what varies. `mixed`: each response of the run has other variants than the one before. */
+interface VariedCheck {
+  readonly kind: "varied";
+  readonly seed: number | "mixed";
+}
+
+/** Whether the command notices a wrong answer to a request that ends on this outcome. */
+export interface AnswerCheck {
+  readonly kind: "answer";
+  readonly outcome: OutcomeId;
+}
+
+/** Whether the client sends a key again after this rejection, or before its time. */
+export interface ResendCheck {
+  readonly kind: "resend";
+  readonly outcome: ApiOutcomeId | "fault.status";
+  /** Of a rejection that ends: the form of its `Retry-After`. */
+  readonly retryAfter?: "without" | "seconds" | "date";
+}
+
+/** Whether the client survives this fault. */
+interface FaultCheck {
+  readonly kind: "fault";
+  readonly outcome: FaultOutcomeId;
+}
+
+/** Whether a run has advice of level error: this one, or none at all. */
+interface AdviceCheck {
+  readonly kind: "advice";
+  readonly id?: AdviceId;
+}
+
+/** One question about the client. */
+export type Check = VariedCheck | AnswerCheck | ResendCheck | FaultCheck | AdviceCheck;
+
+/** What a run is made for. `resend_control`: to tell a resend from what only looks like one. */
+export type RunPurpose =
+  | Exclude<Check, AdviceCheck>
+  | { readonly kind: "plain" }
+  | { readonly kind: "resend_control" };
+
+/** What the first word of a name of `--only` may be. */
+export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
+
+/** Writes the text of a check or a run. */
+export function nameOf(subject: Check | RunPurpose): string {
+  return wordsOf(subject).join(".");
+}
+
+function wordsOf(subject: Check | RunPurpose): readonly string[] {
+  switch (subject.kind) {
+    case "plain":
+      return ["plain"];
+    case "varied":
+      return ["varied", String(subject.seed)];
+    case "answer":
+      return ["answer", ...subject.outcome.split(".")];
+    case "resend":
+      return ["resend", ...wordsOfRejection(subject)];
+    case "resend_control":
+      return ["resend"];
+    case "fault":
+      return subject.outcome.split(".");
+    case "advice":
+      return subject.id === undefined ? ["advice"] : ["advice", subject.id];
+  }
+}
+
+function wordsOfRejection({ outcome, retryAfter }: ResendCheck): string[] {
+  const status = String(statusOfRejection(outcome));
+  if (retryAfter !== undefined) return [status, retryAfter];
+  // A client may treat each code of a 403 in another way.
+  return status === "403" ? [status, String(outcomeRow(outcome).code)] : [status];
+}
+
+/** The status of what a request gets that is rejected. */
+export function statusOfRejection(outcome: ResendCheck["outcome"]): number {
+  return outcome === "fault.status" ? 503 : outcomeRow(outcome).status;
+}
+
+/** What a name of `--only` asks for: all checks whose names begin with its words. */
+interface CheckPattern {
+  /** Such as `answer`. */
+  readonly group: string;
+  /** What follows, such as `401` and `revoked`. */
+  readonly rest: readonly string[];
+}
+
+/** Reads a name of `--only`. */
+export function readPattern(name: string): CheckPattern {
+  const [group = "", ...rest] = name.split(".");
+  return { group, rest };
+}
+
+/** Whether a name of `--only` asks for this check. */
+export function asksFor(name: string, check: Check): boolean {
+  return beginsWith(wordsOf(check), name.split("."));
+}
+
+/** Whether a name of `--only` asks for a wrong answer to this outcome, or for a resend after it. */
+export function asksForOutcome({ group, rest }: CheckPattern, outcome: OutcomeId): boolean {
+  if (group === "answer") return beginsWith(outcome.split("."), rest);
+  const { status, code } = outcomeRow(outcome);
+  return beginsWith([String(status), String(code)], rest);
+}
+
+/** The seed of a varied run that a name of `--only` asks for, such as `varied.3`; `undefined` for any other name, such as `varied.03`. */
+export function seedIn({ group, rest }: CheckPattern): number | undefined {
+  const [seed = "", ...more] = rest;
+  const isSeed = group === "varied" && more.length === 0 && /^(?:0|[1-9]\d{0,14})$/.test(seed);
+  return isSeed ? Number(seed) : undefined;
+}
+
+function beginsWith(words: readonly string[], start: readonly string[]): boolean {
+  return start.every((word, at) => word === words[at]);
+}

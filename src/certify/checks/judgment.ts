@@ -1,0 +1,116 @@
+import type { ValueOf } from "../../schema/shape.js";
+import * as s from "../../schema/shape.js";
+import type { Check } from "./check.js";
+
+/** Why something shows nothing about the client. Judgments compare reasons themselves, not their texts. */
+export interface Reason {
+  readonly why: string;
+  readonly whatToDo: string;
+}
+
+export const runNotMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
+/** Why a question is open for which several runs are needed, of which not all were made. */
+export function notAllMade(made: number, needed: number): Reason {
+  if (made === 0) return runNotMade;
+  const were = made === 1 ? "was" : "were";
+  return { why: `${made} of ${needed} runs ${were} made`, whatToDo: runNotMade.whatToDo };
+}
+
+export const runTooLate: Reason = {
+  why: "the command did not end in time",
+  whatToDo: "Set a longer --timeout.",
+};
+
+/** What to do if two runs ended differently although the sandbox behaved the same. */
+export const findDependency = "Find out what else the command depends on: time, order, other tests.";
+
+/** A check, and what the runs answer. */
+export interface JudgedCheck {
+  readonly check: Check;
+  readonly result: ResultOfCheck;
+}
+
+/** `failed`: a problem is about it. `allowed`: it would be one, and `--allow` names it. */
+export type ResultOfCheck = { readonly kind: "failed" | "allowed" } | Held | NotJudged;
+
+/** The client does what it should. */
+export interface Held {
+  readonly kind: "held";
+  /** For a resend: the ref of the key whose requests were rejected. */
+  readonly key?: string;
+}
+
+/** The runs do not show whether the client does what it should. */
+export interface NotJudged {
+  readonly kind: "not_judged";
+  readonly reason: Reason;
+}
+
+/** Whether what a run shows counts for a check. */
+export type RunEvidence = { readonly kind: "counts" } | NotJudged;
+
+const noteShape = s.mapping({
+  what: s.described(s.text(), "What no check could show."),
+  why: s.described(s.text(), "Why not."),
+  whatToDo: s.described(s.text(), "What to change so that it is shown."),
+});
+/** What limits the checks, and is none itself: what no run could try, such as varied responses with a status that no request got. */
+export interface Note extends ValueOf<typeof noteShape> {}
+
+const pointShape = s.mapping({
+  row: s.described(s.text(), "The row of the table of variations."),
+  variant: s.described(s.text(), "The variant of that row."),
+  status: s.described(s.count(), "The status of the varied responses."),
+});
+
+const findingShape = s.mapping({
+  name: s.described(s.text(), "The first run that shows it, by its name in --only."),
+  sentence: s.described(s.text(), "What was seen."),
+  whatToDo: s.described(s.text(), "How to fix the client or its tests."),
+  row: s.optional(s.described(s.text(), "The row of varied responses that breaks the client alone.")),
+  points: s.optional(s.described(s.list(pointShape), "The variants of the row that failed.")),
+  runs: s.described(s.list(s.text()), "The runs that show it."),
+  again: s.described(s.list(s.text()), "The command of svc-sandbox that shows it again, with its flags."),
+  lastLine: s.optional(
+    s.described(s.text(), "The last line of the command that shows an error, without keys."),
+  ),
+});
+/** A problem of a client, or of its tests. */
+export interface Finding extends ValueOf<typeof findingShape> {}
+
+/** The shapes of what a certificate lists. */
+export const judgmentShapes = { note: noteShape, finding: findingShape };
+
+/** What a part of the runs has shown. */
+export interface Judgment {
+  readonly checks: readonly JudgedCheck[];
+  /** What failed, the most serious first. One problem may be about several checks. */
+  readonly problems: readonly Finding[];
+  readonly notes: readonly Note[];
+}
+
+export const heldResult = { kind: "held" } as const;
+export const failedResult = { kind: "failed" } as const;
+export const countingEvidence = { kind: "counts" } as const;
+export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
+
+/** Nothing was tried: no run was asked for, or the plain run shows too little for any other. */
+export const nothingJudged: Judgment = { checks: [], problems: [], notes: [] };
+
+/** Returns the judgment of a single check. */
+export function singleCheck(check: Check, result: ResultOfCheck, ...problems: readonly Finding[]): Judgment {
+  return { checks: [{ check, result }], problems, notes: [] };
+}
+
+/** Joins the judgments of several parts, in this order. */
+export function mergeJudgments(parts: readonly Partial<Judgment>[]): Judgment {
+  const checks: JudgedCheck[] = [];
+  const problems: Finding[] = [];
+  const notes: Note[] = [];
+  for (const part of parts) {
+    checks.push(...(part.checks ?? []));
+    problems.push(...(part.problems ?? []));
+    notes.push(...(part.notes ?? []));
+  }
+  return { checks, problems, notes };
+}

@@ -1,0 +1,48 @@
+import { asksFor, type Check, readPattern, seedIn } from "./check.js";
+
+/** What a call of certify asks for: its flags, read. */
+export interface CertifyPlan {
+  /** The seed of the plain run, and of all others but the varied ones. */
+  readonly seed: number;
+  /** The first of the eight seeds of varied runs. */
+  readonly firstSeed: number;
+  /** Whether it tries every fault. Default: the four that break most clients. */
+  readonly hasAllFaults?: boolean;
+  /** The names of the only runs, besides the plain one. Default: all. */
+  readonly only?: readonly string[] | undefined;
+  /** The outcomes whose wrong answer the client survives on purpose, and the faults that it does not survive on purpose. */
+  readonly allow: readonly string[];
+  /** The assumptions that the given scenario sets: no run varies them. */
+  readonly ownAssumptions?: readonly string[];
+  /** The key whose requests are rejected to find resends, if the client sends it and it fits. */
+  readonly defaultKey: string | undefined;
+  /** The flags of the call that each command needs which shows a problem again, such as `--now`. */
+  readonly flags: readonly string[];
+  /** The other such flags, which only `certify` has, such as `--timeout`. */
+  readonly certifyFlags: readonly string[];
+  /** Milliseconds for each run. Default: five times the duration of the plain run, and at least 30 s. */
+  readonly timeout?: number | undefined;
+}
+
+/** Eight seeds in a row show every variant of each row. */
+export const seedCount = 8;
+
+/** Whether `--only` asks for a check: by its name or the start of it. */
+export function isWanted({ only }: Pick<CertifyPlan, "only">, check: Check): boolean {
+  return only === undefined || only.some((name) => asksFor(name, check));
+}
+
+/** The seeds of the varied runs, each once. */
+export function variedSeeds({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
+  const seeds = new Set<number>();
+  if (only === undefined || only.includes("varied")) {
+    for (let seed = firstSeed; seed < firstSeed + seedCount; seed++) seeds.add(seed);
+    return [...seeds];
+  }
+
+  for (const name of only) {
+    const seed = seedIn(readPattern(name));
+    if (seed !== undefined) seeds.add(seed);
+  }
+  return [...seeds];
+}

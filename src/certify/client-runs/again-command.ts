@@ -1,0 +1,27 @@
+import { nameOf } from "../checks/check.js";
+import type { CertifyPlan } from "../checks/plan.js";
+import type { ClientRun } from "./client-run.js";
+
+/** The words of a command of svc-sandbox that shows a problem again, with the flags that its run needs. */
+export function againCommand(
+  { flags, certifyFlags }: Pick<CertifyPlan, "flags" | "certifyFlags">,
+  by: "exec" | "certify",
+  ...words: readonly string[]
+): string[] {
+  const again = [by, ...words, ...flags];
+  if (by === "certify") again.push(...certifyFlags);
+  return again;
+}
+
+/** The words of the command that shows this run again: `exec`, if it is enough. It has no limit of time, no wrong answers and no rejections. */
+export function againCommandOfRun(
+  { purpose, result }: Pick<ClientRun, "purpose" | "result">,
+  plan: CertifyPlan,
+): string[] {
+  const isEnding = result !== "timed_out";
+  if (isEnding && purpose.kind === "plain") return againCommand(plan, "exec");
+  if (isEnding && purpose.kind === "varied" && purpose.seed !== "mixed") {
+    return againCommand(plan, "exec", "--profile", "varied", "--seed", String(purpose.seed));
+  }
+  return againCommand(plan, "certify", "--only", nameOf(purpose));
+}

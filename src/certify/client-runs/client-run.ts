@@ -1,0 +1,119 @@
+import type { Report } from "../../report/report-shape.js";
+import type { OutcomeId } from "../../rules/outcomes.js";
+import type { RunConditions } from "../../runs/conditions.js";
+import type { VariedPoint } from "../../sandbox/run-trace.js";
+import type { RunPurpose } from "../checks/check.js";
+import type { Timeouts } from "./timeouts.js";
+
+// A run is one start of the client's command, against sandboxes of its own.
+
+/** The requests with one key in a run. */
+export interface SentKey {
+  /** The ref of the key, or the fingerprint of one that no sandbox has; empty for requests without a key. */
+  readonly key: string;
+  /** Whether no sandbox has the key. A run with another seed sends another one in its place. */
+  readonly isUnknown: boolean;
+  /** In the order in which they came. */
+  readonly requests: readonly KeyRequest[];
+}
+
+/** One request of the client, and what the conditions of the run did to it. */
+export interface KeyRequest {
+  readonly id: string;
+  /** Where it ended, or would have ended without the conditions of the run. */
+  readonly outcome: OutcomeId;
+  /** When it came, in epoch milliseconds of its sandbox's clock. */
+  readonly at: number;
+  /** Whether a fault may hit it: it may be sent again, and its response has a body. */
+  readonly canFail: boolean;
+  /** Whether the run put something else in place of its response. */
+  readonly isReplaced?: boolean;
+  /** Whether the client did not read its response whole: what the client sends then is no resend. */
+  readonly isUnread?: boolean;
+  /** Of a request that came too soon after the run rejected its key: how long after the rejection, in milliseconds. */
+  readonly earlyMs?: number | undefined;
+  /** Whether the run rejected its key in another process, whose clock no run shows. */
+  readonly isElsewhere?: true | undefined;
+}
+
+/** The last request of a run. */
+interface LastRequest {
+  readonly id: string;
+  /** What the client got, also in place of another outcome. */
+  readonly outcome: OutcomeId;
+  /** How many seconds its response asks the client to wait; `undefined` if it does not. */
+  readonly retryAfter?: number | undefined;
+}
+
+/** A run that is asked for. */
+export interface PlannedRun {
+  /** Several runs may have one purpose, such as all that reject the last request with a 401. */
+  readonly purpose: RunPurpose;
+  readonly seed: number;
+  readonly conditions: RunConditions;
+  /** How long the client may wait before its next request, in milliseconds. */
+  readonly wait: number;
+  readonly timeouts: Timeouts;
+  /** Whether no other run may be under way. */
+  readonly isAlone: boolean;
+}
+
+/** How a run ended, and what its requests show, over all its sandboxes. */
+export interface RunEnd {
+  readonly kind: "ended";
+  readonly result: "passed" | "failed" | "timed_out";
+  /** The exit code; `null` if a signal or a timeout ended the command. */
+  readonly code: number | null;
+  readonly durationMs: number;
+  readonly report: Report;
+  /** Whether another run was under way at the same time. */
+  readonly isShared?: boolean;
+  /** The last lines of its output, without keys and colors. */
+  readonly output: readonly string[];
+  /** Why the command could not be started. */
+  readonly failure?: Error & { readonly code?: string | undefined };
+  readonly sent: readonly SentKey[];
+  /** The variants that its responses had and that `minimal` does not have, by row and status. */
+  readonly points: readonly VariedPoint[];
+  /** How many requests the conditions of the run hit. */
+  readonly replacedCount: number;
+  /** The last request of any key, with what it got; `undefined` if it sent none. */
+  readonly lastRequest: LastRequest | undefined;
+  /** Where the client's tests set another seed than the run's, as a sentence. */
+  readonly pinned: string | undefined;
+  /** The assumptions that its sandboxes set, and that the run would vary. */
+  readonly ownAssumptions: readonly string[];
+  /** The names of the scenarios of its sandboxes. */
+  readonly scenarios: readonly string[];
+}
+
+/** A run that has ended. */
+export interface ClientRun extends PlannedRun, RunEnd {
+  /** Its place in the order in which the runs ended, from 1. */
+  readonly number: number;
+}
+
+/** A run that a signal ended, or that was not begun because of one: what it would show stays open. */
+export interface NotMade {
+  readonly kind: "not_made";
+}
+
+/** Runs the client's command. */
+export interface ClientRunner {
+  /** Waits until a job is free, and then runs the command. */
+  readonly run: (request: PlannedRun) => Promise<RunEnd | NotMade>;
+  /** Makes all later runs one at a time. */
+  readonly separateRuns: () => void;
+  /** Shows a line of progress. */
+  readonly say: (line: string) => void;
+}
+
+/** Whether the run was made and did not pass: it failed, or did not end in time. */
+export function hasFailed(run: ClientRun | NotMade): run is ClientRun {
+  return run.kind === "ended" && run.result !== "passed";
+}
+
+/** Whether the command failed because of what the run put in place of a response. */
+export function isNoticed({ result, replacedCount }: ClientRun): boolean {
+  return result === "failed" && replacedCount > 0;
+}

@@ -1,0 +1,78 @@
+import { isFault } from "../../rules/outcomes.js";
+import { listed } from "../../schema/words.js";
+import { countingEvidence, notJudged, type Reason, type RunEvidence } from "../checks/judgment.js";
+import type { RunEnd, SentKey } from "./client-run.js";
+
+/**
+ * Whether a run that passed counts, or shows nothing. `subject`: what the run was made for, which must have happened: a response varied, or
+ * the response of a request was replaced.
+ */
+export function passEvidence(
+  plain: Pick<RunEnd, "sent">,
+  run: Pick<RunEnd, "sent" | "pinned" | "points" | "replacedCount">,
+  subject: "varied" | "replaced",
+): RunEvidence {
+  // A run in which the command does less than in the plain run, as with a cache of tests, passes whatever the sandbox does.
+  const missing = missingRequests(plain, run);
+  if (run.sent.length === 0 && missing.length > 0) return notJudged(sentNothing);
+  if (subject === "varied" && run.pinned !== undefined) {
+    return notJudged({ why: run.pinned, whatToDo: "Leave the seed out: the sandbox then has the run's." });
+  }
+  if (subject === "varied" && run.points.length === 0) return notJudged(nothingVaried);
+  if (subject === "replaced" && run.replacedCount === 0) return notJudged(nothingHit);
+  if (missing.length === 0) return countingEvidence;
+
+  const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
+  return notJudged({
+    why: `the command did not send what it sent in the plain run: ${listed(named, "and")}`,
+    whatToDo: `Send the same keys to the same endpoints in each run. ${turnOffCaches}`,
+  });
+}
+
+const turnOffCaches =
+  "Turn off what runs only some of your tests, or none, such as `--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx, or `--no-cache`, and leave out `--onlyChanged`.";
+
+const sentNothing: Reason = {
+  why: "the command sent no request (a cache of your test runner?)",
+  whatToDo: turnOffCaches,
+};
+
+const nothingVaried: Reason = {
+  why: "no response varied",
+  whatToDo: "Leave out what your tests set themselves, such as assumptions.",
+};
+
+const nothingHit: Reason = {
+  why: "no request was hit",
+  whatToDo: "Send the requests of the plain run again: without a cache of your client's own on disk.",
+};
+
+/** What the plain run sent and this run did not, as in "`active` (200.test)". A key of which a request was hit is left out: what follows may change with it. */
+function missingRequests(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): string[] {
+  const inRun = new Set<string>();
+  const keysHit = new Set<string>();
+  for (const sentKey of run.sent) {
+    for (const request of requestWords(sentKey)) inRun.add(request);
+    if (sentKey.requests.some(({ isReplaced }) => isReplaced)) keysHit.add(sentKey.key);
+  }
+
+  const missing = new Set<string>();
+  for (const sentKey of plain.sent) {
+    if (keysHit.has(sentKey.key)) continue;
+    for (const request of requestWords(sentKey)) {
+      if (!inRun.has(request)) missing.add(request);
+    }
+  }
+  return [...missing];
+}
+
+/** The requests with one key in words, without those that a fault of the client's own tests hit. */
+function requestWords({ key, isUnknown, requests }: SentKey): string[] {
+  const isNamed = !isUnknown && key !== "";
+  const words: string[] = [];
+  for (const { outcome } of requests) {
+    if (isFault(outcome)) continue;
+    words.push(isNamed ? `\`${key}\` (${outcome})` : `a request that ends on ${outcome}`);
+  }
+  return words;
+}

@@ -1,0 +1,118 @@
+import { headerPairs } from "../../api/http-messages.js";
+import { isIdempotent } from "../../rules/fault-effects.js";
+import { Counters, type KeysOfAdvice, type RequestCounter } from "../../sandbox/journal/counts.js";
+import type { Exchange } from "../../sandbox/journal/exchange.js";
+import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
+import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
+import { pointId, variantWords } from "./varied-points.js";
+
+/** What a run has of its requests. */
+type FactsOfRequests = Pick<
+  RunEnd,
+  "sent" | "points" | "replacedCount" | "lastRequest" | "pinned" | "ownAssumptions" | "scenarios"
+>;
+
+/** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
+export class SeenRequests implements RequestCounter {
+  readonly counters = new Counters();
+  readonly #time: () => number;
+  /** The requests with each key, by its ref or fingerprint. */
+  readonly #sent = new Map<string, SentKey & { readonly requests: KeyRequest[] }>();
+  readonly #points = new Map<string, VariedPoint>();
+  readonly #scenarios = new Set<string>();
+  readonly #ownAssumptions = new Set<string>();
+  /** The ids of requests whose response the client did not read whole. */
+  readonly #unread = new Set<string>();
+  #replacedCount = 0;
+  #pinned: RunTrace["pinned"];
+  #lastRequest: RunEnd["lastRequest"];
+  #latestAt: number;
+
+  /** `time`: milliseconds that only grow. */
+  constructor(time: () => number) {
+    this.#time = time;
+    this.#latestAt = time();
+  }
+
+  /** When the latest request came, by `time`; before the first one, when the run began. */
+  get latest(): number {
+    return this.#latestAt;
+  }
+
+  count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
+    this.counters.count(exchange, keys);
+    this.#latestAt = this.#time();
+    if (trace === undefined) return;
+    this.#addRequest(exchange, trace);
+    this.#addTrace(trace);
+  }
+
+  countUnread(id: string): void {
+    this.counters.countUnread(id);
+    this.#unread.add(id);
+  }
+
+  /** What a run has of its requests when it ends. */
+  facts(): FactsOfRequests {
+    const pinned = this.#pinned;
+    const sentKeys = [...this.#sent.values()];
+    return {
+      sent: sentKeys.map((sentKey) => this.#withUnread(sentKey)),
+      points: [...this.#points.values()],
+      replacedCount: this.#replacedCount,
+      lastRequest: this.#lastRequest,
+      pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
+      ownAssumptions: [...this.#ownAssumptions],
+      scenarios: [...this.#scenarios],
+    };
+  }
+
+  /** Marks the requests that are unread, which a sandbox reports later than the request. */
+  #withUnread(sentKey: SentKey): SentKey {
+    const requests: KeyRequest[] = [];
+    for (const request of sentKey.requests) {
+      requests.push(this.#unread.has(request.id) ? { ...request, isUnread: true } : request);
+    }
+    return { ...sentKey, requests };
+  }
+
+  #addRequest(exchange: Exchange, { replaced, earlyMs, isElsewhere }: RunTrace): void {
+    const { id, at, outcome, key: ref, fingerprint, method, response } = exchange;
+    const key = ref ?? fingerprint ?? "";
+    const sentKey = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
+    this.#sent.set(key, sentKey);
+    // Runs are compared by where a request would have ended; a reason names what the client got last.
+    const outcomeWithoutRun = replaced ?? outcome;
+    sentKey.requests.push({
+      id,
+      at,
+      outcome: outcomeWithoutRun,
+      canFail: isIdempotent(method) && response.body !== "",
+      isReplaced: replaced !== undefined,
+      earlyMs,
+      isElsewhere,
+    });
+    this.#lastRequest = { id, outcome, retryAfter: secondsToWait(exchange) };
+    if (replaced !== undefined) this.#replacedCount += 1;
+  }
+
+  #addTrace({ points, pinned, scenario, ownAssumptions }: RunTrace): void {
+    for (const point of points) {
+      // A variant without words is what `minimal` does.
+      if (variantWords(point.row, point.variant) !== undefined) this.#points.set(pointId(point), point);
+    }
+    this.#pinned ??= pinned;
+    this.#scenarios.add(scenario);
+    for (const name of ownAssumptions) this.#ownAssumptions.add(name);
+  }
+}
+
+/** The seconds of `Retry-After`, which may be a date of the sandbox's clock; `undefined` without it. */
+function secondsToWait({ response, at }: Exchange): number | undefined {
+  const header = headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after");
+  if (header === undefined) return undefined;
+
+  const [, value] = header;
+  if (/^\d+$/.test(value)) return Number(value);
+  return Math.max(0, Math.round((Date.parse(value) - at) / 1000));
+}

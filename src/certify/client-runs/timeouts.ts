@@ -1,0 +1,25 @@
+import { minute } from "../../rules/time.js";
+
+/** When a run is ended, in milliseconds. */
+export interface Timeouts {
+  /** Time since its start. */
+  readonly total: number;
+  /** Time since its start or its last request. */
+  readonly silent: number;
+}
+
+/** How long a client may wait for a response, in milliseconds: longer than the usual timeouts. */
+export const longestWait = 30_000;
+
+/**
+ * How long a run may take. `timeout`: what --timeout sets. `plainMs`: how long the plain run took; `undefined` for the plain run itself.
+ * `wait`: how long the client may wait before its next request, in milliseconds.
+ */
+export function timeoutsFor(timeout: number | undefined, plainMs: number | undefined, wait = 0): Timeouts {
+  if (timeout !== undefined) return { total: timeout, silent: timeout };
+  if (plainMs === undefined) return { total: minute, silent: minute };
+
+  const total = Math.max(longestWait, 5 * plainMs) + wait;
+  if (wait === 0) return { total, silent: total };
+  return { total, silent: Math.max(longestWait, wait) + plainMs };
+}

@@ -1,0 +1,72 @@
+import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
+import { listed } from "../../schema/words.js";
+import { isAnswerWanted, runFirstWrongAnswer } from "../answers.js";
+import type { Note } from "../checks/judgment.js";
+import type { ClientRun, SentKey } from "../client-runs/client-run.js";
+import type { Runs } from "../client-runs/runs.js";
+import { nameOfKey } from "./resend-kinds.js";
+
+/** How soon the next request of a row comes, in milliseconds: another test's comes later. */
+const inARowMs = 1000;
+
+/**
+ * Notes the keys that the client may send again after a rejection: those that the plain run sent several times in a row, all rejected,
+ * and that come less often if the first of these requests is accepted.
+ */
+export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
+  const names: string[] = [];
+  const counts: string[] = [];
+  const statuses = new Set<string>();
+  for (const sentKey of runs.plain.sent) {
+    const outcome = repeatedRejection(sentKey);
+    if (outcome === undefined || !isAnswerWanted(runs.plan, outcome)) continue;
+
+    // The wrong answer to a rejected key is a 200.
+    const accepted = await runFirstWrongAnswer(runs, outcome);
+    if (accepted.kind === "not_made" || !isOnlyOneSentLess(sentKey, runs.plain, accepted)) continue;
+    names.push(nameOfKey(sentKey.key));
+    counts.push(`${sentKey.requests.length} times`);
+    statuses.add(`a ${outcomeRow(outcome).status}`);
+  }
+  if (names.length === 0) return [];
+
+  // As in "it 3 times" of a single key, or "ACTIVE 3 times and LIVE 2 times".
+  const namesAndCounts = names.map((name, at) => `${name} ${counts[at]}`);
+  const times = names.length === 1 ? `it ${counts[0]}` : listed(namesAndCounts, "and");
+  const what = `resends of ${listed(names, "and")}`;
+  const why = `the plain run sent ${times} in a row, after ${listed([...statuses], "or")}, and less often if its first request got a 200`;
+  const whatToDo =
+    "If your client sends it again by itself, stop at the first 401 or 403: its response cannot change.";
+  return [{ what, why, whatToDo }];
+}
+
+/** The outcome of a key that was sent twice or more in a row, and got the same 401 or 403 each time; `undefined` for any other key. */
+function repeatedRejection({ key, isUnknown, requests }: SentKey): OutcomeId | undefined {
+  const [first] = requests;
+  if (first === undefined || requests.length < 2 || isUnknown || key === "") return undefined;
+
+  const { outcome } = first;
+  const { status } = outcomeRow(outcome);
+  if (isSuccess(outcome) || (status !== 401 && status !== 403)) return undefined;
+
+  let before = first;
+  for (const request of requests) {
+    if (request.outcome !== outcome || request.at - before.at > inARowMs) return undefined;
+    before = request;
+  }
+  return outcome;
+}
+
+/** Whether the run hit the first request with this key, which then came less often than in the plain run. Each other key came as often: the run did not end early. */
+function isOnlyOneSentLess(sentKey: SentKey, plain: ClientRun, run: ClientRun): boolean {
+  const isHit = run.sent.some(({ key, requests }) => key === sentKey.key && requests[0]?.isReplaced);
+  if (!isHit || countSent(run, sentKey.key) >= sentKey.requests.length) return false;
+
+  const others = plain.sent.filter(({ key }) => key !== sentKey.key);
+  return others.every(({ key }) => countSent(run, key) === countSent(plain, key));
+}
+
+function countSent({ sent }: ClientRun, ref: string): number {
+  const sentKey = sent.find(({ key }) => key === ref);
+  return sentKey?.requests.length ?? 0;
+}

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { handMade, reasonOf, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
+import type { PlannedRun, RunEnd, SentKey } from "../client-runs/client-run.js";
+import { equallyOftenEvidence, findSteadyKey } from "./steady-key.js";
+
+const rejected = { outcome: "401.revoked" } as const;
+const point = { row: "etag", variant: "weak", status: 200 };
+
+/** A client whose plain and varied runs send these keys, and whose command fails when one of `used` gets a 404. */
+const sending =
+  (keys: readonly SentKey[], used: readonly string[] = ["active", "live"], more: Partial<RunEnd> = {}) =>
+  ({ conditions: { onRequest } }: PlannedRun): Partial<RunEnd> => {
+    if (onRequest === undefined) return { sent: keys, points: [point], ...more };
+    return {
+      sent: keys,
+      replacedCount: 1,
+      result: onRequest.which.kind === "nth" && used.includes(onRequest.which.key) ? "failed" : "passed",
+    };
+  };
+
+const two = (key: string) => sentTimes(key, 2);
+const refOf = async (...args: Parameters<typeof handMade>) => {
+  const key = await findSteadyKey((await handMade(...args)).runs);
+  return key.kind === "not_judged" ? key.reason.why : key.ref;
+};
+
+test("the default key comes first, and then the next one whose 404 makes the command fail", async () => {
+  expect(await refOf(sending([two("live"), two("active")]))).toBe("active");
+  expect(await refOf(sending([two("live"), two("active")], ["live"]))).toBe("live");
+  expect(await refOf(sending([two("active"), two("live")]), { defaultKey: "live" })).toBe("live");
+});
+
+test("at most three keys are tried, and the first one has the reason", async () => {
+  const keys = ["active", "live", "legacy", "retiring"];
+  const { runs, names } = await handMade(sending(keys.map(two), ["retiring"]));
+  expect(await findSteadyKey(runs)).toMatchObject({
+    reason: { why: expect.stringContaining("SVC_KEY_ACTIVE gets a 404") },
+  });
+  expect(names.filter((name) => name === "resend")).toHaveLength(3);
+});
+
+test.each<[string, SentKey]>([
+  ["is rejected once", sentKey("active", {}, {}, rejected)],
+  ["no sandbox has", { ...two("active"), isUnknown: true }],
+  ["is sent once", sentTimes("active", 1)],
+  ["is sent twice, with one response that nobody read", sentKey("active", {}, { isUnread: true })],
+])("a key that %s is not tried", async (_, sent) => {
+  expect(await refOf(sending([sent, two("live")]))).toBe("live");
+});
+
+test("a key with an outcome that --allow names is not tried: it is rejected on purpose", async () => {
+  expect(await refOf(sending([two("active")]), { allow: ["200.test"] })).toBe(
+    "the plain run sent no key that always works",
+  );
+});
+
+test("a key that a varied run sends more often is not tried, unless that run failed", async () => {
+  const ofVaried = (result: RunEnd["result"]) =>
+    refOf((request) => {
+      if (request.name !== "varied.5") return sending([two("active")])(request);
+      return { sent: [sentTimes("active", 3)], points: [point], result };
+    });
+  expect(await ofVaried("passed")).toBe(
+    "not all runs sent SVC_KEY_ACTIVE equally often, although nothing was rejected",
+  );
+  expect(await ofVaried("failed")).toBe("active");
+});
+
+test.each<[string, Partial<RunEnd>, RegExp]>([
+  [
+    "it is sent again",
+    { result: "failed", replacedCount: 1, sent: [sentTimes("active", 3, 2)] },
+    /also sent again after a 404$/,
+  ],
+  [
+    "the command passes",
+    { replacedCount: 1, sent: [sentTimes("active", 2, 2)] },
+    /^the command passes when the last request/,
+  ],
+  ["no request was hit", { result: "failed", sent: [two("active")] }, /^no request was hit$/],
+  ["it ends late", { result: "timed_out", replacedCount: 1 }, /^the command did not end in time$/],
+])("a 404 shows why a key does not fit: %s", async (_, end, why) => {
+  const request = sending([two("active")]);
+  expect(await refOf((run) => (run.conditions.onRequest ? end : request(run)))).toMatch(why);
+});
+
+test("without two varied runs that passed, four more plain runs must send the key equally often", async () => {
+  const key = { kind: "steady_key", ref: "active", acceptedInPlain: 2 } as const;
+  const whyWith = async (fifth: number, failing: number) => {
+    const { runs, names } = await handMade(({ name, seed }, before) => {
+      if (name !== "plain") {
+        return { sent: [two("active")], points: [point], result: seed <= failing ? "failed" : "passed" };
+      }
+      return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
+    });
+    return {
+      why: reasonOf(await equallyOftenEvidence(runs, key))?.why,
+      plain: names.filter((name) => name === "plain").length,
+    };
+  };
+  expect(await whyWith(2, 6)).toEqual({ why: undefined, plain: 1 });
+  expect(await whyWith(2, 7)).toEqual({ why: undefined, plain: 5 });
+  expect((await whyWith(3, 7)).why).toMatch(/^not all runs sent SVC_KEY_ACTIVE equally often/);
+});
+
+test("a key that was sent twice and also rejected is named first, and the default key before others", async () => {
+  const spoiled = (key: string) => sentKey(key, {}, { outcome: "401.expired" });
+  const whyWith = (...keys: readonly SentKey[]) => refOf(sending(keys));
+  expect(await whyWith(spoiled("legacy"), spoiled("active"), sentTimes("live", 1))).toBe(
+    "SVC_KEY_ACTIVE got a 401 in the plain run (active-2), and no key that always works came twice",
+  );
+  expect(await whyWith(sentKey("active", rejected, rejected), sentTimes("live", 1))).toBe(
+    "the plain run sent SVC_KEY_LIVE once",
+  );
+});
+
+test("of keys that were sent twice and rejected once, the reason names the default key", async () => {
+  const [live, active, legacy] = ["live", "active", "legacy"].map((key) => sentKey(key, {}, rejected));
+  for (const keys of [
+    [active, live, legacy],
+    [live, active, legacy],
+    [live, legacy, active],
+  ]) {
+    expect(await refOf(sending(keys as SentKey[]))).toMatch(/^SVC_KEY_ACTIVE got a 401 /);
+  }
+});

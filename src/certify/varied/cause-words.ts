@@ -1,0 +1,103 @@
+import type { VariedPoint } from "../../sandbox/run-trace.js";
+import { listed } from "../../schema/words.js";
+import type { Finding } from "../checks/judgment.js";
+import type { ClientRun } from "../client-runs/client-run.js";
+import { rowRemedy, variantWords } from "../client-runs/varied-points.js";
+import { longWait, type RowCause } from "./cause-search.js";
+
+/** Why varied runs fail, in words: one row of variants, the seed, or nothing that certify can tell. */
+export interface Cause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {
+  /** The runs that fail for it, in the order of their seeds. */
+  readonly failed: readonly ClientRun[];
+  /** The run that shows it: only its row varied there, if it has one. */
+  readonly shownBy: ClientRun;
+}
+
+type CauseWords = Pick<Cause, "sentence" | "whatToDo">;
+
+/** The words of a row that breaks the client alone. */
+export function rowCause({ row, points, shownBy, failed }: RowCause): Cause {
+  return { row, points, ...rowWords(row, points, shownBy), failed: bySeed(failed), shownBy };
+}
+
+function rowWords(row: string, points: readonly VariedPoint[], shownBy: ClientRun): CauseWords {
+  const isLate = shownBy.result === "timed_out";
+  // The client reads the header, and does what it asks for.
+  if (isLate && row === longWait) return longWaitWords(shownBy);
+
+  // As in "each of a 200 and a 401 has an `ETag`".
+  const statuses = new Set<string>();
+  const variants = new Set<string>();
+  for (const { status, variant } of points) {
+    statuses.add(`a ${status}`);
+    const words = variantWords(row, variant);
+    if (words !== undefined) variants.add(words);
+  }
+  let responses = listed([...statuses].sort(), "and");
+  if (statuses.size > 1) responses = `each of ${responses}`;
+  const when = `when ${responses} ${listed([...variants], "or")}`;
+
+  const remedy = rowRemedy(row);
+  if (!isLate) return { sentence: `Breaks ${when}`, whatToDo: remedy };
+  return { sentence: `Does not end in time ${when}`, whatToDo: `${remedy} ${limitWait}` };
+}
+
+const limitWait = "Limit how long your client waits. If it may wait that long, set a longer --timeout.";
+
+/** The words of a client that waits as long as `Retry-After` asks, which is longer than its run may take. */
+function longWaitWords({ lastRequest, timeouts }: ClientRun): CauseWords {
+  const isDay = lastRequest?.outcome === "429.per_day";
+  const limit = isDay ? "a daily limit" : "a 429";
+  let asks = "asks";
+  if (lastRequest?.retryAfter !== undefined) asks = `asks: ${inThousands(lastRequest.retryAfter)} s`;
+  const sentence = `Waits longer than ${Math.round(timeouts.total / 1000)} s, as \`Retry-After\` of ${limit} ${asks}`;
+  if (!isDay) return { sentence, whatToDo: limitWait };
+  return {
+    sentence,
+    whatToDo:
+      "Limit how long your client waits, and tell its caller of the limit: a day is too long. Or test it with a key that is limited by the minute.",
+  };
+}
+
+/** As in "52,000". */
+function inThousands(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** The words of runs that fail with their seed, whatever varies. */
+export function seedCause(failures: readonly ClientRun[]): Cause {
+  const failed = bySeed(failures);
+  return {
+    shownBy: failed[0] as ClientRun, // there is one
+    sentence: `Fails with ${seedWords(failed)} even when nothing is varied`,
+    whatToDo:
+      "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
+    failed,
+  };
+}
+
+/** The words of runs whose cause no search has found. `searched`: those that were searched; only these are sure. */
+export function unknownCause(failures: readonly ClientRun[], searched: readonly ClientRun[]): Cause {
+  const failed = bySeed(searched);
+  const shownBy = failed[0] as ClientRun; // there is one
+  const { lastRequest, result, code } = shownBy;
+  const how = result === "timed_out" ? "does not end in time" : `fails with exit code ${code}`;
+  const sentence = `The command ${how} with ${seedWords(failed)}: no single row of varied responses brings it back`;
+
+  let whatToDo = "The command got no response.";
+  if (lastRequest) {
+    const { outcome, id } = lastRequest;
+    whatToDo = `Look at what the command prints, and at the last response (${outcome}, ${id}).`;
+  }
+  return { shownBy, sentence, whatToDo, failed: bySeed(failures) };
+}
+
+/** As in "seeds 2 and 5". */
+function seedWords(runs: readonly ClientRun[]): string {
+  const seeds = runs.map(({ seed }) => String(seed));
+  return `${seeds.length === 1 ? "seed" : "seeds"} ${listed(seeds, "and")}`;
+}
+
+function bySeed(runs: readonly ClientRun[]): ClientRun[] {
+  return runs.toSorted((one, other) => one.seed - other.seed);
+}

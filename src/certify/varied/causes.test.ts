@@ -1,0 +1,308 @@
+import { expect, test } from "vitest";
+import { lengtheningRows } from "../../api/variation/table.js";
+import type { Report } from "../../report/report-shape.js";
+import type { VariedPoint } from "../../sandbox/run-trace.js";
+import type { CertifyPlan } from "../checks/plan.js";
+import type { ClientRun } from "../client-runs/client-run.js";
+import { Runs } from "../client-runs/runs.js";
+import { findCauses } from "./causes.js";
+
+const point = (row: string, variant = "charset"): VariedPoint => ({ row, variant, status: 401 });
+/** Only what the search reads of a plan and of a run. */
+const plan = { timeout: 1000, allow: [] as const } as Partial<CertifyPlan> as CertifyPlan;
+const report = { requests: 1 } as Partial<Report> as Report;
+const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
+  ({
+    kind: "ended",
+    seed,
+    result: "failed",
+    code: 1,
+    points,
+    lastRequest: undefined,
+    report,
+  }) as Partial<ClientRun> as ClientRun;
+
+/** Searches for the causes of a client that breaks as `breaks` decides, by how often the same conditions were there. */
+async function causesOf(
+  failing: readonly ClientRun[],
+  breaks: (points: readonly VariedPoint[], seed: number, time: number) => boolean,
+  passing: readonly ClientRun[] = [],
+  shows: (varied: readonly VariedPoint[], isAlone: boolean) => readonly VariedPoint[] = (varied) => varied,
+  last?: ClientRun["lastRequest"],
+) {
+  const calls: string[] = [];
+  let callsAfterContradiction = 0;
+  const runs = new Runs(plan, {
+    async run({ seed, conditions: { rows } }) {
+      const { points = [] } = [...failing, ...passing].find((run) => run.seed === seed) ?? {};
+      const id = JSON.stringify([seed, rows ?? "all"]);
+      calls.push(id);
+      callsAfterContradiction += runs.contradiction === undefined ? 0 : 1;
+      const isWanted = ({ row, status }: VariedPoint) =>
+        rows?.some((one) => one.row === row && (one.status ?? status) === status) ?? true;
+      const varied = points.filter(isWanted);
+      const time = calls.filter((one) => one === id).length;
+      const isFirst = rows === undefined && time === 1 && failing.some((run) => run.seed === seed);
+      const isBroken = isFirst || breaks(varied, seed, time);
+      return {
+        ...failedRun(seed, ...shows(varied, rows !== undefined)),
+        lastRequest: last,
+        result: isBroken ? (failing[0]?.result ?? "failed") : "passed",
+        scenarios: [],
+      };
+    },
+    say() {},
+    separateRuns() {},
+  });
+  const varied = ({ seed }: ClientRun) =>
+    runs.first({ purpose: { kind: "varied", seed }, conditions: { profile: "varied" }, seed });
+  await Promise.all(passing.map(varied));
+  const first = await Promise.all(failing.map(varied));
+  const causes = await findCauses(runs, first as ClientRun[]);
+  const named = causes.map(({ row, points = [], failed }) => ({
+    row,
+    variants: points.map(({ variant }) => variant),
+    seeds: failed.map(({ seed }) => seed),
+  }));
+  const { contradiction } = runs;
+  const sentences = causes.map(({ sentence }) => sentence);
+  return { contradiction, causes, named, sentences, calls, count: calls.length, callsAfterContradiction };
+}
+
+const has =
+  (...rows: readonly string[]) =>
+  (points: readonly VariedPoint[]) =>
+    points.some(({ row }) => rows.includes(row));
+
+const many = [point("content_type"), point("etag", "weak"), point("vary", "twice"), point("server", "proxy")];
+const wide = Array.from({ length: 32 }, (_, at) => point(`row_${at}`));
+
+test("a cause is the row that brings the failure back alone, and other seeds that it explains are added", async () => {
+  const runs = [
+    failedRun(3, ...many),
+    failedRun(5, point("content_type", "quoted"), point("etag", "strong")),
+  ];
+  const { named } = await causesOf(runs, has("content_type"));
+  expect(named).toEqual([{ row: "content_type", variants: ["charset"], seeds: [3, 5] }]);
+});
+
+const repeats = 5;
+/** With nothing varied. */
+const bare = 1;
+
+test("32 rows are halved, and the last one is confirmed: twice alone, and once not without it", async () => {
+  const { named, count } = await causesOf([failedRun(3, ...wide)], has("row_21"));
+  expect([named, count]).toEqual([
+    [{ row: "row_21", variants: ["charset"], seeds: [3] }],
+    1 + repeats + bare + 5 + 2 + 1,
+  ]);
+});
+
+test("a row whose variant has passed with another seed is tried last", async () => {
+  const passing = [failedRun(9, ...wide.slice(0, 31))];
+  const { count } = await causesOf([failedRun(3, ...wide)], has("row_31"), passing);
+  expect(count).toBe(2 + repeats + bare + 2 + 1);
+});
+
+test.each([
+  ["429.per_day", "a daily limit", "Or test it with a key that is limited by the minute."],
+  ["429.per_minute", "a 429", "set a longer --timeout."],
+] as const)(
+  "a client that waits as long as Retry-After of %s asks is told so",
+  async (outcome, limit, fix) => {
+    const run = {
+      ...failedRun(2, { row: "retry_after", variant: "seconds", status: 429 }, point("etag")),
+      result: "timed_out",
+    } as const;
+    const last = { id: "req_1", outcome, retryAfter: 52_000 };
+    const { causes } = await causesOf([run], has("retry_after"), [], (varied) => varied, last);
+    expect(causes.map(({ sentence }) => sentence)).toEqual([
+      `Waits longer than 1 s, as \`Retry-After\` of ${limit} asks: 52,000 s`,
+    ]);
+    expect(causes[0]?.whatToDo).toContain(fix);
+  },
+);
+
+test("two rows that each break the client are two causes", async () => {
+  const { named } = await causesOf([failedRun(1, ...many)], has("etag", "server"));
+  expect(named.map(({ row }) => row).sort()).toEqual(["etag", "server"]);
+});
+
+test("one status that breaks the client alone is named", async () => {
+  const points = [200, 401, 429].map((status) => ({ ...point("etag"), status }));
+  const sentenceFor = async (...broken: readonly number[]) => {
+    const breaks = (all: readonly VariedPoint[]) => all.some(({ status }) => broken.includes(status));
+    return (await causesOf([failedRun(1, ...points)], breaks)).sentences[0];
+  };
+  expect(await sentenceFor(429)).toMatch(/^Breaks when a 429 /);
+  expect(await sentenceFor(200, 429)).toMatch(/^Breaks when a 200 /);
+});
+
+test("rows that break the client only together are no cause: all of their seeds are one problem, and two are searched", async () => {
+  const breaks = (points: readonly VariedPoint[]) => has("etag")(points) && has("server")(points);
+  const runs = [4, 5, 6].map((seed) => failedRun(seed, ...many));
+  const { named, sentences } = await causesOf(runs, breaks);
+  expect(named).toEqual([{ row: undefined, variants: [], seeds: [4, 5, 6] }]);
+  expect(sentences[0]).toContain("seeds 4 and 5");
+});
+
+test("a sentence names no variant that did not fail alone, also if two rows break one seed", async () => {
+  const runs = [
+    failedRun(1, point("etag", "weak"), point("server", "proxy")),
+    failedRun(2, point("etag", "strong"), point("server", "proxy"), point("via", "two")),
+  ];
+  const isWeak = ({ row, variant }: VariedPoint) => row === "etag" && variant === "weak";
+  const { named, causes } = await causesOf(runs, (points) => points.some(isWeak) || has("server")(points));
+  expect(named).toEqual([
+    { row: "etag", variants: ["weak"], seeds: [1] },
+    { row: "server", variants: ["proxy"], seeds: [1, 2] },
+  ]);
+  expect(causes.map(({ shownBy }) => shownBy.points.map(({ row }) => row))).toEqual([["etag"], ["server"]]);
+});
+
+test("the status that breaks a client is named, although its run stopped before it", async () => {
+  const points = [200, 401, 403].map((status) => ({ ...point("etag"), status }));
+  const whole = failedRun(1, ...points);
+  const isBroken = (varied: readonly VariedPoint[]) => varied.some(({ status }) => status === 403);
+  const { sentences } = await causesOf([whole], isBroken, [], (varied, isAlone) =>
+    isAlone ? varied : varied.slice(0, 2),
+  );
+  expect(sentences[0]).toMatch(/^Breaks when a 403 /);
+});
+
+test("a row that breaks the client only on several statuses together is named with all of them", async () => {
+  const points = [200, 401].map((status) => ({ ...point("etag", "weak"), status }));
+  const { sentences } = await causesOf([failedRun(1, ...points)], (varied) => varied.length === 2);
+  expect(sentences[0]).toMatch(/^Breaks when each of a 200 and a 401 /);
+});
+
+test("a seed that fails by chance has no cause: it is searched twice, and made again", async () => {
+  const isUnlucky = (points: readonly VariedPoint[], _: number, time: number) =>
+    points.length === many.length && time < 3;
+  const { contradiction } = await causesOf([failedRun(4, ...many)], isUnlucky);
+  expect(contradiction).toMatchObject({ failed: { result: "failed" }, passed: { result: "passed" } });
+});
+
+test("a run that fails without any variation depends on its seed", async () => {
+  const { named, sentences } = await causesOf([failedRun(6, ...many)], () => true);
+  expect(named).toEqual([{ row: undefined, variants: [], seeds: [6] }]);
+  expect(sentences[0]).toMatch(/^Fails with seed 6 even/);
+});
+
+test("a failure that needs no row is found first: in two seeds twice, in the others once", async () => {
+  const runs = [2, 3, 4, 5].map((seed) => failedRun(seed, ...wide));
+  const { named, sentences, count } = await causesOf(runs, (_points, seed) => seed !== 1);
+  expect(named).toEqual([{ row: undefined, variants: [], seeds: [2, 3, 4, 5] }]);
+  expect(sentences[0]).toMatch(/^Fails with seeds 2, 3, 4 and 5 even/);
+  const plain = 1;
+  expect(count).toBe(4 + repeats + 2 * 2 + 2 * 1 + plain);
+});
+
+test("a row of another seed is found beside a failure that needs none", async () => {
+  const runs = [failedRun(2, ...many), failedRun(1, ...many)];
+  const { named } = await causesOf(runs, (points, seed) => seed === 2 || has("etag")(points));
+  expect(named).toEqual([
+    { row: "etag", variants: ["weak"], seeds: [1] },
+    { row: undefined, variants: [], seeds: [2] },
+  ]);
+});
+
+test.each([
+  ["a whole seed", () => false],
+  ["a row alone", (points: readonly VariedPoint[], _: number, time: number) => points.length > 1 || time < 2],
+])("%s that passes and fails contradicts itself, and the search ends", async (_, breaks) => {
+  const { contradiction, count } = await causesOf([failedRun(1, point("etag"), point("server"))], breaks);
+  expect(contradiction).toMatchObject({ failed: { result: "failed" }, passed: { result: "passed" } });
+  expect(count).toBeLessThan(13);
+});
+
+const twice = [200, 401].map((status) => ({ ...point("etag", "weak"), status }));
+
+test.each<[string, readonly VariedPoint[], (points: readonly VariedPoint[], time: number) => boolean]>([
+  ["without any variation, once", many, (points, time) => points.length === 0 && time === 1],
+  [
+    "with a row alone, once",
+    [point("etag"), point("server")],
+    (points, time) => has("etag")(points) && time === 1,
+  ],
+  [
+    "with a row on one status, once",
+    twice,
+    (points, time) => points.length === 1 && points[0]?.status === 401 && time === 1,
+  ],
+  [
+    "with a row on all statuses, twice",
+    [...twice, point("server")],
+    (points, time) => points.length === 2 && has("etag")(points) && time <= 2,
+  ],
+  [
+    "with a row alone, but in the second search only",
+    many,
+    (points, time) => points.length === 1 && has("server")(points) && time > 1,
+  ],
+])(
+  "a run that fails %s, shows nothing: two runs under one condition end differently",
+  async (_, points, fails) => {
+    const { named, contradiction, callsAfterContradiction } = await causesOf(
+      [failedRun(1, ...points)],
+      (varied, _seed, time) => varied.length === points.length || fails(varied, time),
+    );
+    expect(contradiction).toMatchObject({ failed: { result: "failed" }, passed: { result: "passed" } });
+    expect(named.flatMap(({ row }) => row ?? [])).toEqual([]);
+    expect(callsAfterContradiction).toBe(0);
+  },
+);
+
+test("a run that fails without its cause is made again before the search goes on", async () => {
+  const breaks = (points: readonly VariedPoint[], _: number, time: number) =>
+    has("etag")(points) || (points.length === many.length - 1 && time === 1);
+  const { count } = await causesOf([failedRun(1, ...many)], breaks);
+  expect(count).toBe(1 + repeats + bare + 2 + 2 + 2);
+});
+
+test("after two searches in vain, the seed is made three times more, unless it does not end", async () => {
+  const breaks = (points: readonly VariedPoint[]) => has("etag")(points) && has("server")(points);
+  const lastOf = async (result: ClientRun["result"]) =>
+    (await causesOf([{ ...failedRun(4, ...many), result }], breaks)).calls
+      .slice(-4)
+      .map((id) => id.includes("all"));
+  expect(await lastOf("failed")).toEqual([false, true, true, true]);
+  expect(await lastOf("timed_out")).toEqual([false, false, false, false]);
+});
+
+test("a row whose variant has passed with another seed is found if no other one breaks the client", async () => {
+  const breaks = (points: readonly VariedPoint[], seed: number) => seed === 3 && has("etag")(points);
+  const { named, count } = await causesOf([failedRun(3, ...many)], breaks, [
+    failedRun(9, point("etag", "weak")),
+  ]);
+  // The other three together, once, and then two halves.
+  expect([named.map(({ row }) => row), count]).toEqual([["etag"], 2 + repeats + bare + 1 + 2 + 2]);
+});
+
+test("a long body comes first in one run, too", async () => {
+  const [lengthening] = lengtheningRows.map(({ id }) => id);
+  const run = failedRun(1, point(lengthening as string), point("body_length", "longer"));
+  const { named } = await causesOf([run], has(lengthening as string, "body_length"));
+  expect(named.map(({ row }) => row)).toEqual(["body_length"]);
+});
+
+test("a long body is the only cause, although rows that lengthen one broke the client first", async () => {
+  const [lengthening] = lengtheningRows.map(({ id }) => id);
+  const runs = [failedRun(1, point(lengthening as string)), failedRun(2, point("body_length", "longer"))];
+  const { named } = await causesOf(runs, has(lengthening as string, "body_length"));
+  expect(named).toEqual([{ row: "body_length", variants: ["longer"], seeds: [1, 2] }]);
+});
+
+test("runs that end by time share a search, which waits once more", async () => {
+  const retryAfter = { row: "retry_after", variant: "seconds", status: 429 };
+  const late = [2, 5, 8].map((seed) => ({
+    ...failedRun(seed, retryAfter, ...wide),
+    result: "timed_out" as const,
+  }));
+  const { named, calls, count } = await causesOf(late, has("retry_after"));
+  expect(named).toEqual([{ row: "retry_after", variants: ["seconds"], seeds: [2, 5, 8] }]);
+  const waits = calls.filter((id) => id.includes('"all"') || id.includes('"retry_after"'));
+  expect(waits).toHaveLength(3 + 1);
+  // Nothing varies once; each of the three passes without the row.
+  expect(count).toBe(3 + 1 + 1 + 3);
+});

@@ -1,0 +1,144 @@
+import type { ClientRun } from "../client-runs/client-run.js";
+import { repeatFailures } from "../client-runs/failure-evidence.js";
+import { plainRun, type Runs } from "../client-runs/runs.js";
+import {
+  isCoveredBy,
+  longBody,
+  passesWithout,
+  type RowCause,
+  searchRows,
+  variedRows,
+} from "./cause-search.js";
+import { type Cause, rowCause, seedCause, unknownCause } from "./cause-words.js";
+import { VariedTrials } from "./varied-trials.js";
+
+// The numbers below save runs: a search takes many. The first runs whose search is in vain, and the first seeds that fail without any row,
+// take the most runs, since each may be chance; later ones are explained like these.
+
+/** How many runs are searched in vain before the others are not searched at all. */
+const maxSearchedInVain = 2;
+
+/** From how many seeds on that fail without any row one such failure is enough: before, it must come twice. */
+const sureSeeds = 2;
+
+/** How often a run is made again whose two searches were in vain: one that failed by chance passes then. */
+const moreRunsAfterSearch = 3;
+
+/** What explains the runs that were looked at so far. */
+interface ExplainedRuns {
+  /** The rows that each break the client alone. */
+  readonly rows: readonly RowCause[];
+  /** The runs that their seed breaks, without any row. */
+  readonly bySeed: readonly ClientRun[];
+  /** The runs of which nothing can be told. */
+  readonly unknown: readonly ClientRun[];
+}
+
+/** What breaks one run: rows, of which `newCauses` were not known before; its seed without any row; or nothing that can be told. */
+type Explanation =
+  | { readonly kind: "rows"; readonly newCauses: readonly RowCause[] }
+  | { readonly kind: "seed" | "unknown" };
+
+/** Finds out why varied runs fail: explains each of these failures, one after another. */
+export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Promise<Cause[]> {
+  // A suite that fails at random passes one of the repetitions.
+  const repeated = await repeatFailures(runs, failures);
+  if (repeated.kind !== "failed_again") return [];
+
+  let explained: ExplainedRuns = { rows: [], bySeed: [], unknown: [] };
+  for (const run of longBodiesFirst(failures)) {
+    const explanation = await explain(runs, run, failures, explained);
+    // A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one.
+    if (explanation.kind === "seed" && explained.bySeed.length === 0) await runs.another(plainRun);
+    if (runs.isStopped || runs.contradiction !== undefined) return explained.rows.map(rowCause);
+    explained = withExplanation(explained, run, explanation);
+  }
+  return causesOf(explained);
+}
+
+function withExplanation(explained: ExplainedRuns, run: ClientRun, explanation: Explanation): ExplainedRuns {
+  switch (explanation.kind) {
+    case "rows":
+      return { ...explained, rows: addRun([...explained.rows, ...explanation.newCauses], run) };
+    case "seed":
+      return { ...explained, bySeed: [...explained.bySeed, run] };
+    case "unknown":
+      return { ...explained, unknown: [...explained.unknown, run] };
+  }
+}
+
+function causesOf({ rows, bySeed, unknown }: ExplainedRuns): Cause[] {
+  const causes = rows.map(rowCause);
+  if (bySeed.length > 0) causes.push(seedCause(bySeed));
+  if (unknown.length > 0) causes.push(unknownCause(unknown, unknown.slice(0, maxSearchedInVain)));
+  return causes;
+}
+
+/** The runs with a long body come first: it explains the rows that lengthen one, which others would be searched for. */
+function longBodiesFirst(runs: readonly ClientRun[]): ClientRun[] {
+  const isLong = (run: ClientRun) => variedRows(run).includes(longBody);
+  return [...runs.filter(isLong), ...runs.filter((run) => !isLong(run))];
+}
+
+/** Finds out what breaks one run. What takes few runs comes first: the known causes, the seed alone, and then a search. */
+async function explain(
+  runs: Runs,
+  run: ClientRun,
+  failures: readonly ClientRun[],
+  explained: ExplainedRuns,
+): Promise<Explanation> {
+  const trials = new VariedTrials(runs, run);
+  if (await passesWithout(trials, explained.rows)) return { kind: "rows", newCauses: [] };
+
+  // Nothing varies. If that fails, each row would seem to break the run alone.
+  const times = explained.bySeed.length < sureSeeds ? 2 : 1;
+  const withoutRows = await trials.varyOnly([], times);
+  if (withoutRows.kind === "breaks") return { kind: "seed" };
+  if (explained.unknown.length === maxSearchedInVain) return { kind: "unknown" };
+
+  // A flaw that breaks a command may not be the one that makes it wait.
+  const alike = failures.filter(({ result }) => result === run.result);
+  const first = await searchRows({ runs, trials, failures: alike }, explained.rows);
+  if (first.kind === "found") return { kind: "rows", newCauses: first.causes };
+
+  // A run that does not end takes long, and does so by no chance.
+  if (run.result === "timed_out") return { kind: "unknown" };
+
+  // One trial that passed by chance leads a search astray. The second search has trials of its own.
+  const freshTrials = new VariedTrials(runs, run);
+  const second = await searchRows({ runs, trials: freshTrials, failures: alike }, explained.rows);
+  if (second.kind === "found") return { kind: "rows", newCauses: second.causes };
+
+  // The run itself may have failed by chance, twice: more runs under its conditions would contradict it.
+  if (runs.contradiction === undefined) {
+    for (let more = 0; more < moreRunsAfterSearch; more++) await runs.another(run);
+  }
+  return { kind: "unknown" };
+}
+
+/** Adds a run to the causes that it shows, too. */
+function addRun(causes: readonly RowCause[], run: ClientRun): RowCause[] {
+  const causesOfRun = causesShownBy(causes, run);
+  const changed: RowCause[] = [];
+  for (const cause of causes) {
+    const isNew = causesOfRun.includes(cause) && !cause.failed.includes(run);
+    changed.push(isNew ? { ...cause, failed: [...cause.failed, run] } : cause);
+  }
+  return changed;
+}
+
+/** The causes of which the run has a variant, or if there is none, those of which it has the row. */
+function causesShownBy(causes: readonly RowCause[], run: ClientRun): RowCause[] {
+  const withVariant = causes.filter((cause) => hasVariantOf(run, cause));
+  if (withVariant.length > 0) return withVariant;
+
+  const rows = variedRows(run);
+  return causes.filter((cause) => rows.some((row) => isCoveredBy(cause, row)));
+}
+
+function hasVariantOf(run: ClientRun, cause: RowCause): boolean {
+  for (const { row, variant } of cause.points) {
+    if (run.points.some((point) => point.row === row && point.variant === variant)) return true;
+  }
+  return false;
+}

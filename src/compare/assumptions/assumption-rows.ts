@@ -1,0 +1,153 @@
+import type { Assumptions } from "../../rules/assumptions.js";
+import type { CauseDetails } from "../../rules/authorize.js";
+import type { ForbiddenCode, PromisedOutcomeId } from "../../rules/outcomes.js";
+import { redactEncoded } from "../../rules/redact.js";
+import { day, minute } from "../../rules/time.js";
+import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
+import { findMismatches } from "../../schema/check.js";
+import { isMapping } from "../../schema/shape.js";
+import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";
+import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
+import { memberIn } from "../response/members.js";
+import type { RedactedResponse } from "../response/redacted-response.js";
+import type { LimitHeaders } from "./limit-headers.js";
+
+export type LearnedValue = string | boolean;
+
+/**
+ * What a response shows of an assumption, in words:
+ * - `value`: a value that the assumption can have
+ * - `another_form`: what the service does, which the assumption does not have
+ */
+export type ShownAssumption =
+  | { readonly kind: "value"; readonly value: LearnedValue; readonly words: string }
+  | { readonly kind: "another_form"; readonly words: string };
+
+/** A response, and what other responses tell of it. */
+interface ReadContext {
+  readonly response: RedactedResponse;
+  readonly outcome: PromisedOutcomeId;
+  /** The challenge of the response without the words that vary. */
+  readonly challenge: string;
+  readonly limitHeaders: LimitHeaders;
+}
+
+/** How responses show an assumption. */
+export interface AssumptionRow {
+  /** The responses that can show it. */
+  readonly statuses: readonly number[];
+  /** Returns `undefined` if the response does not show it. */
+  readonly read: (context: ReadContext) => ShownAssumption | undefined;
+  /** The statuses without which the value is not seen. Default: any one shows it. */
+  readonly required?: (value: LearnedValue) => readonly number[];
+  /** What would show it, for a reader who has not seen it. */
+  readonly needs: string;
+}
+
+const a429 = "a 429 (--probe-limits)";
+
+/** The assumptions that show in single responses. */
+export const assumptionRows: Readonly<Partial<Record<keyof Assumptions, AssumptionRow>>> = {
+  // Often a gateway sends the 429, and the service behind it everything else.
+  request_id_on_errors: {
+    statuses: [401, 403, 429],
+    read: readRequestId,
+    required: () => [401, 429],
+    needs: a429,
+  },
+  www_authenticate: { statuses: [401], read: readChallenge, needs: "a 401" },
+  error_details: { statuses: [403, 429], read: readDetails, required: () => [429], needs: a429 },
+  rate_limit_code: { statuses: [429], read: readCode, needs: a429 },
+  retry_after: { statuses: [429], read: readRetryAfter, needs: a429 },
+  rate_limit_headers: {
+    statuses: [200, 429],
+    read: readLimitForm,
+    // Many services send them only with a 429.
+    required: (value) => (value === "none" ? [429] : []),
+    needs: a429,
+  },
+};
+
+/** `realm="api"`, or `max_age=60`. */
+const challengeParameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
+/** `ApiKey`, or `ApiKey realm="api", error="invalid"`: one challenge, and not `Basic`, at which a browser asks for a password. */
+const ownChallenge = new RegExp(`^ApiKey(?: +${challengeParameter}(?: *, *${challengeParameter})*)?$`, "i");
+
+/** The members of `error.details` that the sandbox sends with a 403, by its code. */
+const detailMembers: { readonly [Code in ForbiddenCode]: readonly (keyof CauseDetails[Code])[] } = {
+  access_denied: ["organization_status"],
+  live_access_not_approved: ["live_access"],
+  insufficient_scope: ["required_scope"],
+};
+/** The same members, looked up by whatever code a service sends. */
+const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map(Object.entries(detailMembers));
+/** The members of `error.details` that the sandbox sends with a 429. */
+const limitMembers = ["limit", "retry_after_seconds"];
+
+function valueShown(value: LearnedValue): ShownAssumption {
+  return { kind: "value", value, words: shownText(String(value)) };
+}
+
+function anotherForm(words: string): ShownAssumption {
+  return { kind: "another_form", words };
+}
+
+function readRequestId({ response }: ReadContext): ShownAssumption {
+  return valueShown(Boolean(headerOf(response, "x-request-id")));
+}
+
+function readChallenge({ response, challenge }: ReadContext): ShownAssumption {
+  const value = headerOf(response, "www-authenticate");
+  if (value === undefined) return valueShown(false);
+  if (ownChallenge.test(value)) return valueShown(true);
+  return anotherForm(quoted(challenge));
+}
+
+function readDetails({ response }: ReadContext): ShownAssumption | undefined {
+  const error = memberIn(response, ["error"]);
+  if (!isMapping(error)) return undefined;
+  if (!Object.hasOwn(error, "details")) return valueShown(false);
+  const { code, details } = error;
+  if (!isMapping(details)) return anotherForm(describeValue(details));
+
+  const members = response.status === 429 ? limitMembers : membersByCode.get(code);
+  if (members?.every((name) => Object.hasOwn(details, name))) return valueShown(true);
+  const names = Object.keys(details).join(", ");
+  return anotherForm(`details with ${names === "" ? "no members" : shownText(names)}`);
+}
+
+function readCode({ response }: ReadContext): ShownAssumption {
+  const code = memberIn(response, ["error", "code"]);
+  if (typeof code !== "string") return anotherForm("no error.code");
+  const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code }, redactEncoded);
+  if (mismatches.length > 0) return anotherForm(quoted(code));
+  return valueShown(code);
+}
+
+function readRetryAfter({ response, outcome }: ReadContext): ShownAssumption {
+  const value = headerOf(response, "retry-after");
+  if (value === undefined) return valueShown("none");
+  const form = retryAfterForm(value);
+  if (form === "old_date") return anotherForm("a date in a form that is not sent any more");
+  if (form === "invalid") return anotherForm(describeInvalidWait(value));
+
+  // A wait above the window of its limit is a time, or in other units.
+  const window = (outcome === "429.per_minute" ? minute : day) / 1000;
+  if (form === "seconds") {
+    return Number(value) > window ? anotherForm(`a number, more than ${window} s`) : valueShown(form);
+  }
+  // A date is whole seconds, and so is the time of the response: the wait can seem 2 s longer than it is.
+  const wait = (Date.parse(value) - readDate(response)) / 1000;
+  return wait > window + 2 ? anotherForm(`a date, more than ${window} s`) : valueShown(form);
+}
+
+function readLimitForm({ limitHeaders }: ReadContext): ShownAssumption {
+  switch (limitHeaders.kind) {
+    case "none":
+      return valueShown("none");
+    case "counted":
+      return valueShown(limitHeaders.form);
+    case "another_form":
+      return anotherForm(limitHeaders.words);
+  }
+}

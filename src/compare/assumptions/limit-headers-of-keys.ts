@@ -1,0 +1,147 @@
+import { day, minute } from "../../rules/time.js";
+import { numberText, perDayPath, perMinutePath } from "../response/members.js";
+import type { CompletedAttempt } from "../sending/attempt.js";
+import { type KeyLimit, type LimitCount, type LimitHeaders, readHeadersOfResponse } from "./limit-headers.js";
+
+// In one response, a reset in milliseconds looks like one in seconds, and the number of requests that were sent looks like
+// the number that remains. So the responses to a key are compared in their order, by the comparison's own clock.
+
+/** The limit headers of a response to a key. */
+interface HeadersOfAttempt {
+  readonly attempt: CompletedAttempt;
+  readonly headers: LimitHeaders;
+}
+
+/** The count of a limit in one of the responses to a key. */
+interface TimedCount extends LimitCount {
+  /** On the comparison's own clock, in seconds. The server read its clock in between. */
+  readonly sentAt: number;
+  readonly receivedAt: number;
+}
+
+/** What is wrong with numbers that look right in each response. */
+type Flaw = "none" | "reset_in_other_units" | "remaining_counts_up";
+
+const wordsOfFlaws: Readonly<Record<Exclude<Flaw, "none">, string>> = {
+  reset_in_other_units: "limit headers whose reset is not in seconds",
+  remaining_counts_up: "limit headers whose remaining requests count up",
+};
+
+/** A reset is whole seconds, and so can be one more or less at each of two responses. */
+const roundingSeconds = 2;
+
+/** Reads the limit headers of all responses, with what the responses to each key show together. */
+export function readLimitHeaders(
+  attempts: readonly CompletedAttempt[],
+): ReadonlyMap<CompletedAttempt, LimitHeaders> {
+  const headersByAttempt = new Map<CompletedAttempt, LimitHeaders>();
+  for (const apiKey of new Set(attempts.map((attempt) => attempt.apiKey))) {
+    const ofKey = attempts.filter((attempt) => attempt.apiKey === apiKey);
+    for (const { attempt, headers } of readHeadersOfKey(ofKey)) headersByAttempt.set(attempt, headers);
+  }
+  return headersByAttempt;
+}
+
+function readHeadersOfKey(attempts: readonly CompletedAttempt[]): HeadersOfAttempt[] {
+  const limits = collectLimits(attempts);
+  const inEachResponse = attempts.map((attempt): HeadersOfAttempt => {
+    return { attempt, headers: readHeadersOfResponse(attempt.response, limits) };
+  });
+  const flaw = findFlaw(collectSeries(inEachResponse));
+  if (flaw === "none") return inEachResponse;
+
+  // The numbers of all responses to the key are of another kind.
+  const flawed: LimitHeaders = { kind: "another_form", words: wordsOfFlaws[flaw] };
+  return inEachResponse.map(({ attempt, headers }) => {
+    return { attempt, headers: headers.kind === "counted" ? flawed : headers };
+  });
+}
+
+/** Returns the limits in the 200s of a key. */
+function collectLimits(attempts: readonly CompletedAttempt[]): KeyLimit[] {
+  const limits: KeyLimit[] = [];
+  for (const { response } of attempts) {
+    if (response.status !== 200) continue;
+    limits.push({ quota: numberText(response, perMinutePath), window: minute / 1000 });
+    limits.push({ quota: numberText(response, perDayPath), window: day / 1000 });
+  }
+  return limits;
+}
+
+/** Returns a series for each limit of a key: its counts in the order of the responses. */
+function collectSeries(headersInOrder: readonly HeadersOfAttempt[]): TimedCount[][] {
+  const seriesByLimit = new Map<string, TimedCount[]>();
+  for (const { attempt, headers } of headersInOrder) {
+    if (headers.kind !== "counted") continue;
+    const sentAt = attempt.sentAt / 1000;
+    const receivedAt = attempt.receivedAt / 1000;
+    for (const count of headers.counts) {
+      const series = seriesByLimit.get(count.limit) ?? [];
+      series.push({ ...count, sentAt, receivedAt });
+      seriesByLimit.set(count.limit, series);
+    }
+  }
+  return [...seriesByLimit.values()];
+}
+
+function findFlaw(seriesOfLimits: readonly (readonly TimedCount[])[]): Flaw {
+  for (const series of seriesOfLimits) {
+    if (isResetInOtherUnits(series)) return "reset_in_other_units";
+    if (isCountingUp(series)) return "remaining_counts_up";
+  }
+  return "none";
+}
+
+/**
+ * Whether the reset changes in another way than by a second each second, although its window is not over. A clock can also
+ * stand still.
+ *
+ * Seconds: a reset of 30, and 4 s later a reset of 26. Other units: 30000, and 4 s later 26000.
+ */
+function isResetInOtherUnits([first, ...later]: readonly TimedCount[]): boolean {
+  if (first === undefined) return false;
+  let firstOfWindow = first;
+  for (const count of later) {
+    if (count.reset === firstOfWindow.reset) continue;
+    const expected = expectReset(count, firstOfWindow);
+    if (count.reset >= expected.least && count.reset <= expected.most) continue;
+
+    const canWindowBeOver = expected.least <= 0;
+    if (!canWindowBeOver) return true;
+    firstOfWindow = count;
+  }
+  return false;
+}
+
+/**
+ * The reset that a later response of a window has, in seconds: the first reset, less the time since then.
+ *
+ * The server read its clock somewhere between the request and the response. So of two requests that took 1 s each, from 0 s
+ * to 1 s and from 5 s to 6 s, the time between is 4 s to 6 s. After a reset of 30, it is 24 to 26, and 22 to 28 with rounding.
+ */
+function expectReset(
+  later: TimedCount,
+  first: TimedCount,
+): { readonly least: number; readonly most: number } {
+  const shortestTime = later.sentAt - first.receivedAt;
+  const longestTime = later.receivedAt - first.sentAt;
+  return {
+    least: first.reset - longestTime - roundingSeconds,
+    most: first.reset - shortestTime + roundingSeconds,
+  };
+}
+
+/** Whether the "remaining" requests rise in a window, and never fall: then they are the requests that were sent. */
+function isCountingUp(series: readonly LimitCount[]): boolean {
+  let hasRisen = false;
+  for (const [index, count] of series.entries()) {
+    const before = series[index - 1];
+    if (before === undefined) continue;
+    if (count.remaining < before.remaining) return false;
+
+    // In a new window, whose reset is later, all requests remain again: such a rise shows nothing.
+    const isNewWindow = count.reset > before.reset;
+    if (count.remaining > before.remaining && !isNewWindow) hasRisen = true;
+  }
+  return hasRisen;
+}

@@ -1,0 +1,138 @@
+import { findPrefix, keyVariable } from "../../rules/api-key.js";
+import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { ContractRule } from "./contract-rules.js";
+
+/** The key with which a comparison reaches an outcome. */
+interface NeededKey {
+  /** The rule that the outcome tests. */
+  readonly rule: ContractRule;
+  /** The variables that may contain the key; the first one with a suitable key wins. None: the comparison has its own. */
+  readonly variables: readonly string[];
+  /** Default: any kind. */
+  readonly kind?: "test" | "live" | "legacy";
+}
+
+/** The variables of a working key of any kind. */
+const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
+
+/**
+ * The outcomes in the order of the report. The outcomes without a variable are tried first, then the others in this order,
+ * and limits last. If `--max-requests` is too low for all, the outcomes of old forms and of rotations are left out.
+ */
+const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
+  "401.missing": { rule: "R9", variables: [] },
+  "401.malformed": { rule: "R10", variables: [] },
+  "401.unknown": { rule: "R11", variables: [] },
+  "200.test": { rule: "R1", variables: anyWorking, kind: "test" },
+  "200.live": { rule: "R1", variables: ["SVC_KEY_LIVE", ...anyWorking], kind: "live" },
+  "401.revoked": { rule: "R12", variables: ["SVC_KEY_REVOKED"] },
+  "403.insufficient_scope": { rule: "R21", variables: ["SVC_KEY_WRONG_SCOPE"] },
+  "403.access_denied": { rule: "R18", variables: ["SVC_KEY_ORGANIZATION_INACTIVE"] },
+  "403.live_not_approved": { rule: "R19", variables: ["SVC_KEY_LIVE_NOT_APPROVED"], kind: "live" },
+  "401.expired": { rule: "R13", variables: ["SVC_KEY_EXPIRED"] },
+  "403.live_suspended": { rule: "R20", variables: ["SVC_KEY_LIVE_SUSPENDED"], kind: "live" },
+  "200.legacy": {
+    rule: "R16",
+    variables: ["SVC_KEY_LEGACY", "SVC_KEY_LEGACY_LIVE", ...anyWorking],
+    kind: "legacy",
+  },
+  "401.rotated": { rule: "R38", variables: ["SVC_KEY_ROTATED"] },
+  "200.retiring": { rule: "R38", variables: ["SVC_KEY_RETIRING"] },
+  "200.replacement": { rule: "R37", variables: ["SVC_KEY_REPLACEMENT"] },
+  "429.per_day": { rule: "R23", variables: ["SVC_KEY_RATE_LIMITED"] },
+  "429.per_minute": { rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
+};
+
+/** A promised outcome with its key. */
+export type ContractOutcome = NeededKey & { readonly outcome: PromisedOutcomeId };
+
+const outcomesInOrder = Object.keys(neededKeys) as PromisedOutcomeId[];
+
+export const contractOutcomes: readonly ContractOutcome[] = outcomesInOrder.map((outcome) => {
+  return { outcome, ...neededKeys[outcome] };
+});
+
+/** Variables of `keys --format env` that a comparison does not read: it makes its own unknown and malformed keys. */
+const variablesOfOwnKeys: readonly string[] = [keyVariable("unknown"), keyVariable("malformed")];
+
+export function isLimit(outcome: PromisedOutcomeId): boolean {
+  return outcomeRow(outcome).status === 429;
+}
+
+export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
+  return neededKeys[outcome].rule;
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The key of an outcome, or why there is none; `why` contains no part of a key. */
+type KeyOfOutcome =
+  | { readonly kind: "key"; readonly variable: string; readonly apiKey: string }
+  | { readonly kind: "no_key"; readonly why: string };
+
+/** Finds the key of an outcome in its variables. */
+export function findKey({ variables, kind }: ContractOutcome, env: Variables): KeyOfOutcome {
+  let misfit: string | undefined;
+  for (const variable of variables) {
+    const apiKey = env[variable]?.trim() ?? "";
+    if (apiKey === "") continue;
+    if (!isKey(apiKey)) {
+      misfit ??= `${variable} is not a key: it does not start with one of the four prefixes, or has characters that a header cannot contain`;
+      continue;
+    }
+
+    if (isKeyOfKind(apiKey, kind)) return { kind: "key", variable, apiKey };
+    // A working key of another kind belongs to another outcome.
+    if (!anyWorking.includes(variable)) misfit ??= `${variable} is not a ${kind} key`;
+  }
+
+  if (misfit !== undefined) return { kind: "no_key", why: misfit };
+  const needed = kind === undefined ? "" : `a ${kind} key in `;
+  return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
+}
+
+function isKeyOfKind(apiKey: string, kind: NeededKey["kind"]): boolean {
+  if (kind === undefined) return true;
+  const prefix = findPrefix(apiKey);
+  if (kind === "legacy") return prefix?.legacy === true;
+  return prefix?.environment === kind;
+}
+
+/** Whether a text can be a key: a prefix, and more characters that a header can contain. */
+function isKey(text: string): boolean {
+  const prefix = findPrefix(text)?.prefix;
+  if (prefix === undefined || text === prefix) return false;
+  // Not with a regular expression: V8 keeps its last input (R46).
+  return [...text].every((character) => character > " " && character <= "~");
+}
+
+/** Returns every key with its variable, used or not. What is in other variables is never sent, and no secret. */
+export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
+  return keyVariables(env).filter(([, value]) => isKey(value));
+}
+
+/** Returns the variables with the name of a key that have a value, also one that is no key. */
+function keyVariables(env: Variables): [variable: string, value: string][] {
+  const variables: [string, string][] = [];
+  for (const [name, text] of Object.entries(env)) {
+    if (name !== "SVC_API_KEY" && !name.startsWith("SVC_KEY_")) continue;
+    if (variablesOfOwnKeys.includes(name)) continue;
+    const value = text?.trim() ?? "";
+    if (value !== "") variables.push([name, value]);
+  }
+  return variables;
+}
+
+/** Returns the key whose form the unknown keys get: if possible, one that works. */
+export function typicalKey(env: Variables): string | undefined {
+  const keys = new Map(keysInVariables(env));
+  const [first] = keys.values();
+  return keys.get("SVC_API_KEY") ?? keys.get("SVC_KEY_ACTIVE") ?? keys.get("SVC_KEY_LIVE") ?? first;
+}
+
+/** Returns the variables that look like those of keys but belong to no outcome. */
+export function unusedVariables(env: Variables): string[] {
+  const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));
+  const names = keyVariables(env).map(([name]) => name);
+  return names.filter((name) => !used.has(name)).sort();
+}

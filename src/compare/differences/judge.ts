@@ -1,0 +1,187 @@
+import { me } from "../../api/endpoints/me.js";
+import { errorShape } from "../../api/openapi.js";
+import { findPrefix } from "../../rules/api-key.js";
+import { outcomeRow, outcomes } from "../../rules/outcomes.js";
+import { redactEncoded } from "../../rules/redact.js";
+import { escapeControls } from "../../rules/terminal-text.js";
+import { findMismatches } from "../../schema/check.js";
+import type { Shape } from "../../schema/shape.js";
+import type { ContractRule } from "../contract/contract-rules.js";
+import { ruleOf } from "../contract/keys-of-outcomes.js";
+import { describeInvalidWait, describeKind, describeValue, quoted } from "../response/describe.js";
+import { describeBody, describeUnexpected } from "../response/describe-response.js";
+import { headerOf, retryAfterForm } from "../response/headers.js";
+import { memberIn, numberText, perDayPath, todayPath, wholeNumberIn } from "../response/members.js";
+import type { RedactedResponse } from "../response/redacted-response.js";
+import type { Attempt } from "../sending/attempt.js";
+import { type ContractDifference, type ResponseDifference, withRequest } from "./contract-difference.js";
+
+/** The rule for each member of a success by the start of its field path; R1 covers the others. */
+const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] = [
+  ["data.organization", "R2"],
+  ["data.environment", "R3"],
+  ["data.scopes", "R4"],
+  ["data.limits", "R5"],
+  ["data.usage", "R6"],
+];
+
+/** What `findMismatches` expects in place of a member that the shape does not have. */
+const noSuchMember = "no such member";
+
+/** A service can draw these anew for each response, or count them up. Two comparisons of it must be equal. */
+const drawnAnew = new Set(["data.organization.id", "data.usage.today"]);
+
+/** Judges one request, whether it is the first or the tenth one for its outcome. */
+export function judgeAttempt(attempt: Attempt): ContractDifference[] {
+  const { outcome, response, noResponse = "nothing", evidence } = attempt;
+  if (response === undefined) {
+    if (evidence.kind !== "counts") return [];
+    const missing = differenceAt("connection", ruleOf(outcome), "a response", noResponse);
+    return [withRequest(attempt, missing)];
+  }
+
+  // Whatever the response shows of its outcome, it must not contain a key.
+  const differences: ResponseDifference[] = [];
+  for (const at of response.hasKeyAt) differences.push(differenceAt(at, "R34", "no key", "a key"));
+
+  switch (evidence.kind) {
+    case "counts":
+      differences.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
+      break;
+    case "permitted":
+      differences.push(...judgeSuccess(response, attempt.apiKey));
+      break;
+    case "another_limit":
+    case "outage":
+    case "used_up":
+      break;
+  }
+  return differences.map((difference) => withRequest(attempt, difference));
+}
+
+function differenceAt(at: string, rule: ContractRule, expected: string, actual: string): ResponseDifference {
+  return { rules: [rule], at, expected, found: actual };
+}
+
+/** Judges the response to a request that should have ended at its outcome. */
+function judgeResponse({ outcome, apiKey }: Attempt, response: RedactedResponse): ResponseDifference[] {
+  const { status, code } = outcomeRow(outcome);
+  const rule = ruleOf(outcome);
+  if (response.status !== status) {
+    return [differenceAt("status", rule, String(status), describeUnexpected(response))];
+  }
+  if (status === 200) return judgeSuccess(response, apiKey);
+
+  const differences = judgeForm(response, "R27");
+  if (response.json === undefined) return differences;
+  differences.push(...judgeShape(errorShape, response, () => "R27"), ...judgeCode(response, rule, code));
+  return differences;
+}
+
+function judgeSuccess(response: RedactedResponse, apiKey = ""): ResponseDifference[] {
+  const differences = judgeForm(response, "R1");
+  if (response.json !== undefined) {
+    differences.push(...judgeShape(me.responseShape, response, ruleOfMember));
+    differences.push(...judgeEnvironment(response, apiKey), ...judgeUsage(response));
+  }
+
+  differences.push(...judgeRequestId(response));
+  return differences;
+}
+
+/** Judges the headers of the content, and whether it is JSON. */
+function judgeForm(response: RedactedResponse, rule: ContractRule): ResponseDifference[] {
+  const differences: ResponseDifference[] = [];
+  const type = headerOf(response, "content-type");
+  if (type === undefined) {
+    differences.push(differenceAt("Content-Type", rule, "application/json", "nothing"));
+  } else if (!/^application\/json *(?:;|$)/i.test(type)) {
+    differences.push(differenceAt("Content-Type", rule, "application/json", quoted(type)));
+  }
+
+  const encoding = headerOf(response, "content-encoding");
+  if (encoding !== undefined && !/^identity$/i.test(encoding)) {
+    const unasked = "nothing, because the request did not ask for an encoding";
+    differences.push(differenceAt("Content-Encoding", rule, unasked, quoted(encoding)));
+  }
+
+  if (response.json === undefined) {
+    differences.push(differenceAt("body", rule, "JSON", describeBody(response)));
+  }
+  return differences;
+}
+
+/** Judges the members of the body; `ruleAt` returns the rule of a member by its field path. */
+function judgeShape(
+  shape: Shape,
+  response: RedactedResponse,
+  ruleAt: (path: string) => ContractRule,
+): ResponseDifference[] {
+  return findMismatches(shape, response.json, redactEncoded).map(({ path, expected, value }) => {
+    const at = path === "" ? "$" : `$.${escapeControls(path)}`;
+    const isDrawnAnew = expected === noSuchMember || drawnAnew.has(path);
+    const actual = isDrawnAnew ? describeKind(value) : describeValue(value, response.numbers.get(path));
+    return differenceAt(at, ruleAt(path), expected, actual);
+  });
+}
+
+function ruleOfMember(path: string): ContractRule {
+  for (const [start, rule] of rulesOfMembers) if (path.startsWith(start)) return rule;
+  return "R1";
+}
+
+function judgeEnvironment(response: RedactedResponse, apiKey: string): ResponseDifference[] {
+  const environment = memberIn(response, ["data", "environment"]);
+  // The shape already rejects any other value.
+  if (environment !== "test" && environment !== "live") return [];
+  const prefix = findPrefix(apiKey)?.environment;
+  if (environment === prefix) return [];
+  const expected = `"${prefix}", the environment in the key's prefix`;
+  return [differenceAt("$.data.environment", "R3", expected, describeValue(environment))];
+}
+
+function judgeUsage(response: RedactedResponse): ResponseDifference[] {
+  const today = wholeNumberIn(response, todayPath);
+  const perDay = wholeNumberIn(response, perDayPath);
+  // The shape already rejects other numbers.
+  if (today === undefined || perDay === undefined || today <= perDay) return [];
+  const expected = `at most ${numberText(response, perDayPath)}, the key's per_day`;
+  return [differenceAt("$.data.usage.today", "R23", expected, "a number above it")];
+}
+
+function judgeRequestId(response: RedactedResponse): ResponseDifference[] {
+  const requestId = headerOf(response, "x-request-id");
+  if (requestId) return [];
+  const actual = requestId === undefined ? "nothing" : "an empty header";
+  return [differenceAt("X-Request-Id", "R7", "a request id", actual)];
+}
+
+function judgeCode(
+  response: RedactedResponse,
+  rule: ContractRule,
+  expected: string | null,
+): ResponseDifference[] {
+  const at = "$.error.code";
+  const code = memberIn(response, ["error", "code"]);
+  // The shape already rejects a missing code, or one that is not text.
+  if (typeof code !== "string") return [];
+
+  // The contract leaves the code of a 429 open.
+  const { status } = response;
+  if (status === 429) return code === "" ? [differenceAt(at, "R28", "a code", "an empty string")] : [];
+
+  if (code === expected) return [];
+  const right = `"${expected}"`;
+  const isListed = outcomes.some((row) => row.status === status && row.code === code);
+  if (isListed) return [differenceAt(at, rule, right, quoted(code))];
+  const unlisted = differenceAt(at, rule, right, `${quoted(code)}, which is not listed for ${status}`);
+  return [{ ...unlisted, rules: [rule, "R28"] }];
+}
+
+/** `Retry-After` may be absent. If it is there, a client must be able to read it. */
+function judgeRetryAfter(response: RedactedResponse): ResponseDifference[] {
+  const value = headerOf(response, "retry-after");
+  if (value === undefined || response.status < 400) return [];
+  if (retryAfterForm(value) !== "invalid") return [];
+  return [differenceAt("Retry-After", "RFC 9110", "seconds or a date", describeInvalidWait(value))];
+}

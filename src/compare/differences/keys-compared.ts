@@ -1,0 +1,86 @@
+import { shownText } from "../response/describe.js";
+import { memberIn, numberText } from "../response/members.js";
+import type { RedactedResponse } from "../response/redacted-response.js";
+import type { CompletedAttempt } from "../sending/attempt.js";
+import { type ContractDifference, type ResponseDifference, withRequest } from "./contract-difference.js";
+
+// What the 200s of different keys show together.
+
+/** What a replacement has from its key; not the name of the organization, which may be spelled in several ways. */
+const inherited = [
+  { rule: "R26", path: ["limits", "per_minute"] },
+  { rule: "R26", path: ["limits", "per_day"] },
+  { rule: "R37", path: ["scopes"] },
+  { rule: "R37", path: ["organization", "id"] },
+] as const;
+
+/** Compares what the key of `200.replacement` must have from that of `200.retiring`. */
+export function compareReplacement(successes: readonly CompletedAttempt[]): ContractDifference[] {
+  const old = successes.find(({ outcome }) => outcome === "200.retiring");
+  const replacement = successes.find(({ outcome }) => outcome === "200.replacement");
+  if (old === undefined || replacement === undefined) return [];
+
+  const differences: ContractDifference[] = [];
+  for (const { rule, path } of inherited) {
+    const before = dataMemberText(old.response, path);
+    const after = dataMemberText(replacement.response, path);
+    if (before === after) continue;
+    let expected = `${before}, as for 200.retiring`;
+    let actual = after;
+    // A service may draw an id anew, and two comparisons of the service must be equal.
+    if (path.at(-1) === "id") {
+      expected = "the id of 200.retiring";
+      actual = "another id";
+    }
+    const at = `$.data.${path.join(".")}`;
+    differences.push(withRequest(replacement, { rules: [rule], at, expected, found: actual }));
+  }
+  return differences;
+}
+
+/** A member of `data` as JSON; the order of a list does not count. */
+function dataMemberText(response: RedactedResponse, path: readonly string[]): string {
+  const steps = ["data", ...path];
+  const value = memberIn(response, steps);
+  if (typeof value === "number") return numberText(response, steps);
+  const sorted = Array.isArray(value) ? [...value].sort() : value;
+  return shownText(`${JSON.stringify(sorted)}`);
+}
+
+/** Compares the scopes of a permitted `SVC_KEY_WRONG_SCOPE` with those that every other permitted key has (R21). */
+export function compareScopes(
+  permitted: CompletedAttempt,
+  successes: readonly CompletedAttempt[],
+): ContractDifference[] {
+  const scopes = readScopes(permitted);
+  const scopesOfAll = commonScopes(successes);
+  if (scopes.length === 0 || scopesOfAll.length === 0) return [];
+
+  // A key with one of them may have the scope that the endpoint needs.
+  if (scopesOfAll.some((scope) => scopes.includes(scope))) return [];
+  const advice = "If the endpoint needs no scope, leave SVC_KEY_WRONG_SCOPE out";
+  const difference: ResponseDifference = {
+    rules: ["R21"],
+    at: "status",
+    expected: `403, without the scope that each permitted key has: ${shownText(scopesOfAll.join(" or "))}`,
+    found: `200 with ${shownText(scopes.join(", "))}. ${advice}`,
+  };
+  return [withRequest(permitted, difference)];
+}
+
+/** Returns the scopes that each of these keys has. */
+function commonScopes([first, ...later]: readonly CompletedAttempt[]): string[] {
+  if (first === undefined) return [];
+  let common = readScopes(first);
+  for (const attempt of later) {
+    const scopes = readScopes(attempt);
+    common = common.filter((scope) => scopes.includes(scope));
+  }
+  return common;
+}
+
+function readScopes({ response }: CompletedAttempt): string[] {
+  const scopes = memberIn(response, ["data", "scopes"]);
+  if (!Array.isArray(scopes)) return [];
+  return scopes.filter((scope) => typeof scope === "string");
+}

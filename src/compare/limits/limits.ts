@@ -1,0 +1,33 @@
+import { type ContractOutcome, contractOutcomes, isLimit } from "../contract/keys-of-outcomes.js";
+import type { ContractDifference } from "../differences/contract-difference.js";
+import { completedWith, isPermitted } from "../sending/attempt.js";
+import { tryOutcome } from "../sending/send-attempt.js";
+import type { Session } from "../sending/session.js";
+import { confirmLimit } from "./confirm-limit.js";
+import { useUpMinute } from "./use-up-minute.js";
+
+/** Reaches the limits: with keys at their limits, or by using up a working key's minute if enough requests are left. */
+export async function tryLimits(session: Session): Promise<ContractDifference[]> {
+  const differences: ContractDifference[] = [];
+  for (const row of contractOutcomes.filter(({ outcome }) => isLimit(outcome))) {
+    if (session.options.probeLimits) differences.push(...(await tryLimit(session, row)));
+    else session.skip(row.outcome, "limits are only reached on purpose with --probe-limits");
+  }
+  return differences;
+}
+
+async function tryLimit(session: Session, row: ContractOutcome): Promise<ContractDifference[]> {
+  const [working] = completedWith(session.attempts, 200);
+
+  // With the key of the variable, which should be at its limit.
+  const result = await tryOutcome(session, row);
+  if (result.kind === "sent" && result.attempt.response?.status === 429) {
+    return confirmLimit(session, result.attempt);
+  }
+  if (row.outcome !== "429.per_minute") return [];
+
+  // With a key that works: the same, if a minute has passed since it was at its limit; without one, that of another outcome.
+  const latest = result.kind === "sent" ? result.attempt : working;
+  if (latest === undefined || !isPermitted(latest)) return [];
+  return useUpMinute(session, latest);
+}

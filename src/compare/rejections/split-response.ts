@@ -1,0 +1,60 @@
+import type { RedactedResponse } from "../response/redacted-response.js";
+import type { PlacedText, ResponsePlace } from "./places.js";
+import { splitBody } from "./split-body.js";
+import { splitChallenge } from "./split-challenge.js";
+
+const httpVersion: ResponsePlace = { kind: "http_version", name: "HTTP version" };
+const reasonPhrase: ResponsePlace = { kind: "reason_phrase", name: "reason phrase" };
+/** The names of all headers, in their order. */
+const namesOfHeaders: ResponsePlace = { kind: "header_names", name: "headers" };
+/** The text of the body, which also has what no member shows, such as spaces. */
+const body: ResponsePlace = { kind: "body", name: "body" };
+
+/** By R14, only the presence of these is equal. */
+const freeHeaders = new Set(["date", "x-request-id"]);
+
+/** Returns the text at each place of a response. A place that it does not have is missing. */
+export function splitResponse(response: RedactedResponse): PlacedText[] {
+  const { version, reason, text = "not UTF-8", json, headers } = response;
+  const names = headers.map(([name]) => name);
+  return [
+    { place: httpVersion, text: version },
+    { place: reasonPhrase, text: reason },
+    ...splitHeaders(response),
+    { place: namesOfHeaders, text: names.join(", ") },
+    ...splitBody(json),
+    { place: body, text },
+  ];
+}
+
+/** Returns the text of each header, and after them the values of the challenge's parameters. */
+function splitHeaders(response: RedactedResponse): PlacedText[] {
+  const textsByName = joinHeaders(response);
+  const parameters: PlacedText[] = [];
+  const challenge = splitChallenge(response);
+  if (challenge.kind === "with_parameters") {
+    const { headerName, scheme } = challenge;
+    const header: ResponsePlace = { kind: "header", name: headerName };
+    const names = challenge.parameters.map(({ name }) => name);
+    textsByName.set(headerName, `${scheme} ${names.join(", ")}`);
+    for (const { name, value } of challenge.parameters) {
+      const place: ResponsePlace = { kind: "parameter", name: `${headerName} ${name}`, parent: header };
+      parameters.push({ place, text: value });
+    }
+  }
+
+  const headers: PlacedText[] = [];
+  for (const [name, text] of textsByName) headers.push({ place: { kind: "header", name }, text });
+  return [...headers, ...parameters];
+}
+
+/** Returns the values of the headers by their names. A header that comes twice has its values after each other. */
+function joinHeaders({ headers }: RedactedResponse): Map<string, string> {
+  const textsByName = new Map<string, string>();
+  for (const [name, value] of headers) {
+    const text = freeHeaders.has(name.toLowerCase()) ? "present" : value;
+    const earlier = textsByName.get(name);
+    textsByName.set(name, earlier === undefined ? text : `${earlier}, ${text}`);
+  }
+  return textsByName;
+}

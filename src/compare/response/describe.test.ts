@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { describeValue, shownText } from "./describe.js";
+
+test("a server's texts are cut after 80 characters", () => {
+  const max = "x".repeat(80);
+  expect([shownText(max), shownText(`${max}x`)]).toEqual([max, `${max}…`]);
+});
+
+test.each([
+  [undefined, "nothing"],
+  [null, "null"],
+  ["60", 'the string "60"'],
+  [[], "an empty list"],
+  [[1], "a list"],
+  [{}, "a mapping"],
+  [60, "the number 60"],
+])("the value %j is described as %s", (value, described) => expect(describeValue(value)).toBe(described));

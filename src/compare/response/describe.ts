@@ -1,0 +1,47 @@
+import { escapeControls } from "../../rules/terminal-text.js";
+import { isMapping } from "../../schema/shape.js";
+
+// The words of a report for what a server has sent. Two comparisons of a service must be equal, so what a service may draw
+// anew for each response is described without its content.
+
+/** So many characters of a server's text are shown. */
+const mostShown = 80;
+
+/** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
+export function describeValue(value: unknown, text = String(value)): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (typeof value === "string") return `the string ${quoted(value)}`;
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (isMapping(value)) return "a mapping";
+  return `the ${typeof value} ${text}`;
+}
+
+/** Describes a value without its content, which may be another one each time: `a string`. */
+export function describeKind(value: unknown): string {
+  if (typeof value === "string") return "a string";
+  if (typeof value === "number") return "a number";
+  return describeValue(value);
+}
+
+/** Prepares a server's text for display: one line, printable, shortened. */
+export function shownText(text: string): string {
+  return escapeControls(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
+}
+
+/** Describes a `Retry-After` in a form that no client must be able to read; its value may be another one each time. */
+export function describeInvalidWait(value: string): string {
+  if (/^[-+]?[\d.]+$/.test(value)) return "another number than whole seconds";
+  if (Number.isNaN(Date.parse(value))) return "neither seconds nor a date";
+  return "a date in another form";
+}
+
+/** Describes the target of a redirect, whose path and query may be other ones each time. */
+export function describeTarget(location: string): string {
+  const origin = /^(?:[a-z][a-z\d+.-]*:)?\/\/[^/?#]*/i.exec(location)?.[0];
+  return origin === undefined ? "the same host" : shownText(origin);
+}
+
+export function quoted(text: string): string {
+  return JSON.stringify(shownText(text));
+}

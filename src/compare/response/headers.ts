@@ -1,0 +1,45 @@
+import type { RedactedResponse } from "./redacted-response.js";
+
+const month = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)";
+const hourMinuteSecond = "\\d\\d:\\d\\d:\\d\\d";
+/** `Mon, 02 Mar 2026 09:00:00 GMT`. */
+const currentDate = new RegExp(
+  `^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d ${month} \\d{4} ${hourMinuteSecond} GMT$`,
+);
+/**
+ * Two forms of an HTTP date that nobody may send any more, and a client must still read (RFC 9110):
+ * `Monday, 02-Mar-26 09:00:00 GMT` and `Mon Mar  2 09:00:00 2026`.
+ */
+const oldDates = [
+  new RegExp(`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d\\d-${month}-\\d\\d ${hourMinuteSecond} GMT$`),
+  new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} [ \\d]\\d ${hourMinuteSecond} \\d{4}$`),
+];
+
+/** Returns the value of a header with a lower-case name, several joined by `, `; `undefined` if it is missing. */
+export function headerOf(response: Pick<RedactedResponse, "headers">, name: string): string | undefined {
+  const values: string[] = [];
+  for (const [headerName, value] of response.headers) {
+    if (headerName.toLowerCase() === name) values.push(value);
+  }
+  return values.length === 0 ? undefined : values.join(", ");
+}
+
+/** Returns the time of the `Date` header in milliseconds; `NaN` without one. */
+export function readDate(response: RedactedResponse): number {
+  return Date.parse(headerOf(response, "date") ?? "");
+}
+
+/** Returns the form of a `Retry-After`; `invalid` if RFC 9110 does not have it. */
+export function retryAfterForm(value: string): "seconds" | "date" | "old_date" | "invalid" {
+  if (/^\d+$/.test(value)) return "seconds";
+  if (Number.isNaN(Date.parse(value))) return "invalid";
+  if (currentDate.test(value)) return "date";
+  return oldDates.some((pattern) => pattern.test(value)) ? "old_date" : "invalid";
+}
+
+/** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
+export function isHtml(response: RedactedResponse): boolean {
+  const type = headerOf(response, "content-type") ?? "";
+  const isTyped = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type);
+  return isTyped || /^\s*<(?:!doctype|html)\b/i.test(response.text ?? "");
+}

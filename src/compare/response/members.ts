@@ -1,0 +1,28 @@
+import { isMapping, pathText } from "../../schema/shape.js";
+import type { JsonBody } from "./redacted-response.js";
+
+export const perMinutePath = ["data", "limits", "per_minute"] as const;
+export const perDayPath = ["data", "limits", "per_day"] as const;
+export const organizationIdPath = ["data", "organization", "id"] as const;
+export const todayPath = ["data", "usage", "today"] as const;
+
+/** Returns a member of the body; `undefined` if it is missing. */
+export function memberIn(body: JsonBody, path: readonly string[]): unknown {
+  let member = body.json;
+  for (const step of path) {
+    if (!isMapping(member) || !Object.hasOwn(member, step)) return undefined;
+    member = member[step];
+  }
+  return member;
+}
+
+/** Returns a count or a limit in a success; `undefined` if it is not a whole number. */
+export function wholeNumberIn(body: JsonBody, path: readonly string[]): number | undefined {
+  const value = memberIn(body, path);
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** Returns a number of the body with the digits that it has there. */
+export function numberText(body: JsonBody, path: readonly string[]): string {
+  return body.numbers.get(pathText(path)) ?? String(memberIn(body, path));
+}

@@ -1,0 +1,41 @@
+import { findPrefix } from "../../rules/api-key.js";
+import { redactEncoded } from "../../rules/redact.js";
+
+/** Removes the keys of a comparison from texts. */
+export interface RedactKeys {
+  readonly text: (given: string) => string;
+  /** Whether a text contains one of the keys. */
+  readonly finds: (given: string) => boolean;
+}
+
+/** A key without its prefix that is as long as this cannot be one of the server's words. */
+const minSecretLength = 12;
+
+/** A text to remove, and what is shown in its place. */
+interface SecretText {
+  readonly secret: string;
+  readonly shown: string;
+}
+
+/** Removes these keys, their parts after the prefix, and everything that looks like a key from a server's text (R46). */
+export function createRedactKeys(keys: readonly string[]): RedactKeys {
+  const secretTexts: SecretText[] = [];
+  for (const key of keys) {
+    const prefix = findPrefix(key)?.prefix ?? "";
+    const shown = `${prefix}…`;
+    secretTexts.push({ secret: key, shown }, { secret: encodeURIComponent(key), shown });
+    const rest = key.slice(prefix.length);
+    if (rest.length >= minSecretLength) secretTexts.push({ secret: rest, shown: "…" });
+  }
+
+  // The longest first: a whole key before its part, and before a key that is its start.
+  secretTexts.sort((left, right) => right.secret.length - left.secret.length);
+  return {
+    text(given) {
+      let text = given;
+      for (const { secret, shown } of secretTexts) text = text.replaceAll(secret, shown);
+      return redactEncoded(text);
+    },
+    finds: (given) => secretTexts.some(({ secret }) => given.includes(secret)),
+  };
+}

@@ -1,0 +1,62 @@
+import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
+import { describeResponse } from "../response/describe-response.js";
+import type { RedactedResponse } from "../response/redacted-response.js";
+
+/** A request to send: without a variable, it has no key of the server's. */
+export interface AttemptRequest {
+  readonly outcome: PromisedOutcomeId;
+  /** The value of the x-api-key header; if left out, the request has none. Never printed. */
+  readonly apiKey?: string | undefined;
+  readonly variable?: string | undefined;
+}
+
+/** A control: without a key, no key's limit can be the reason for a 429. */
+export const withoutKey: AttemptRequest = { outcome: "401.missing" };
+
+/** A request that was sent. */
+export interface TimedRequest extends AttemptRequest {
+  /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
+  readonly sentAt: number;
+}
+
+/** A request for an outcome, and what came of it. */
+export interface Attempt extends TimedRequest {
+  /** Its number among the requests for its outcome, from 1. */
+  readonly nth: number;
+  /** On the same clock as `sentAt`. */
+  readonly receivedAt: number;
+  readonly response?: RedactedResponse;
+  /** Why there is no response. */
+  readonly noResponse?: string;
+  /** Later requests can change it: a control, a wait for a limit, or the end of a comparison at an outage. */
+  evidence: Evidence;
+}
+
+/**
+ * What a response shows of its outcome:
+ * - `counts`: it is judged
+ * - `permitted`: nothing; the key got 200, but perhaps it is not what its variable says
+ * - `another_limit`: nothing; it is a 429 that is not for the key's own limit
+ * - `outage`: nothing; an outage or a lock responded
+ * - `used_up`: nothing; an earlier comparison may have used up the minute of the key, or a gateway limits the address
+ */
+export type Evidence =
+  | { readonly kind: "counts" }
+  | { readonly kind: "permitted" | "another_limit" | "outage" | "used_up"; readonly why: string };
+
+/** An attempt with a response. */
+export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
+
+export function isPermitted(attempt: Attempt): attempt is CompletedAttempt {
+  return attempt.response?.status === 200;
+}
+
+export function describeAttempt({ response, noResponse }: Attempt): string {
+  return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
+}
+
+/** Returns the attempts that got this status, and should have. */
+export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
+  const ofOutcomes = attempts.filter(({ outcome }) => outcomeRow(outcome).status === status);
+  return ofOutcomes.filter((attempt): attempt is CompletedAttempt => attempt.response?.status === status);
+}

@@ -1,0 +1,27 @@
+import type { NoResponse, RawResponse } from "../../node/clients/send-once.js";
+import type { Variables } from "../contract/keys-of-outcomes.js";
+
+export interface CompareOptions {
+  readonly url: string;
+  readonly env: Variables;
+  /** Default: 60, and with `probeLimits` two minutes of a key more. */
+  readonly maxRequests?: number | undefined;
+  readonly probeLimits: boolean;
+  /** Milliseconds between two requests. Default: 0. */
+  readonly pace?: number | undefined;
+  /** Gets a sentence before a key's minute is used up, and before a wait for a limit. */
+  readonly announce?: (sentence: string) => void;
+  /** Waits for these milliseconds, or until `stop`. Default: nothing is waited for, and a limit ends the comparison. */
+  readonly wait?: (milliseconds: number) => Promise<void>;
+  /** A clock that never goes back, in milliseconds. */
+  readonly now?: () => number;
+  /** The time of the comparison, in milliseconds since 1970. Default: now. */
+  readonly time?: number;
+  /** Makes well-formed but unknown keys, by number. */
+  readonly unknownKey: (index: number) => string;
+  /** Ends the comparison with what it has, also during a request; its reason is the name of a signal. */
+  readonly stop?: AbortSignal;
+}
+
+/** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
+export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;

@@ -1,0 +1,39 @@
+import type { PromisedOutcomeId } from "../../rules/outcomes.js";
+import { type Attempt, describeAttempt } from "./attempt.js";
+import { type Ending, endings } from "./endings.js";
+
+/** Whether more may be sent; `why` is why not, even if requests are left. */
+export type SessionProgress =
+  | { readonly kind: "running" }
+  | NotTheApi
+  | EndedByResponse
+  | { readonly kind: "ended_by_signal"; readonly why: string };
+
+/** The host does not respond, or not like the API. */
+export interface NotTheApi {
+  readonly kind: "not_compared";
+  readonly why: string;
+  /** In one or two sentences. */
+  readonly message: string;
+}
+
+/** The response to a request for the outcome `by` may be one of a lock, a limit or an outage. */
+interface EndedByResponse {
+  readonly kind: "ended_by_response";
+  readonly why: string;
+  readonly by: PromisedOutcomeId;
+  readonly note: string;
+}
+
+/** Ends a comparison at a response; `detail` is what to add to the response in words. */
+export function endedByResponse(attempt: Attempt, ending: Ending, detail: string): EndedByResponse {
+  const { outcome } = attempt;
+  const { suspicion } = endings[ending];
+  const got = `${outcome} got ${describeAttempt(attempt)}`;
+  return {
+    kind: "ended_by_response",
+    by: outcome,
+    why: `nothing was sent after ${got}`,
+    note: `${got}${detail}. Nothing was sent after it: it may be ${suspicion}. Try again later.`,
+  };
+}

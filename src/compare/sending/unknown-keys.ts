@@ -1,0 +1,42 @@
+import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/api-key.js";
+import { pick, type RandomStream } from "../../rules/seed.js";
+
+const digits = "0123456789";
+const lowerCase = "abcdefghijklmnopqrstuvwxyz";
+const hexadecimal = "abcdef";
+
+/**
+ * Makes unknown keys in the form of a given one, so that a service does not reject them as malformed: same prefix, same
+ * length, and for each character another one of its kind.
+ */
+export function createUnknownKeys(given: string, draw: RandomStream): () => string {
+  const start = startOfKey(given);
+  const rest = given.slice(start.length);
+  const kinds = characterKinds(rest);
+  return () => {
+    let key = start;
+    for (const character of rest) {
+      const kind = kinds.find((characters) => characters.includes(character));
+      // A character of no kind, such as `-`, belongs to the form.
+      const drawnCharacter = kind === undefined ? character : pick(draw, [...kind.replace(character, "")]);
+      key += drawnCharacter;
+    }
+    return key;
+  };
+}
+
+/** The prefix, with the mark that only a sandbox's keys have after it. */
+function startOfKey(key: string): string {
+  const prefix = findPrefix(key)?.prefix ?? keyPrefixes[0]?.prefix ?? "";
+  return hasSandboxMark(key) ? prefix + sandboxMark : prefix;
+}
+
+/** The characters of each kind in a key. If all its letters are hexadecimal digits, so are those of the others. */
+function characterKinds(text: string): readonly string[] {
+  const letters = [...text].filter((character) => /[A-Za-z]/.test(character));
+  if (letters.every((letter) => hexadecimal.includes(letter))) return [digits, hexadecimal];
+
+  const upperHexadecimal = hexadecimal.toUpperCase();
+  if (letters.every((letter) => upperHexadecimal.includes(letter))) return [digits, upperHexadecimal];
+  return [digits, lowerCase, lowerCase.toUpperCase()];
+}

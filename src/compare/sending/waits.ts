@@ -1,0 +1,111 @@
+import { minute } from "../../rules/time.js";
+import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
+import type { RedactedResponse } from "../response/redacted-response.js";
+import { type Attempt, describeAttempt, withoutKey } from "./attempt.js";
+import type { Session } from "./session.js";
+import { sendControl } from "./watch-outages.js";
+
+// A 429 that was not asked for ends a comparison, but the first one can be waited for: an earlier comparison has used up
+// the minute of a key, or a gateway limits the address. A request without a key tells the two apart. After a wait for a
+// gateway, the comparison goes on with a pace that the gateway allows.
+
+/** The least time between two requests after a gateway's 429, in milliseconds. */
+const leastPace = 1000;
+
+/** `waited`: the request can be sent again. `ended`: the comparison has ended, because the limit cannot be waited for. */
+type WaitResult = { readonly kind: "waited" | "ended" };
+
+/** Waits for a limit that was not asked for, or ends the comparison. */
+export async function waitForLimit(session: Session, limited: Attempt): Promise<WaitResult> {
+  const endOfLimit = expectEndOfLimit(limited);
+  if (session.hasWaited || endOfLimit.kind === "too_late") return endByLimit(session, limited);
+
+  // A request without a key, and then the limited one again.
+  const room = session.roomFor(2);
+  if (room.kind === "no_room") {
+    const detail = ", and --max-requests has no room to wait for the next minute";
+    return endByLimit(session, limited, detail);
+  }
+
+  const control = await sendControl(session, withoutKey);
+  if (control.kind === "not_sent") return endByLimit(session, limited);
+  const { status } = control.attempt.response ?? {};
+  if (status === 429) return waitForGateway(session, limited, control.attempt);
+  // Without a key, the request was not limited: the limit is that of the key.
+  const isMinuteOfKey = status === 401 && limited.evidence.kind === "used_up";
+  if (isMinuteOfKey) return waitForMinute(session, limited, endOfLimit.milliseconds);
+  return endByLimit(session, limited);
+}
+
+function endByLimit(session: Session, limited: Attempt, detail = ""): WaitResult {
+  session.endByLimit(limited, detail);
+  return { kind: "ended" };
+}
+
+/** An earlier comparison may have used up the minute of the key. */
+async function waitForMinute(session: Session, limited: Attempt, milliseconds: number): Promise<WaitResult> {
+  const { options } = session;
+  if (options.wait === undefined) return endByLimit(session, limited);
+
+  const seconds = Math.ceil(milliseconds / 1000);
+  options.announce?.(
+    `${limited.outcome} got ${describeAttempt(limited)}: an earlier comparison may have used up the minute of ${limited.variable}. Waits ${seconds} s, and sends the request again.`,
+  );
+  await session.wait(milliseconds);
+  return { kind: "waited" };
+}
+
+/** A gateway limits the address: it sends a 429 with and without a key. */
+async function waitForGateway(session: Session, limited: Attempt, control: Attempt): Promise<WaitResult> {
+  const { options } = session;
+  const retryAfter = readRetryTime(control.response);
+  if (options.wait === undefined || retryAfter.kind !== "soon") return endByLimit(session, control);
+
+  const { milliseconds } = retryAfter;
+  session.pace = Math.max(allowedPace(session, limited, milliseconds), leastPace, session.pace);
+  const got = `${limited.outcome} got ${describeAttempt(limited)}, and so did a request without a key`;
+  options.announce?.(
+    `${got}: a gateway limits this address. Waits ${Math.ceil(milliseconds / 1000)} s, and goes on with one request in ${session.pace / 1000} s.`,
+  );
+  const why = "a gateway limits this address";
+  limited.evidence = { kind: "used_up", why };
+  control.evidence = { kind: "used_up", why };
+  session.notes.push(`${got}: ${why}. The comparison waited, and went on more slowly.`);
+  await session.wait(milliseconds);
+  return { kind: "waited" };
+}
+
+/**
+ * The time between two requests that a gateway allows, in milliseconds: it has let some requests through from the first
+ * request until its limit is over. After 10 requests in 5 s and a wait of 55 s, that is 6 s.
+ */
+function allowedPace(session: Session, limited: Attempt, wait: number): number {
+  const permitted = session.attempts.filter(({ response }) => response?.status !== 429);
+  const sinceFirst = limited.sentAt - (session.attempts[0]?.sentAt ?? limited.sentAt);
+  return Math.ceil((sinceFirst + wait) / Math.max(permitted.length, 1));
+}
+
+/** When the limit of a 429 is over. */
+type EndOfLimit = { readonly kind: "soon"; readonly milliseconds: number } | { readonly kind: "too_late" };
+
+function expectEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
+  const retryAfter = readRetryTime(response);
+  if (retryAfter.kind !== "none") return retryAfter;
+  // Without Retry-After, only the minute of a key is known to end.
+  if (evidence.kind === "used_up") return { kind: "soon", milliseconds: minute };
+  return { kind: "too_late" };
+}
+
+/** Reads a `Retry-After`: `soon` is in a minute at most, `too_late` also if nobody can tell. */
+function readRetryTime(response: RedactedResponse | undefined): EndOfLimit | { readonly kind: "none" } {
+  const retryAfter = response && headerOf(response, "retry-after");
+  if (response === undefined || retryAfter === undefined) return { kind: "none" };
+  const form = retryAfterForm(retryAfter);
+  if (form === "invalid") return { kind: "too_late" };
+
+  let wait = 1000 * Number(retryAfter);
+  if (form !== "seconds") wait = Date.parse(retryAfter) - readDate(response);
+  // Without a `Date`, the wait is not a number.
+  if (Number.isNaN(wait) || wait > minute) return { kind: "too_late" };
+  return { kind: "soon", milliseconds: Math.max(wait, 0) };
+}

@@ -1,0 +1,70 @@
+import { requestDetailsShape } from "../../api/request-details.js";
+import { outcomeShape } from "../../rules/outcomes.js";
+import { escapeControls } from "../../rules/terminal-text.js";
+import { requestShape } from "../../sandbox/view-shapes.js";
+import { findMistakes } from "../../schema/check.js";
+import { type InJson, inJsonOfAnyVersion, isTooDeep, tryParseJson } from "../../schema/json.js";
+import type { Shape, ValueOf } from "../../schema/shape.js";
+import * as s from "../../schema/shape.js";
+
+// What a control plane replies. Any program may listen at its address, so that nothing without these shapes is read.
+
+const versionText = s.text({ max: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
+const timeText = s.text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
+
+/** The health of a sandbox; one that requires a control token hides everything but its version. */
+export const healthShape = s.openMapping({
+  status: s.always("ok"),
+  version: versionText,
+  scenario: s.optional(s.text()),
+  started_at: s.optional(timeText),
+  now: s.optional(timeText),
+});
+
+/** The reply of a sandbox that is about to stop. */
+export const stoppingShape = s.openMapping({ scenario: s.text(), started_at: timeText });
+
+export const controlErrorShape = s.openMapping({
+  code: s.text(),
+  message: s.text(),
+  details: s.optional(s.openMapping({ request: s.optional(s.text()), ref: s.optional(s.text()) })),
+});
+
+/** A key of a running sandbox, with what its next request gets. */
+export const runningKeyShape = s.openMapping({
+  ref: s.text(),
+  /** `null` for `none`. */
+  fingerprint: s.nullable(s.text()),
+  next_request: s.openMapping({
+    outcome: outcomeShape(),
+    code: s.nullable(s.text()),
+    why: s.nullable(s.text()),
+    until: s.nullable(s.text()),
+    fault_outcomes: s.list(outcomeShape()),
+  }),
+});
+export const runningKeysShape = s.list(runningKeyShape);
+export type RunningKey = ValueOf<typeof runningKeyShape>;
+
+export const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
+export type DetailsInJson = InJson<ValueOf<typeof requestDetailsShape>>;
+
+export const requestsShape = inJsonOfAnyVersion(s.list(requestShape));
+export type RequestInJson = InJson<ValueOf<typeof requestShape>>;
+
+/** A value of another program; `undefined` if it does not have the shape. */
+export function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
+  return findMistakes(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
+}
+
+/** The JSON object in a body; an empty one if the body is anything else. */
+export function jsonObjectIn(body: Uint8Array): object {
+  const json = tryParseJson(new TextDecoder().decode(body));
+  const isReadable = typeof json === "object" && json !== null && !isTooDeep(json);
+  return isReadable ? json : {};
+}
+
+/** A text of another program, as the terminal may show it. */
+export function printableText(text: string): string {
+  return escapeControls(text.slice(0, 500));
+}

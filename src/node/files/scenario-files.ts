@@ -1,0 +1,200 @@
+import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, parse, resolve } from "node:path";
+import { addAbortSignal, type Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { SandboxError } from "../../rules/errors.js";
+import { escapeControls } from "../../rules/terminal-text.js";
+import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
+import { scenarioLimits } from "../../scenario/format/fields.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { ScenarioPlaces } from "../../scenario/problems.js";
+import { withStory } from "../../scenario/stories.js";
+import { nearest, quoteFile } from "../../schema/words.js";
+import { readBundledScenario } from "../package-files.js";
+import { fileFailure, rejectEndlessFile } from "./write-file.js";
+
+/** A scenario with its places, which whoever runs it for long should not keep. */
+export interface OpenedScenario {
+  readonly loaded: LoadedScenario;
+  readonly places: () => Promise<ScenarioPlaces>;
+}
+
+interface LoadOptions {
+  /** The folder of relative names. Default: that of the process. */
+  cwd?: string | undefined;
+  /** Ends the reading of stdin. */
+  signal?: AbortSignal | undefined;
+  /** Has the scenario, whatever its name: a `Readable`. The types of this package must not need Node's. Default: none, so that even `-` is a file. */
+  stdin?: object | undefined;
+}
+
+const yamlExtension = /\.ya?ml$/i;
+
+/** Loads a scenario by its bundled name, from a file, or from stdin, if that is given, with the places of its fields. */
+export async function openScenario(nameOrFile: string, options: LoadOptions): Promise<OpenedScenario> {
+  const { cwd = process.cwd(), signal, stdin } = options;
+  if (nameOrFile === "") {
+    throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
+  }
+  if (isScenarioName(nameOrFile)) return openBundled(nameOrFile);
+  // Messages show the name.
+  if (escapeControls(nameOrFile) !== nameOrFile) {
+    const why = "its name has a control character, or starts like a command of a CI log. Rename it";
+    throw new SandboxError(
+      "file_unreadable",
+      `Failed to read the scenario ${quoteFile(nameOrFile)}: ${why}.`,
+    );
+  }
+
+  const isStdin = stdin !== undefined;
+  const text = isStdin
+    ? await readStdin(nameOrFile, stdin as Readable, cwd, signal)
+    : readScenarioFile(nameOrFile, cwd);
+
+  const extended = new ExtendedFiles(cwd);
+  const load = (name: string, from = nameOrFile) => extended.read(name, from);
+  const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
+  const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
+
+  const namedFiles = isStdin ? [] : [resolve(cwd, nameOrFile)];
+  const isWhole = extended.files.length === 0;
+  const loaded: LoadedScenario = {
+    scenario,
+    name: nameOrFile,
+    files: [...namedFiles, ...extended.files],
+    ...(isStdin && { piped: text }),
+    ...(isWhole && { text }),
+  };
+  return { loaded, places: async () => places };
+}
+
+/** Opens a bundled scenario, which is in the program; only its places need its text. */
+function openBundled(name: ScenarioName): OpenedScenario {
+  return {
+    loaded: { scenario: withStory(name), name, files: [] },
+    async places() {
+      const text = await readBundledScenario(name);
+      // A bundled scenario does not need the reader of YAML.
+      const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
+      return parseWithPlaces(text, { file: `scenarios/${name}.yaml` });
+    },
+  };
+}
+
+/** The files that a scenario extends: each one is read when the parser finds its name in another one. */
+class ExtendedFiles {
+  readonly #cwd: string;
+  readonly #files: string[] = [];
+
+  constructor(cwd: string) {
+    this.#cwd = cwd;
+  }
+
+  /** The absolute paths of the files that were asked for, in their order. */
+  get files(): readonly string[] {
+    return this.#files;
+  }
+
+  /** Reads the file that the file `from` extends by this name, which is relative to it. */
+  read(name: string, from: string): { readonly text: string; readonly file: string } {
+    // Messages show the file as the command line would name it.
+    const file = isAbsolute(name) ? name : join(dirname(from), name);
+    this.#files.push(resolve(this.#cwd, file));
+    return { text: readScenarioFile(name, resolve(this.#cwd, dirname(from))), file };
+  }
+}
+
+/** Reads a scenario from stdin. Throws `file_unreadable`. */
+async function readStdin(
+  name: string,
+  stdin: Readable,
+  cwd: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  try {
+    if (signal !== undefined) addAbortSignal(signal, stdin);
+    return textOfBytes(await buffer(stdin));
+  } catch (error) {
+    throw unreadable(error as NodeJS.ErrnoException, name, cwd);
+  }
+}
+
+/** Reads a scenario file by its name in a folder. The parser rejects anything but text, and a file that is too large. */
+export function readScenarioFile(name: string, folder: string): string {
+  const file = resolve(folder, name);
+  try {
+    const stats = statSync(file);
+    rejectEndlessFile(stats, "; use - for a scenario from stdin");
+    // One byte more than allowed shows that a file is too large. The size of some files, such as those in /proc, is 0.
+    const max = scenarioLimits.bytes + 1;
+    const length = Math.min(max, stats.size || max);
+    return textOfBytes(readStart(file, length));
+  } catch (error) {
+    throw unreadable(error as NodeJS.ErrnoException, name, folder);
+  }
+}
+
+/** Reads the first bytes of a file, or all if it is shorter. */
+function readStart(file: string, max: number): Uint8Array {
+  const bytes = new Uint8Array(max);
+  const descriptor = openSync(file, "r");
+  try {
+    // A file system may return a part at each read, and nothing at the end.
+    let length = 0;
+    let bytesRead: number;
+    do {
+      bytesRead = readSync(descriptor, bytes, length, max - length, null);
+      length += bytesRead;
+    } while (bytesRead > 0);
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The error of a scenario that cannot be read. */
+function unreadable(error: NodeJS.ErrnoException, name: string, folder: string): SandboxError {
+  if (error.code !== "ENOENT") {
+    const message = `Failed to read the scenario ${quoteFile(name)}: ${fileFailure(error)}.`;
+    return new SandboxError("file_unreadable", message);
+  }
+  return scenarioNotFound(name, "it is neither a file nor a bundled name", {
+    meant: similarFile(name, folder),
+    shown: quoteFile(name),
+  });
+}
+
+/** The YAML file that is meant by the name of a missing one: its extension is another, or missing, or a few letters differ. */
+export function similarFile(name: string, cwd: string): string | undefined {
+  const { dir, base } = parse(name);
+  const files = listFolder(resolve(cwd, dir)).filter((file) => yamlExtension.test(file));
+
+  const stems = files.map(withoutExtension);
+  const nearestStem = nearest(withoutExtension(base), stems);
+  if (nearestStem === undefined) return undefined;
+  const meant = files[stems.indexOf(nearestStem)];
+  // The folder stays as it was written.
+  return name.slice(0, name.length - base.length) + meant;
+}
+
+function withoutExtension(file: string): string {
+  return file.replace(yamlExtension, "");
+}
+
+/** The names in a folder; none if it cannot be read. */
+function listFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */
+export function textOfBytes(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes).replaceAll("\uFFFD", "\u0000");
+  }
+}

@@ -1,0 +1,34 @@
+import { keyVariable } from "../rules/api-key.js";
+import { faultKindRow } from "../rules/fault-effects.js";
+import { shellWord } from "./plain-text.js";
+
+/** A request that a user can send. */
+export interface RequestToSend {
+  /** Default: GET. */
+  readonly method?: string | undefined;
+  readonly path: string;
+  /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
+  readonly ref: string;
+}
+
+/** A request that ends on an outcome, as a command for a shell with the environment of clients. */
+export function curlLine(sent: RequestToSend, curlOptions: string, outcome: string): string {
+  const { ref, method, path } = sent;
+  const words = ["curl"];
+  if (curlOptions !== "") words.push(curlOptions);
+  // Without a timeout, curl would wait forever.
+  if (faultKindRow(outcome)?.ends === "hang") words.push("-m 5");
+  if (method === "HEAD") words.push("--head");
+  else if (method !== undefined) words.push(`-X ${method}`);
+  if (ref !== "none") words.push(`-H "x-api-key: $${keyVariable(ref)}"`);
+  words.push(shellUrl(path));
+  return words.join(" ");
+}
+
+/** The URL of a path, for a shell with the environment of clients. */
+function shellUrl(path: string): string {
+  // Only these are plain in double quotes.
+  const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(path);
+  if (isPlain) return `"$SVC_BASE_URL${path}"`;
+  return `--globoff --path-as-is "$SVC_BASE_URL"${shellWord(path)}`;
+}

@@ -1,0 +1,33 @@
+import { isAtHour24, isOnCalendar, parseTime, shortTime, timePattern } from "./time.js";
+
+// What is said about a text that is no time.
+
+/** What is wrong with a text that is no time, and what to write. */
+export function timeHint(text: string): string {
+  const [meant] = meantTimes(text);
+  if (meant !== undefined) return `write ${meant}`;
+
+  // A time that does not exist.
+  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !isOnCalendar(text)) return `there is no day ${text.slice(0, 10)}`;
+  if (timePattern.test(text) && isAtHour24(text)) {
+    return "there is no such hour: a day ends with 23:59:59.999";
+  }
+
+  return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
+}
+
+/** The time that a text means: in seconds or milliseconds since 1970, or with another T or zone; none if nothing shows it. */
+export function meantTimes(text: string): string[] {
+  // Seconds have 9 or 10 digits between 1973 and 2286, milliseconds 12 or 13.
+  if (/^\d{9,10}$|^\d{12,13}$/.test(text)) {
+    const unit = text.length > 10 ? 1 : 1000;
+    return [shortTime(new Date(Number(text) * unit).toISOString())];
+  }
+
+  // A space is a T, and `+0200` a zone without its colon.
+  const withT = text.replace(" ", "T");
+  const spelled = withT.replace(/(T.*[+-]\d\d)(\d\d)$/, "$1:$2");
+  // The time of day or the zone may be missing.
+  const candidates = [spelled, `${spelled}T00:00:00Z`, `${spelled}Z`];
+  return candidates.filter((time) => parseTime(time) !== undefined).slice(0, 1);
+}

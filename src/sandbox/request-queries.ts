@@ -1,0 +1,81 @@
+import { SandboxError } from "../rules/errors.js";
+import { outcomes } from "../rules/outcomes.js";
+import { isoTime } from "../rules/time.js";
+import { requireFields } from "../rules/validation.js";
+import { isReserved } from "../scenario/format/fields.js";
+import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
+import type { ValueOf } from "../schema/shape.js";
+import { didYouMean, quote } from "../schema/words.js";
+import { successOutcomesOf } from "./endpoint.js";
+import type { Exchange } from "./journal/exchange.js";
+import { matchedParts, type RequestFilter } from "./journal/journal.js";
+import type { SandboxState } from "./sandbox-state.js";
+import type { RequestView } from "./view-shapes.js";
+import { viewRequest } from "./views.js";
+
+/** Lists the matching requests of the journal. */
+export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
+  requireKnown(sandbox, query);
+  return sandbox.journal.requests(query).map(viewRequest);
+}
+
+/** Throws `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
+function requireKnown({ registry, endpoints }: SandboxState, filter: RequestFilter): void {
+  const { outcome, key } = filter;
+  if (key !== undefined && !isReserved(key)) registry.key(key);
+  if (outcome === undefined) return;
+
+  const outcomeIds: string[] = outcomes.map(({ id }) => id);
+  for (const endpoint of endpoints) outcomeIds.push(...successOutcomesOf(endpoint));
+  if (outcomeIds.includes(outcome)) return;
+  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, outcomeIds)}`;
+  requireFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
+}
+
+/** Returns how many requests of clients match. Throws `expectation_failed`, with the five nearest ones, unless there are `count`; default: at least one. */
+export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expectationQuery>): number {
+  const { count, faults, ...filter } = query;
+  requireKnown(sandbox, filter);
+  const { journal } = sandbox;
+  const matching = journal.requests({ source: "client", faults, ...filter }).length;
+  const isExpected = count === undefined ? matching > 0 : matching === count;
+  if (isExpected) return matching;
+
+  // Those that match most of the filter first; of those that match as much, the latest first.
+  const byNearness = journal.requests({ source: "client", faults }).reverse();
+  byNearness.sort((before, after) => matchedParts(after, filter) - matchedParts(before, filter));
+  const nearest = byNearness.slice(0, 5).map(viewNearest);
+
+  const sentences = [
+    `Expected ${expectedRequests(count, filter)}, found ${matching}.`,
+    nearestInWords(nearest),
+  ];
+  const total = journal.total();
+  const inJournal = journal.requests().length;
+  if (inJournal < total) {
+    sentences.push(`The journal has only the last ${inJournal} of ${total} requests; the report counts all.`);
+  }
+  throw new SandboxError("expectation_failed", sentences.join(" "), { found: matching, nearest });
+}
+
+type NearestRequest = Pick<Exchange, "id" | "key" | "status" | "outcome"> & { readonly at: string };
+
+function viewNearest({ id, at, key, status, outcome }: Exchange): NearestRequest {
+  return { id, at: isoTime(at), key, status, outcome };
+}
+
+function nearestInWords(nearest: readonly NearestRequest[]): string {
+  if (nearest.length === 0) return "The journal has no request of a client.";
+  const texts = nearest.map(({ id, key, outcome }) => `${outcome} with ${key ?? "no known key"} (${id})`);
+  return `Nearest: ${texts.join(", ")}.`;
+}
+
+/** The expectation in words: `2 requests with 401.revoked and the key main`. */
+function expectedRequests(count: number | undefined, filter: RequestFilter): string {
+  const noun = count === undefined || count === 1 ? "request" : "requests";
+  const requests = `${count ?? "at least 1"} ${noun}`;
+  const conditions: string[] = [];
+  if (filter.outcome !== undefined) conditions.push(filter.outcome);
+  if (filter.key !== undefined) conditions.push(`the key ${filter.key}`);
+  return conditions.length === 0 ? requests : `${requests} with ${conditions.join(" and ")}`;
+}

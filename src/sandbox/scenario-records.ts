@@ -1,0 +1,157 @@
+import type { KeyLimits, KeyRecord } from "../rules/api-key.js";
+import { type Organization, readAccess } from "../rules/organization.js";
+import { requireInstant } from "../rules/time-input.js";
+import type { Writable } from "../rules/writable.js";
+import {
+  describedKeys,
+  describedOrganizations,
+  isLegacy,
+  type KeyFields,
+  organizationIdOf,
+  type ScenarioKey,
+  type ScenarioOrganization,
+  scenarioSecret,
+  unknownSecret,
+} from "../scenario/described-keys.js";
+import { endsFrom, type GivenEnds, readEnds, readSettings } from "../scenario/format/key-settings.js";
+import { type RotationPlace, rotationPlaces, type SharedInRotation } from "../scenario/rotations.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { inventKeyName, inventOrganizationName } from "./invented-names.js";
+import { type ProfileSettings, profileInEffect } from "./profile.js";
+import type { Registry } from "./registry.js";
+import { startUsage, type Windows } from "./usage.js";
+import { addedLimits, withGrantedScopes } from "./varied-records.js";
+
+type Hash = (text: string) => string;
+
+/** A sandbox's organizations and keys before there is a clock. */
+interface ScenarioRecords {
+  readonly seed: number;
+  readonly population: Scenario["population"];
+  readonly organizations: readonly Organization[];
+  readonly keys: readonly UnstartedKey[];
+  /** The SHA-256 of the key that stands for `unknown`. */
+  readonly unknownKey: string;
+}
+
+/** A key of a scenario before there is a clock: `startKey` adds what depends on it. */
+interface UnstartedKey {
+  /** What the scenario sets, except what ends the key. */
+  readonly record: KeyRecord;
+  readonly fields: KeyFields;
+  readonly ends: GivenEnds | undefined;
+  readonly shared: SharedInRotation;
+}
+
+/**
+ * The latest records of each scenario, since tests start one scenario many times, and hashes take time. The options of a start
+ * copy a scenario, but not its organizations or, without any, its population: this object stands for the scenario here.
+ */
+const latestRecords = new WeakMap<object, ScenarioRecords>();
+
+/** The records of a scenario with a seed: kept until the scenario starts with another seed. */
+export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+  const { organizations, population } = scenario;
+  const scenarioId = organizations ?? population ?? scenario;
+  const latest = latestRecords.get(scenarioId);
+  if (latest?.seed === seed && latest.population === population) return latest;
+
+  const records = buildRecords(scenario, seed, sha256);
+  latestRecords.set(scenarioId, records);
+  return records;
+}
+
+function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+  const organizations: Organization[] = [];
+  for (const [ref, fields] of describedOrganizations(scenario)) {
+    organizations.push(buildOrganization(ref, fields, seed));
+  }
+  return {
+    seed,
+    population: scenario.population,
+    organizations,
+    keys: buildKeys([...describedKeys(scenario)], seed, sha256),
+    unknownKey: sha256(unknownSecret(seed)),
+  };
+}
+
+/** The record of an organization; members that the scenario omits are derived from the seed and the ref. */
+export function buildOrganization(ref: string, fields: ScenarioOrganization, seed: number): Organization {
+  return {
+    ref,
+    id: organizationIdOf(ref, fields, seed),
+    name: fields.name ?? inventOrganizationName(seed, ref, fields.type),
+    type: fields.type,
+    ...readAccess(fields),
+  };
+}
+
+function buildKeys(described: readonly ScenarioKey[], seed: number, sha256: Hash): UnstartedKey[] {
+  const places = rotationPlaces(described);
+  const keys: UnstartedKey[] = [];
+  for (const key of described) {
+    const place = places.get(key.ref) as RotationPlace; // each key has one
+    keys.push(buildKey(key, place, seed, sha256));
+  }
+  return keys;
+}
+
+function buildKey(key: ScenarioKey, place: RotationPlace, seed: number, sha256: Hash): UnstartedKey {
+  const { ref, organization, fields } = key;
+  const { replaces, shared } = place;
+  const record: Writable<KeyRecord> = {
+    ref,
+    organization,
+    ...readSettings(shared.settings, () => inventKeyName(seed, shared.oldest)),
+    environment: fields.environment,
+    legacy: isLegacy(fields),
+    // A key that was created before a snapshot has only its hash.
+    sha256: fields.sha256 ?? sha256(scenarioSecret(key, seed)),
+  };
+  if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
+  if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
+  if (replaces !== undefined) record.replaces = replaces;
+  return { record, fields, ends: readEnds(fields), shared };
+}
+
+/** Adds a scenario's key, as it is at the start of the clock (epoch milliseconds), from where its durations count. */
+export function startKey(
+  registry: Registry,
+  { record, fields, ends, shared }: UnstartedKey,
+  start: number,
+  windows: Windows,
+  settings: ProfileSettings,
+): void {
+  const past = fields.usage ?? {};
+  const countedAt = past.counted_at?.map(requireInstant);
+  const usage = startUsage(windows, start, { thisMinute: past.this_minute, today: past.today, countedAt });
+
+  const key = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
+  if (profileInEffect(settings) !== "varied") {
+    registry.addKey(key, usage);
+    return;
+  }
+  const scopes = withGrantedScopes(settings, record.scopes);
+  const limits = raisedLimits(record.limits, shared, addedLimits(settings));
+  registry.addKey({ ...key, scopes, limits }, usage);
+}
+
+/**
+ * The limits of a key, higher by what `varied` adds. A limit that the scenario sets stays, and so does one that a key of the
+ * rotation has reached at the start.
+ */
+function raisedLimits(
+  limits: KeyLimits,
+  { mostUsed, settings }: SharedInRotation,
+  added: KeyLimits,
+): KeyLimits {
+  const { per_minute, per_day } = settings.limits ?? {};
+  const isDayRaised = per_day === undefined && mostUsed.today < limits.perDay;
+  // With a higher minute alone, a client would reach its day sooner.
+  if (!isDayRaised) return limits;
+
+  const perDay = limits.perDay + added.perDay;
+  const isMinuteRaised = per_minute === undefined && mostUsed.thisMinute < limits.perMinute;
+  if (!isMinuteRaised) return { perMinute: limits.perMinute, perDay };
+  return { perMinute: limits.perMinute + added.perMinute, perDay };
+}

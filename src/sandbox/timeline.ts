@@ -1,0 +1,27 @@
+import { isoTime } from "../rules/time.js";
+import { timeFrom } from "../scenario/format/when.js";
+import type { TimelineResult, TimelineStep } from "./step-results.js";
+
+/** The timeline of a sandbox, and how far it is. */
+export interface Timeline {
+  /** Each with the time when it is due (epoch milliseconds). */
+  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
+  /** The index of the next step. */
+  next: number;
+  /** When the next step is due; `Infinity` if none is left. */
+  dueAt: number;
+  /** The results of the steps that were due when the sandbox started: nobody could listen to their events. */
+  ranAtStart: readonly TimelineResult[];
+}
+
+/** A timeline of which no step has run. Its durations count from `start` (epoch milliseconds). */
+export function createTimeline(written: readonly TimelineStep[], start: number): Timeline {
+  const steps = written.map((step) => ({ step, at: timeFrom(start, step.at) }));
+  const dueAt = steps[0]?.at ?? Number.POSITIVE_INFINITY;
+  return { steps, next: 0, dueAt, ranAtStart: [] };
+}
+
+/** The steps that have not run, with absolute times, so that a later start does not shift them. */
+export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
+  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
+}

@@ -1,0 +1,30 @@
+import { fileURLToPath } from "node:url";
+import { openScenario } from "../node/files/scenario-files.js";
+import { requireFields, requireKnownOptions } from "../rules/validation.js";
+import type { LoadedScenario } from "../scenario/parse-scenario.js";
+import { typeTag } from "../schema/shape.js";
+import { quote } from "../schema/words.js";
+
+/**
+ * Loads a scenario by its bundled name, or from a file. A bundled name wins, `./name` is a file, as is a `file:` URL. What it returns is a scenario for `createSandbox` and `startServer`.
+ *
+ * Throws `scenario_not_found`, `file_unreadable`, or a `ScenarioError`; `validation_failed` for what is neither.
+ */
+export async function loadScenario(
+  nameOrFile: string | URL,
+  options: { readonly cwd?: string | URL } = {},
+): Promise<LoadedScenario> {
+  requireKnownOptions("load the scenario", options, ["cwd"]);
+  const cwd = options.cwd === undefined ? undefined : nameOfFile(options.cwd, "load the scenario", "cwd");
+  const name = nameOfFile(nameOrFile, "load the scenario", "file");
+  const { loaded } = await openScenario(name, { cwd });
+  return loaded;
+}
+
+/** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */
+export function nameOfFile(file: unknown, doing: string, field: string): string {
+  if (typeof file === "string") return file;
+  const isOfFile = typeTag(file) === "URL" && String(file).startsWith("file:");
+  if (!isOfFile) requireFields(doing, { [field]: `is a name or a file: URL, not ${quote(file)}` });
+  return fileURLToPath(file as URL); // its protocol is that of files
+}
