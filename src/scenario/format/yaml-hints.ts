@@ -21,14 +21,14 @@ export const yamlNotation: Notation = {
 const hints: readonly Notation["hintOf"][] = [
   // `keys:` and below it `main:` with the same indent: the first is empty, and has no member.
   ({ kind, path, value }, root, whole) => {
-    const holderPath = path.slice(0, -1);
-    const holder = valueAt(whole, holderPath);
+    const around = path.slice(0, -1);
+    const holder = valueAt(whole, around);
     if (!isMapping(holder) || kind === "missing") return undefined;
 
     const names = Object.keys(holder);
     const at = names.indexOf(String(path.at(-1)));
     const [empty = "", member = ""] = value === null ? names.slice(at) : names.slice(at - 1);
-    const shape = shapeAt(root, [...holderPath, empty]);
+    const shape = shapeAt(root, [...around, empty]);
     const canBeInside = shape?.kind === "record" ? isMapping(holder[member]) : hasField(shape, member);
     const isBelow = holder[empty] === null && canBeInside;
     return isBelow ? `indent ${member} by more spaces than ${empty}` : undefined;
