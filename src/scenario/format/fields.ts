@@ -3,7 +3,6 @@ import { hour, type Overlap, parseDuration, parseTime, timePattern } from "../..
 import { meantTimes, timeHint } from "../../rules/time-hint.js";
 import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
-import { meantDurations } from "./duration-hint.js";
 import { parseWhen } from "./when.js";
 
 // The kinds of text and the limits in the format. Most are functions: each use is a new shape, which can have its own description.
@@ -62,23 +61,15 @@ interface DurationKind {
 function durationText(kind: DurationKind) {
   const { noun, example, pattern, isAllowed, units } = kind;
   const fits = (text: string) => pattern.test(text) && isAllowed(text);
-  const meant = (text: string) => fittingDurations(text, fits, units);
-  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, meant });
+  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, meant: withUnit(fits, units) });
 }
 
-/**
- * The durations that a text may mean and that fit. Of `-90 seconds`, that is `-90s`, or `90s` where no duration may have a
- * sign; both differ only in their sign, so that the second one is no choice next to the first.
- */
-function fittingDurations(
-  text: string,
-  fits: (text: string) => boolean,
-  units?: readonly string[],
-): string[] {
-  const meant = meantDurations(text, units).filter(fits);
-  const [first, second] = meant;
-  const differOnlyInSign = second !== undefined && first === `-${second}`;
-  return differOnlyInSign ? [first] : meant;
+/** A number without a unit may mean each of these that is allowed. */
+function withUnit(isAllowed: (text: string) => boolean, units: readonly string[] = ["s", "m"]) {
+  return (text: string) => {
+    const durations = /^-?\d+$/.test(text) ? units.map((unit) => text + unit) : [];
+    return durations.filter(isAllowed);
+  };
 }
 
 /** How long a replaced key still works, in whole seconds: a number without a unit would be read in several ways. */
@@ -130,19 +121,18 @@ export const wait = () =>
   });
 
 /** When something happens: at a time, or so long after the start. */
-export const timeOrDuration = () =>
-  s.text({
+export function timeOrDuration() {
+  const meantDurations = withUnit((text) => durationPattern.test(text) && isTimeOrDuration(text));
+  return s.text({
     noun: "a time or a duration",
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     isAllowed: isTimeOrDuration,
-    meant(text) {
-      if (isLikeTime(text)) return meantTimes(text);
-      return fittingDurations(text, (meant) => durationPattern.test(meant) && isTimeOrDuration(meant));
-    },
+    meant: (text) => (isLikeTime(text) ? meantTimes(text) : meantDurations(text)),
     hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
   });
+}
 
 /** Whether a text looks more like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970. */
 function isLikeTime(text: string): boolean {

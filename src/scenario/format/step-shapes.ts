@@ -212,7 +212,7 @@ const storyRequestFields = s.mapping({
 /** An error code is a word: `404` is a status. */
 const statusHint = (text: string) => (/^[1-5]\d\d$/.test(text) ? `write status: ${text}` : undefined);
 
-const expectation = s.mapping({
+const expectedResult = s.mapping({
   status: s.optional(s.count()),
   code: s.optional(s.orNull(s.text({ hint: statusHint }))),
   outcome: s.optional(outcomeShape()),
@@ -246,7 +246,7 @@ export const storySchema = s.list(
       request: s.optional(storyRequestFields),
       ...actionFields,
       advance: s.optional(positiveDuration()),
-      expect: s.optional(expectation),
+      expect: s.optional(expectedResult),
     }),
   ),
   { max: scenarioLimits.steps },

@@ -15,8 +15,8 @@ import { requireAdministrator } from "../../sandbox/operations/key-operations.js
 import { runDue } from "../../sandbox/operations/operations.js";
 import { controlBodies } from "../../scenario/format/control-bodies.js";
 import { checkInput } from "../../scenario/format/inputs.js";
-import { jsonNotation } from "../../scenario/format/notations.js";
 import { isTooDeep, maxLevels, snakeCase, tryParseJson } from "../../schema/json.js";
+import { jsonNotation } from "../../schema/notation.js";
 import { shapeOfField } from "../../schema/shape.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
