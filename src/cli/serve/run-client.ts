@@ -22,7 +22,7 @@ import type { CommandCall } from "../command.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { warnOfPinned } from "../open-scenario.js";
+import { warnOfPinned } from "../sandbox-warnings.js";
 import { createLog, logEvents } from "./log.js";
 import { noteRefusedPort } from "./refused-ports.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
