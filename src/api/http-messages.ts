@@ -24,9 +24,11 @@ export function utf8Length(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     if (unit < 0x80) continue;
-    const isPair = unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
+    // A pair of surrogates, such as an emoji: two units, and four bytes.
+    const next = text.charCodeAt(index + 1);
+    const isPair = unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
     if (isPair) index++;
-    // A pair is two units and four bytes; anything else above 0x7ff is one unit and three bytes.
+    // What is neither a pair nor below 0x800 has three bytes, and one unit.
     bytes += isPair || unit >= 0x800 ? 2 : 1;
   }
   return bytes;

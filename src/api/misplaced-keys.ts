@@ -31,7 +31,7 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   if (!isMalformed && evidence === undefined) return noMisplacedKeys;
 
   // The keys in each place. A key that is alone in `x-api-key` is well-formed, and none of these.
-  const { inQuery = [], inUrl = [], inHeaders: inOtherHeaders = [] } = evidence ?? {};
+  const { inQuery = [], inUrl = [], inOtherHeaders = [] } = evidence ?? {};
   const inApiKeyHeader = isMalformed ? findFirstKeys(apiKey) : [];
   const hasMeantKey = isMalformed && isMeantAsKey(apiKey, inApiKeyHeader);
   const sentKeys = [...inQuery, ...inOtherHeaders, ...inApiKeyHeader, ...inUrl];

@@ -3,7 +3,7 @@ import { type PresentedKind, publicCause } from "../rules/authorize.js";
 import { type FaultOutcomeId, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { possibleEffects } from "../sandbox/active-faults.js";
+import { type FaultFacts, isUsedUp, matchingEffect, possibleEffects } from "../sandbox/active-faults.js";
 import type { AimedCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { profileInEffect } from "../sandbox/profile.js";
@@ -32,9 +32,9 @@ export interface NextResult extends RejectionReason {
   /** Its error code; `null` on success, and if it varies between responses. */
   readonly code: string | null;
   readonly outcome: ApiOutcomeId;
-  /** The faults that may hit the request, each once. */
+  /** The faults that may hit this request, each once. */
   readonly faultOutcomes: readonly FaultOutcomeId[];
-  /** All this for people: `429 until 09:01:00, or a fault`. */
+  /** All this for people, and whether a fault may hit a later request: `429 until 09:01:00, or a fault`, `200, later a fault`. */
   readonly sentence: string;
 }
 
@@ -62,7 +62,13 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   let sentence = status === 403 ? `${status} ${code}:` : String(status);
   if (why !== null) sentence += ` ${why}`;
   if (faultOutcomes.length > 0) sentence += ", or a fault";
+  else if (mayFireLater(sandbox, facts)) sentence += ", later a fault";
   return { status, code, outcome, why, faultOutcomes, sentence, until };
+}
+
+/** Whether a fault may hit a later request that is like the next one: such as `every: 2`, which hits the second. */
+function mayFireLater({ faults }: SandboxState, facts: FaultFacts): boolean {
+  return faults.some((fault) => matchingEffect(fault, facts) !== undefined && !isUsedUp(fault));
 }
 
 function presentedByRef(ref: string): PresentedKind {

@@ -1,6 +1,6 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { RunConditions, WhichRequest } from "../runs/conditions.js";
-import { nameOf } from "./checks/check.js";
+import { type AnswerCheck, nameOf } from "./checks/check.js";
 import {
   failedResult,
   heldResult,
@@ -14,7 +14,8 @@ import {
 } from "./checks/judgment.js";
 import { type CertifyPlan, isWanted } from "./checks/plan.js";
 import { againCommand } from "./client-runs/again-command.js";
-import type { ClientRun, NotMade } from "./client-runs/client-run.js";
+import { type ClientRun, isNoticed, type NotMade } from "./client-runs/client-run.js";
+import { failureEvidence } from "./client-runs/failure-evidence.js";
 import { passEvidence } from "./client-runs/pass-evidence.js";
 import type { Runs } from "./client-runs/runs.js";
 
@@ -24,14 +25,16 @@ export async function judgeAnswers(runs: Runs): Promise<Judgment> {
   return mergeJudgments(await Promise.all(outcomes.map((outcome) => judgeAnswer(runs, outcome))));
 }
 
-const answerCheck = (outcome: OutcomeId) => ({ kind: "answer", outcome }) as const;
+function answerCheck(outcome: OutcomeId): AnswerCheck {
+  return { kind: "answer", outcome };
+}
 
-/** Whether {@link runFirstWrongAnswer} is made for this outcome anyway: a part that only reads it must not add a run. */
+/** Whether judging the answers makes {@link runFirstWrongAnswer} of this outcome. Another part may then read it without adding a run. */
 export function isAnswerWanted(plan: Pick<CertifyPlan, "only" | "allow">, outcome: OutcomeId): boolean {
   return isWanted(plan, answerCheck(outcome)) && !plan.allow.includes(outcome);
 }
 
-/** The run in which only the first request with this outcome gets the wrong answer. Resends and faults read it, too. */
+/** The run in which only the first request with this outcome gets the wrong answer. Resends and faults read this run, too. */
 export function runFirstWrongAnswer(runs: Runs, outcome: OutcomeId): Promise<ClientRun | NotMade> {
   return runs.first({ purpose: answerCheck(outcome), conditions: wrongAnswerTo({ kind: "first", outcome }) });
 }
@@ -39,11 +42,6 @@ export function runFirstWrongAnswer(runs: Runs, outcome: OutcomeId): Promise<Cli
 /** The wrong answer is a 401 in place of a success, and a 200 in place of a rejection. */
 function wrongAnswerTo(which: WhichRequest): RunConditions {
   return { onRequest: { which, gets: { kind: "wrong_answer" } } };
-}
-
-/** Whether the command failed because of what the run put in place of a response. */
-export function isNoticed({ result, replacedCount }: ClientRun): boolean {
-  return result === "failed" && replacedCount > 0;
 }
 
 /** Judges one outcome. If the wrong answer to its first request is not noticed, each of its requests gets it: one test may not look. */
@@ -80,11 +78,12 @@ async function resultOfAnswer(runs: Runs, outcome: OutcomeId): Promise<ResultOfC
   if (each.result === "timed_out") return notJudged(runTooLate);
 
   const evidence = passEvidence(runs.plain, each, "replaced");
-  return evidence.kind === "not_judged" ? evidence : failedResult;
+  if (evidence.kind === "not_judged") return evidence;
+  return failedResult;
 }
 
 /** The command failed, as it should. */
 async function resultOfFailure(runs: Runs, run: ClientRun): Promise<ResultOfCheck> {
-  const evidence = await runs.failureEvidence(run);
+  const evidence = await failureEvidence(runs, run);
   return evidence.kind === "not_judged" ? evidence : heldResult;
 }

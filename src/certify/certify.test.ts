@@ -1,9 +1,17 @@
 import { expect, test } from "vitest";
 import { named, reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
+import type { JudgedClient } from "./certificate/certification.js";
 import { certify } from "./certify.js";
 import { nameOf } from "./checks/check.js";
 import type { CertifyPlan } from "./checks/plan.js";
-import { type ClientRunner, notMade, type PlannedRun, type RunEnd } from "./client-runs/client-run.js";
+import type { ClientRunner, PlannedRun, RunEnd } from "./client-runs/client-run.js";
+
+/** Certifies a client whose plain run ends. */
+async function certifyAndJudge(plan: CertifyPlan, runner: ClientRunner): Promise<JudgedClient> {
+  const certification = await certify(plan, runner);
+  if (certification.kind !== "judged") throw new Error(`It is ${certification.kind}.`);
+  return certification;
+}
 
 /** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
 async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<string | undefined> {
@@ -14,8 +22,8 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
     return runEnd({ result: end === "passes" ? "passed" : "failed" });
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
-  const runner: ClientRunner = { run: runOnce, onEnd() {}, separateRuns() {} };
-  return (await certify(plan, runner)).unusable?.why;
+  const runner: ClientRunner = { run: runOnce, say() {}, separateRuns() {} };
+  return (await certifyAndJudge(plan, runner)).unusable?.why;
 }
 
 const fails = "the command fails in the plain run with exit code 1";
@@ -41,11 +49,11 @@ async function whatToDoStoppedAfter(count: number): Promise<string | undefined> 
   let made = 0;
   const run: ClientRunner["run"] = async ({ conditions }) => {
     made += 1;
-    if (made > count) return notMade;
+    if (made > count) return { kind: "not_made" };
     return runEnd({ result: conditions.profile === "typical" ? "passed" : "failed" });
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
-  return (await certify(plan, { run, onEnd() {}, separateRuns() {} })).unusable?.whatToDo;
+  return (await certifyAndJudge(plan, { run, say() {}, separateRuns() {} })).unusable?.whatToDo;
 }
 
 test("a stopped certify does not say that the command always fails", async () => {
@@ -61,8 +69,9 @@ test("a command that cannot be started is started once", async () => {
     return runEnd({ result: "failed", code: null, failure: new Error("not found") });
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
-  const { plain, checks } = await certify(plan, { run, onEnd() {}, separateRuns() {} });
-  expect([count, plain?.failure?.message, checks]).toEqual([1, "not found", []]);
+  const certification = await certify(plan, { run, say() {}, separateRuns() {} });
+  expect(count).toBe(1);
+  expect(certification).toMatchObject({ kind: "not_started", failure: { message: "not found" } });
 });
 
 const covering = reportCovering("401.revoked", "200.test");
@@ -91,7 +100,7 @@ async function certified(
     certifyFlags: [],
     ...more,
   };
-  const { checks, problems, unusable } = await certify(plan, { run, onEnd() {}, separateRuns() {} });
+  const { checks, problems, unusable } = await certifyAndJudge(plan, { run, say() {}, separateRuns() {} });
   const heldNames = checks.flatMap(({ check, result }) => (result.kind === "held" ? nameOf(check) : []));
   const plainCount = names.filter((name) => name === "plain").length;
   return { held: heldNames, problems, why: unusable?.why, plainCount, count: names.length };
@@ -162,14 +171,17 @@ async function sharing(endOf: (request: PlannedRun, isSeparate: boolean) => Part
   const run: ClientRunner["run"] = async (request) => {
     const isNoticed = request.conditions.onRequest?.gets.kind === "wrong_answer";
     const end = endOf(request, separated.length > 0);
-    if (end === undefined) return notMade;
+    if (end === undefined) return { kind: "not_made" };
     count += 1;
     const seen = { report, points: [point], sent: [sentTimes("active", 1)], replacedCount: 1 };
     return runEnd({ ...seen, result: isNoticed ? "failed" : "passed", ...end });
   };
-  const separateRuns: ClientRunner["separateRuns"] = (failed) => separated.push(named(failed).name);
+  const say: ClientRunner["say"] = (line) => {
+    const [, name] = / *(\S+) failed next to another run/.exec(line) ?? [];
+    if (name !== undefined) separated.push(name);
+  };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
-  const { runs, unusable } = await certify(plan, { run, onEnd() {}, separateRuns });
+  const { runs, unusable } = await certifyAndJudge(plan, { run, say, separateRuns() {} });
   return { separated, count, runs, unusable };
 }
 

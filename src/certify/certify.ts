@@ -1,32 +1,22 @@
-import type { Report } from "../report/report-shape.js";
-import { type AdviceId, adviceTable } from "../rules/advice.js";
-import type { Profile } from "../rules/assumptions.js";
-import { outcomeRow } from "../rules/outcomes.js";
+import { judgeAdvice } from "./advice.js";
 import { judgeAnswers } from "./answers.js";
-import type { Certification } from "./certificate/certificate.js";
-import { nameOf } from "./checks/check.js";
+import type { Certification, JudgedClient } from "./certificate/certification.js";
+import { type Check, nameOf } from "./checks/check.js";
 import {
-  type Finding,
-  failedResult,
-  findDependency,
-  heldResult,
   type JudgedCheck,
   type Judgment,
   mergeJudgments,
   nothingJudged,
   notJudged,
   type Reason,
-  type ResultOfCheck,
-  type RunEvidence,
-  runNotMade,
-  singleCheck,
 } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";
-import { againCommandOfRun } from "./client-runs/again-command.js";
-import type { ClientRun, ClientRunner } from "./client-runs/client-run.js";
-import { type ContradictingRuns, plainRun, Runs } from "./client-runs/runs.js";
-import { coverageEvidence, onlyEvidence } from "./coverage.js";
+import type { ClientRunner } from "./client-runs/client-run.js";
+import { type Contradiction, whyUnstable } from "./client-runs/contradiction.js";
+import { plainRun, Runs } from "./client-runs/runs.js";
+import { onlyEvidence } from "./coverage.js";
 import { judgeFaults } from "./faults.js";
+import { plainEvidence } from "./plain-run.js";
 import { noteRepeatedRejections } from "./resends/repeated-rejections.js";
 import { judgeResends } from "./resends/resends.js";
 import { judgeVaried, runVaried } from "./varied/varied.js";
@@ -41,9 +31,6 @@ import { judgeVaried, runVaried } from "./varied/varied.js";
 // Nobody is accused by chance: a run that fails is a problem only if it fails again, and two runs under the same conditions that end
 // differently are a contradiction, after which no failure counts.
 
-/** How often a plain run fails again and one with the profile `typical` passes before that is the reason: a command may fail at random. */
-const maxPairs = 4;
-
 /** What each part of the runs has shown. */
 interface Parts {
   readonly answers: Judgment;
@@ -52,30 +39,39 @@ interface Parts {
   readonly varied: Judgment;
 }
 
+/** The result that a check has because runs failed: a client should fail at a wrong answer or a rejection, and pass in other runs. */
+const resultOfFailing: Readonly<Record<Check["kind"], "held" | "failed" | "none">> = {
+  answer: "held",
+  resend: "held",
+  varied: "failed",
+  fault: "failed",
+  advice: "none",
+};
+
 /** Certifies a client: one plain run, and then what the plan contains; `only` of it limits that. */
 export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
   const runs = new Runs(plan, runner);
   const plain = await runs.first(plainRun);
-  if (plain.kind === "not_made") return certificationOf(runs, nothingJudged);
-  // The command could not be started, which the caller says.
-  if (plain.failure !== undefined) return certificationOf(runs, nothingJudged);
+  if (plain.kind === "not_made") return { kind: "no_run" };
+  if (plain.failure !== undefined) return { kind: "not_started", failure: plain.failure };
 
   const usable = await plainEvidence(plain, runs);
   if (usable.kind === "not_judged") {
     // A key in the output is a problem, whatever else cannot be judged. That there is none shows nothing then.
     const advice = judgeAdvice(runs);
-    return certificationOf(runs, advice.problems.length > 0 ? advice : nothingJudged, usable.reason);
+    return judgedClient(runs, advice.problems.length > 0 ? advice : nothingJudged, usable.reason);
   }
 
   const parts = await judgeParts(runs);
-  if (restsOnFailures(parts)) await runs.makeLastPlain();
+  if (restsOnFailures(parts)) await makeLastPlainRun(runs);
 
   const { contradiction } = runs;
-  if (contradiction === undefined) return certificationOfParts(runs, parts);
+  if (contradiction === undefined) return judgedByParts(runs, parts);
+  // The run that failed may have done so because of the run next to it.
   if (contradiction.failed.isShared && !runs.isStopped) {
     return certifyOneAtATime(plan, runner, runs, contradiction);
   }
-  return certificationOfContradiction(runs, parts, contradiction);
+  return judgedWithoutFailures(runs, parts, contradiction);
 }
 
 async function judgeParts(runs: Runs): Promise<Parts> {
@@ -89,183 +85,83 @@ async function judgeParts(runs: Runs): Promise<Parts> {
   return { answers, resends, faults, varied: await judgeVaried(runs) };
 }
 
-/** Whether a problem, or what holds, would be another one if the command no longer passed at all. */
-function restsOnFailures(parts: Parts): boolean {
-  return hasResult(holdingByFailing(parts), "held") || hasResult(holdingByPassing(parts), "failed");
+/** Whether a check would have another result if the command no longer passed at all. */
+function restsOnFailures({ answers, resends, faults, varied }: Parts): boolean {
+  const { checks } = mergeJudgments([answers, resends, faults, varied]);
+  return checks.some(({ check, result }) => result.kind === resultOfFailing[check.kind]);
 }
 
-/** Wrong answers and rejections hold because a run failed. */
-function holdingByFailing({ resends, answers }: Parts): Judgment {
-  return mergeJudgments([resends, answers]);
-}
-
-/** Varied responses and faults hold because a run passed. */
-function holdingByPassing({ varied, faults }: Parts): Judgment {
-  return mergeJudgments([varied, faults]);
-}
-
-function hasResult({ checks }: Judgment, kind: ResultOfCheck["kind"]): boolean {
-  return checks.some(({ result }) => result.kind === kind);
+/** Makes the plain run again, after all others. A command that no longer passes at all contradicts its first run then. */
+async function makeLastPlainRun(runs: Runs): Promise<void> {
+  if (runs.contradiction !== undefined || runs.isStopped) return;
+  await runs.another({ ...plainRun, isAlone: true });
 }
 
 /** Nothing contradicts what the runs have shown. */
-async function certificationOfParts(runs: Runs, parts: Parts): Promise<Certification> {
-  const { answers, resends, faults, varied } = parts;
+async function judgedByParts(runs: Runs, { answers, resends, faults, varied }: Parts): Promise<JudgedClient> {
   // What a named resend explains needs no note.
   const notes = resends.problems.length > 0 ? [] : await noteRepeatedRejections(runs);
   const whole = mergeJudgments([judgeAdvice(runs), resends, varied, faults, answers, { notes }]);
-  if (runs.isStopped) return certificationOf(runs, whole);
+  if (runs.isStopped) return judgedClient(runs, whole);
 
-  const shown = onlyEvidence(runs.plan, whole.checks, runs.plain.report);
-  return certificationOf(runs, whole, shown.kind === "not_judged" ? shown.reason : undefined);
+  const evidence = onlyEvidence(runs.plan, whole.checks, runs.plain.report);
+  return judgedClient(runs, whole, evidence.kind === "not_judged" ? evidence.reason : undefined);
 }
 
-/** The run that failed may have done so because of the run next to it: all runs are made again, one at a time. */
+/** Makes all runs again, one at a time, and counts those before, too. */
 async function certifyOneAtATime(
   plan: CertifyPlan,
   runner: ClientRunner,
-  { all, plain }: Runs,
-  { failed }: ContradictingRuns,
+  runs: Runs,
+  { failed }: Contradiction,
 ): Promise<Certification> {
-  runner.separateRuns(failed);
+  runner.separateRuns();
+  const name = nameOf(failed.purpose);
+  runner.say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
+
   const second = await certify(plan, runner);
-  return { ...second, plain: second.plain ?? plain, runs: second.runs + all.length };
+  switch (second.kind) {
+    case "not_started":
+      return second;
+    case "no_run":
+      return { ...judgedClient(runs, nothingJudged), isStopped: true, scenarios: [] };
+    case "judged":
+      return { ...second, runs: second.runs + runs.all.length };
+  }
 }
 
-/** A failure shows nothing: neither a problem, nor what held because of it. */
-function certificationOfContradiction(
-  runs: Runs,
-  parts: Parts,
-  contradiction: ContradictingRuns,
-): Certification {
+/** A failure shows nothing after a contradiction: neither a problem, nor what has a result because of it. */
+function judgedWithoutFailures(runs: Runs, parts: Parts, contradiction: Contradiction): JudgedClient {
+  const { answers, resends, faults, varied } = parts;
   const unstable = whyUnstable(contradiction);
-  const byFailing = holdingByFailing(parts);
-  const byPassing = holdingByPassing(parts);
-  const checks = [
-    ...withoutResult("held", byFailing.checks, unstable),
-    ...withoutResult("failed", byPassing.checks, unstable),
-  ];
-  const stable = mergeJudgments([judgeAdvice(runs), { ...byFailing, checks }, { notes: byPassing.notes }]);
-  return certificationOf(runs, stable, unstable);
+  const whole = mergeJudgments([resends, answers, varied, faults]);
+  const checks: JudgedCheck[] = [];
+  for (const { check, result } of whole.checks) {
+    const isOfFailing = result.kind === resultOfFailing[check.kind];
+    checks.push({ check, result: isOfFailing ? notJudged(unstable) : result });
+  }
+
+  // A client that resends, or that accepts a wrong answer, passes; each other problem is a failure.
+  const problems = [...resends.problems, ...answers.problems];
+  const withoutFailures = { checks, problems, notes: whole.notes };
+  return judgedClient(runs, mergeJudgments([judgeAdvice(runs), withoutFailures]), unstable);
 }
 
 /** What the runs have shown. `unusable`: why that is nothing, or not all. */
-function certificationOf(runs: Runs, judgment: Judgment, unusable?: Reason): Certification {
-  const { all, isStopped } = runs;
+function judgedClient(runs: Runs, judgment: Judgment, unusable?: Reason): JudgedClient {
+  const { all, plain, isStopped } = runs;
   const scenarios = new Set<string>();
   for (const run of all) {
     for (const name of run.scenarios) scenarios.add(name);
   }
 
-  const facts = { ...judgment, runs: all.length, plain: all[0], scenarios: [...scenarios], isStopped };
-  return unusable === undefined ? facts : { ...facts, unusable };
-}
-
-/** Whether the plain run shows enough for any check. */
-async function plainEvidence(plain: ClientRun, runs: Runs): Promise<RunEvidence> {
-  const { result, code, report } = plain;
-  if (result === "passed") return coverageEvidence(report);
-  if (result === "timed_out") return notJudged(whyEndless(report));
-  return notJudged(await whyPlainFails(`the command fails in the plain run with exit code ${code}`, runs));
-}
-
-/** Tells a command that fails at random, or that needs what only the profile `typical` adds, from one that fails each time. */
-async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
-  const passes = async (profile: Profile) => {
-    const run = await runs.another({ ...plainRun, conditions: { profile } });
-    return run.kind === "ended" && run.result === "passed";
-  };
-  const failsAlways = {
-    why,
-    whatToDo: "Fix that first: in this run the sandbox only does what the specification promises.",
-  };
-
-  for (let pair = 1; pair <= maxPairs; pair++) {
-    if (await passes("minimal")) {
-      return { why: `${why}, and passes when it runs again`, whatToDo: findDependency };
-    }
-    if (await passes("typical")) continue;
-
-    // A run that was not made leaves open whether the command always fails.
-    if (runs.isStopped) return { why, whatToDo: runNotMade.whatToDo };
-    if (pair === 1) return failsAlways;
-    return { why: `${why}, and passes and fails with \`--profile typical\``, whatToDo: findDependency };
-  }
   return {
-    why: `${why}, and passes with \`--profile typical\``,
-    whatToDo:
-      "Accept responses without what `typical` adds, such as `Retry-After`, `X-Request-Id` on errors, `error.details` or `WWW-Authenticate`: the specification does not promise it.",
+    kind: "judged",
+    ...judgment,
+    runs: all.length,
+    plain,
+    scenarios: [...scenarios],
+    isStopped,
+    ...(unusable && { unusable }),
   };
-}
-
-function whyEndless({ resends }: Report): Reason {
-  const why = "the command does not end in time in the plain run";
-  const whatToDo =
-    "Set a longer --timeout. A command that never ends, such as a watcher or a server, cannot be judged.";
-  const [most] = resends.toSorted((one, other) => other.count - one.count);
-  if (most === undefined || most.count <= 100) return { why, whatToDo };
-
-  const key = most.key ?? most.fingerprint;
-  const { status } = outcomeRow(most.outcome);
-  return { why: `${why}. It still resends \`${key}\` after ${status} (${most.count} times)`, whatToDo };
-}
-
-/** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
-function judgeAdvice({ all, plan }: Runs): Judgment {
-  const checks: JudgedCheck[] = [];
-  const problems: Finding[] = [];
-  for (const { id, level } of adviceTable) {
-    if (level !== "error") continue;
-    const runsWithAdvice = all.filter(({ report }) => isGiven(report, id));
-    const [first] = runsWithAdvice;
-    const advice = first?.report.advice.find((one) => one.id === id);
-    if (first === undefined || advice === undefined) continue;
-
-    const check = { kind: "advice", id } as const;
-    const firstName = nameOf(first.purpose);
-    const names = new Set(runsWithAdvice.map(({ purpose }) => nameOf(purpose)));
-    checks.push({ check, result: failedResult });
-    problems.push({
-      name: nameOf(check),
-      sentence: `${advice.meaning.replace(/\.$/, "")} (run ${firstName})`,
-      whatToDo: advice.whatToDo,
-      again: againCommandOfRun(first, plan),
-      runs: first.purpose.kind === "plain" ? [firstName] : [...names],
-    });
-  }
-  if (problems.length === 0) return singleCheck({ kind: "advice" }, heldResult);
-  return { checks, problems, notes: [] };
-}
-
-function isGiven({ advice }: Report, id: AdviceId): boolean {
-  return advice.some((one) => one.id === id && one.count > 0);
-}
-
-/** Why a failure shows nothing: the same conditions have given two results. */
-function whyUnstable({ failed, passed }: ContradictingRuns): Reason {
-  if (failed.purpose.kind === "plain" && failed.number > passed.number) {
-    return {
-      why: `the command no longer passes: the plain run passed in run ${passed.number}, and failed in run ${failed.number}`,
-      whatToDo:
-        "Find out what your tests leave behind, such as a row, a file or a name that must be new, or what they use up. If it fails at random, find out what else it depends on: time, order, other tests.",
-    };
-  }
-  const name = nameOf(failed.purpose);
-  return {
-    why: `the command passes and fails under the same conditions (${name}, runs ${failed.number} and ${passed.number})`,
-    whatToDo: findDependency,
-  };
-}
-
-/** The checks, of which those with this result are not judged, for this reason. */
-function withoutResult(
-  kind: "failed" | "held",
-  checks: readonly JudgedCheck[],
-  reason: Reason,
-): JudgedCheck[] {
-  const changed: JudgedCheck[] = [];
-  for (const { check, result } of checks) {
-    changed.push({ check, result: result.kind === kind ? notJudged(reason) : result });
-  }
-  return changed;
 }

@@ -2,7 +2,7 @@ import { exampleOfFault } from "../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
-import { isNoticed, runFirstWrongAnswer } from "./answers.js";
+import { runFirstWrongAnswer } from "./answers.js";
 import {
   type Finding,
   failedResult,
@@ -15,19 +15,19 @@ import {
   notJudged,
   type Reason,
   type ResultOfCheck,
-  type RunEvidence,
   runNotMade,
   runTooLate,
   singleCheck,
 } from "./checks/judgment.js";
 import { type CertifyPlan, isWanted } from "./checks/plan.js";
 import { againCommand } from "./client-runs/again-command.js";
-import { type ClientRun, hasFailed, type NotMade, type RunEnd } from "./client-runs/client-run.js";
+import { type ClientRun, hasFailed, isNoticed, type RunEnd } from "./client-runs/client-run.js";
+import { failureEvidence, repeatFailures } from "./client-runs/failure-evidence.js";
 import { lastLineOf } from "./client-runs/last-line.js";
 import { passEvidence } from "./client-runs/pass-evidence.js";
 import type { Runs } from "./client-runs/runs.js";
 import { longestWait } from "./client-runs/timeouts.js";
-import { runVaried } from "./varied/varied.js";
+import { variedRunsThatHold } from "./varied/varied.js";
 
 /** The faults that break most clients; `--faults` tries the others as well. */
 const defaultFaults: readonly FaultOutcomeId[] = [
@@ -38,61 +38,50 @@ const defaultFaults: readonly FaultOutcomeId[] = [
 ];
 
 /** The requests of which the first one is hit: they end on one success, may be sent again, and have a body in their response. */
-interface HitRequests {
+interface FaultTarget {
   readonly kind: "target";
   readonly outcome: OutcomeId;
-  /** Whether surviving shows something: a test uses the response, since the command fails with the wrong one. */
-  readonly useEvidence: RunEvidence;
-  /** The most requests that end there in a run without a fault, also in one that fails. One more is a repetition after the fault. */
-  readonly mostRequests: number;
+  readonly use: ResponseUse;
 }
 
-/** What one fault showed. */
-interface FaultRun {
-  readonly fault: FaultOutcomeId;
-  readonly run: ClientRun | NotMade;
-}
+/**
+ * Whether a test uses the response, since the command fails with the wrong one; else a client survives anything. `mostRequests`: how many
+ * requests end on the outcome in a run without a fault, at most. One more is a repetition after the fault.
+ */
+type ResponseUse = { readonly kind: "used"; readonly mostRequests: number } | NotJudged;
 
 /** A fault that the client did not survive. */
-interface Failure extends FaultRun {
+interface NotSurvived {
+  readonly kind: "not_survived";
+  readonly fault: FaultOutcomeId;
   readonly run: ClientRun;
 }
 
 /** Hits one request with each kind of fault, in a run of its own, which the client must survive. */
 export async function judgeFaults(runs: Runs): Promise<Judgment> {
-  const { plan } = runs;
-  const wanted = wantedFaults(plan);
+  const wanted = wantedFaults(runs.plan);
   if (wanted.length === 0) return nothingJudged;
   const target = await findFaultTarget(runs);
   if (target.kind === "not_judged") {
     return mergeJudgments(wanted.map((outcome) => singleCheck({ kind: "fault", outcome }, target)));
   }
 
-  const faultRuns = await Promise.all(wanted.map((fault) => hitFirst(runs, target, fault)));
-  const failures: Failure[] = [];
-  for (const { fault, run } of faultRuns) {
-    if (!hasFailed(run) || run.replacedCount === 0) continue;
-    if (!isAfterOwnFailure(run) && !plan.allow.includes(fault)) failures.push({ fault, run });
-  }
-  const repeated = await runs.repeat(failures.map(({ run }) => run));
-  const resultOfFailure = repeated.kind === "not_judged" ? repeated : failedResult;
+  const results = await Promise.all(wanted.map((fault) => tryFault(runs, target, fault)));
+  const notSurvived = results.filter((result) => result.kind === "not_survived");
+  const repeated = await repeatFailures(
+    runs,
+    notSurvived.map(({ run }) => run),
+  );
 
   const checks: JudgedCheck[] = [];
-  for (const { fault, run } of faultRuns) {
-    const isFailure = failures.some((failure) => failure.fault === fault);
-    const result = isFailure ? resultOfFailure : resultWithoutProblem(fault, run, target, runs);
-    checks.push({ check: { kind: "fault", outcome: fault }, result });
+  for (const [at, result] of results.entries()) {
+    const check = { kind: "fault", outcome: wanted[at] as FaultOutcomeId } as const; // each fault has a result
+    if (result.kind !== "not_survived") checks.push({ check, result });
+    else if (repeated.kind === "not_judged") checks.push({ check, result: repeated });
+    else checks.push({ check, result: failedResult });
   }
-  const problems = repeated.kind === "not_judged" ? [] : groupIntoProblems(failures, target, runs);
+  const problems = repeated.kind === "not_judged" ? [] : groupIntoProblems(notSurvived, target, runs);
   return { checks, problems, notes: [] };
-}
-
-async function hitFirst(runs: Runs, { outcome }: HitRequests, fault: FaultOutcomeId): Promise<FaultRun> {
-  const which = { kind: "first", outcome } as const;
-  const gets = { kind: "fault", effect: exampleOfFault(fault, "html") } as const;
-  const purpose = { kind: "fault", outcome: fault } as const;
-  const run = await runs.first({ purpose, conditions: { onRequest: { which, gets } }, wait: longestWait });
-  return { fault, run };
 }
 
 /** The faults that the plan asks for. */
@@ -103,59 +92,85 @@ function wantedFaults(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOu
   });
 }
 
+/** Hits the first request of the target with this fault. */
+async function tryFault(
+  runs: Runs,
+  target: FaultTarget,
+  fault: FaultOutcomeId,
+): Promise<ResultOfCheck | NotSurvived> {
+  const which = { kind: "first", outcome: target.outcome } as const;
+  const gets = { kind: "fault", effect: exampleOfFault(fault, "html") } as const;
+  const purpose = { kind: "fault", outcome: fault } as const;
+  const run = await runs.first({ purpose, conditions: { onRequest: { which, gets } }, wait: longestWait });
+
+  if (run.kind === "not_made") return notJudged(runNotMade);
+  if (hasFailed(run) && run.replacedCount > 0) {
+    if (runs.plan.allow.includes(fault)) return { kind: "allowed" };
+    if (isAfterOwnFailure(run)) return notJudged(followsOwnFailure);
+    return { kind: "not_survived", fault, run };
+  }
+
+  const evidence = passEvidence(runs.plain, run, "replaced");
+  if (evidence.kind === "not_judged") return evidence;
+  if (target.use.kind === "not_judged") return target.use;
+
+  // If no request follows the one that was hit, the client may have given up; a delayed response still comes.
+  const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
+  if (isLast && !faultKindRow(fault).onlyDelays) return notJudged(nothingFollowed);
+  return heldResult;
+}
+
 /** Finds requests whose response a test uses, or else any that a fault may hit. */
-async function findFaultTarget(runs: Runs): Promise<HitRequests | NotJudged> {
-  const { plain } = runs;
-  const { passed } = await runVaried(runs);
-  const outcomes = outcomesToHit(plain, passed);
+async function findFaultTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
+  const outcomes = outcomesToHit(runs.plain, await variedRunsThatHold(runs));
   const [firstOutcome] = outcomes;
   if (firstOutcome === undefined) return notJudged(noRequest);
 
-  // Of the reasons of several outcomes, the first one is told that says more than that nothing uses the response.
-  let whyUnused = responseNotUsed;
+  const reasons: Reason[] = [];
   for (const outcome of outcomes) {
-    const wrong = await runFirstWrongAnswer(runs, outcome);
-    const useEvidence = await evidenceOfUse(runs, outcome, wrong);
-    if (wrong.kind === "ended" && useEvidence.kind === "counts") {
-      const mostRequests = Math.max(countRequests(plain, outcome), countRequests(wrong, outcome));
-      return { kind: "target", outcome, useEvidence, mostRequests };
-    }
-    if (useEvidence.kind === "not_judged" && whyUnused === responseNotUsed) whyUnused = useEvidence.reason;
+    const use = await findResponseUse(runs, outcome);
+    if (use.kind === "used") return { kind: "target", outcome, use };
+    reasons.push(use.reason);
   }
-  const useEvidence = notJudged(whyUnused);
-  return { kind: "target", outcome: firstOutcome, useEvidence, mostRequests: Number.POSITIVE_INFINITY };
+
+  // The first reason is told that says more than that no test uses the response.
+  const reason = reasons.find((candidate) => candidate !== responseNotUsed) ?? responseNotUsed;
+  return { kind: "target", outcome: firstOutcome, use: notJudged(reason) };
 }
 
-/** A test uses the response if the command fails with the wrong one. */
-async function evidenceOfUse(
-  runs: Runs,
-  outcome: OutcomeId,
-  wrong: ClientRun | NotMade,
-): Promise<RunEvidence> {
-  if (wrong.kind === "not_made") return notJudged(runNotMade);
-  if (wrong.result === "timed_out") return notJudged(runTooLate);
-  if (isNoticed(wrong)) return runs.failureEvidence(wrong);
+/** Whether a test uses the response: the command fails if the first request with this outcome gets a 401. */
+async function findResponseUse(runs: Runs, outcome: OutcomeId): Promise<ResponseUse> {
+  const run = await runFirstWrongAnswer(runs, outcome);
+  if (run.kind === "not_made") return notJudged(runNotMade);
+  if (run.result === "timed_out") return notJudged(runTooLate);
 
-  const isSentAgain = countRequests(wrong, outcome) > countRequests(runs.plain, outcome);
-  if (wrong.result === "passed" && isSentAgain) return notJudged(sentAgainAfter401);
-  const evidence = passEvidence(runs.plain, wrong, "replaced");
+  const countInPlain = countRequests(runs.plain, outcome);
+  const count = countRequests(run, outcome);
+  if (isNoticed(run)) {
+    const evidence = await failureEvidence(runs, run);
+    if (evidence.kind === "not_judged") return evidence;
+    return { kind: "used", mostRequests: Math.max(countInPlain, count) };
+  }
+
+  if (run.result === "passed" && count > countInPlain) return notJudged(sentAgainAfter401);
+  const evidence = passEvidence(runs.plain, run, "replaced");
   return evidence.kind === "not_judged" ? evidence : notJudged(responseNotUsed);
 }
 
 /** The successes of requests that a fault may hit: first those that come equally often in each run. */
-function outcomesToHit(plain: ClientRun, passed: readonly ClientRun[]): OutcomeId[] {
+function outcomesToHit(plain: ClientRun, variedRuns: readonly ClientRun[]): OutcomeId[] {
   const steady = new Set<OutcomeId>();
-  const others = new Set<OutcomeId>();
+  const unsteady = new Set<OutcomeId>();
   for (const { requests } of plain.sent) {
     for (const { outcome, canFail } of requests) {
       if (!canFail || !isSuccess(outcome)) continue;
-      const inPlain = countRequests(plain, outcome);
-      const isSteady = passed.every((run) => countRequests(run, outcome) === inPlain);
+      const countInPlain = countRequests(plain, outcome);
+      const isSteady = variedRuns.every((run) => countRequests(run, outcome) === countInPlain);
       if (isSteady) steady.add(outcome);
-      else others.add(outcome);
+      else unsteady.add(outcome);
     }
   }
-  return [...steady, ...others];
+  return [...steady, ...unsteady];
 }
 
 /** The number of a run's requests with this outcome. */
@@ -167,29 +182,6 @@ function countRequests({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId): numb
     }
   }
   return count;
-}
-
-/** What a run shows that is no failure to report: it passed, or its failure is allowed or has another reason. */
-function resultWithoutProblem(
-  fault: FaultOutcomeId,
-  run: ClientRun | NotMade,
-  { useEvidence }: HitRequests,
-  runs: Runs,
-): ResultOfCheck {
-  if (run.kind === "not_made") return notJudged(runNotMade);
-  if (hasFailed(run) && run.replacedCount > 0) {
-    if (runs.plan.allow.includes(fault)) return { kind: "allowed" };
-    return notJudged(followsOwnFailure);
-  }
-
-  const evidence = passEvidence(runs.plain, run, "replaced");
-  if (evidence.kind === "not_judged") return evidence;
-  if (useEvidence.kind === "not_judged") return useEvidence;
-
-  // If no request follows the one that was hit, the client may have given up; a delayed response still comes.
-  const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
-  if (isLast && !faultKindRow(fault).onlyDelays) return notJudged(nothingFollowed);
-  return heldResult;
 }
 
 /** Whether a fault or a limit of the client's own tests came right before the request that was hit: a client may give up then. */
@@ -204,27 +196,32 @@ function isAfterOwnFailure({ sent }: ClientRun): boolean {
 }
 
 /** Makes one problem of the runs that failed, since one flaw breaks them. Each that did not end is another one: a client without a timeout. */
-function groupIntoProblems(failures: readonly Failure[], target: HitRequests, runs: Runs): Finding[] {
-  const late = failures.filter(({ run }) => run.result === "timed_out");
-  const others = failures.filter(({ run }) => run.result !== "timed_out");
+function groupIntoProblems(notSurvived: readonly NotSurvived[], target: FaultTarget, runs: Runs): Finding[] {
+  const late = notSurvived.filter(({ run }) => run.result === "timed_out");
+  const failed = notSurvived.filter(({ run }) => run.result !== "timed_out");
 
   const problems: Finding[] = [];
-  if (others.length > 0) problems.push(faultProblem(others, target, runs));
-  for (const failure of late) problems.push(faultProblem([failure], target, runs));
+  if (failed.length > 0) problems.push(faultProblem(failed, target, runs));
+  for (const single of late) problems.push(faultProblem([single], target, runs));
   return problems;
 }
 
-function faultProblem(failures: readonly Failure[], target: HitRequests, { plan }: Runs): Finding {
-  const [first] = failures as [Failure, ...Failure[]];
-  const names = failures.map(({ fault }) => fault);
+function faultProblem(
+  notSurvived: readonly NotSurvived[],
+  { outcome, use }: FaultTarget,
+  { plan }: Runs,
+): Finding {
+  const [first] = notSurvived as [NotSurvived, ...NotSurvived[]];
+  const names = notSurvived.map(({ fault }) => fault);
   const only: string[] = [];
   for (const name of names) only.push("--only", name);
 
   // The client did well, and sent the request again, if more came than without a fault: a test that counts requests failed.
-  const isSentAgain = failures.every(({ run }) => {
-    return run.result === "failed" && countRequests(run, target.outcome) > target.mostRequests;
-  });
   const isLate = first.run.result === "timed_out";
+  const isSentAgain =
+    !isLate &&
+    use.kind === "used" &&
+    notSurvived.every(({ run }) => countRequests(run, outcome) > use.mostRequests);
   return {
     name: first.fault,
     ...(isSentAgain ? wordsIfSentAgain(names) : wordsIfNotSurvived(names, isLate)),
@@ -234,7 +231,9 @@ function faultProblem(failures: readonly Failure[], target: HitRequests, { plan 
   };
 }
 
-function wordsIfSentAgain(names: readonly FaultOutcomeId[]) {
+type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
+
+function wordsIfSentAgain(names: readonly FaultOutcomeId[]): FaultWords {
   const gets = names.map((name) => faultKindRow(name).gets);
   return {
     sentence: `Sends the request again after ${listed(gets, "or")}, and the command then fails`,
@@ -244,7 +243,7 @@ function wordsIfSentAgain(names: readonly FaultOutcomeId[]) {
 }
 
 /** The words of faults that the client does not survive. One has its own fix, several have a common one. */
-function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
+function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boolean): FaultWords {
   const [name] = names as [FaultOutcomeId, ...FaultOutcomeId[]];
   const hasPage = names.includes("fault.status");
   const isOne = names.length === 1;

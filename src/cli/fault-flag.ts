@@ -4,7 +4,7 @@ import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomes, type OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
 import type { Fault } from "../sandbox/active-faults.js";
-import { whyNeverMatches } from "../scenario/checks/fault-rules.js";
+import { whyNeverMatches } from "../scenario/checks/fault-contradictions.js";
 import type { LoadedScenario } from "../scenario/parse-scenario.js";
 import { didYouMean, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
@@ -33,11 +33,11 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   }
 
   // The faults that a request can get. Other sandboxes of the command may have any key.
-  const keys = { at: () => undefined, legacyOwners: { size: 1, has: () => true } };
+  const anyKeys = { at: () => undefined, legacyOwners: "any" } as const;
   const possible: Fault[] = [];
   let firstReason: ReturnType<typeof whyNeverMatches>;
   for (const candidate of faultsOn(outcomes, fault)) {
-    const whyNot = whyNeverMatches(candidate, { scenario, keys });
+    const whyNot = whyNeverMatches(candidate, anyKeys, scenario.endpoints);
     if (whyNot === undefined) possible.push(candidate);
     firstReason ??= whyNot;
   }

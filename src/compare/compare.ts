@@ -2,14 +2,15 @@ import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions/assumptions.js";
 import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
+import type { Comparison } from "./comparison.js";
 import { contractOutcomes, isLimit } from "./contract/keys-of-outcomes.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { judgeAttempt } from "./differences/judge.js";
 import { compareSuccesses, whysUsageOpen } from "./differences/successes.js";
+import { judgeOutcomes } from "./judge-outcomes.js";
 import { tryLimits } from "./limits/limits.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
-import { compareRejections } from "./rejections/causes-of-401.js";
-import { type Comparison, judgeOutcomes } from "./result.js";
+import { type ComparedRejections, compareRejections } from "./rejections/causes-of-401.js";
 import { recognizeApiInAll } from "./sending/api-recognition.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./sending/attempt.js";
 import type { CompareOptions, Send } from "./sending/compare-options.js";
@@ -19,60 +20,20 @@ import { Session } from "./sending/session.js";
 
 /** Sends the requests of a comparison, and judges what came of them. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
-  // Send: the outcomes, the causes of 401 again, and last the limits, after which a key works no more.
+  // The outcomes, the causes of 401 again, and last the limits, after which a key works no more.
   const session = new Session(send, options);
   await tryOutcomes(session);
   const rejections = await compareRejections(session);
-  const ofLimits = await tryLimits(session);
-  const { attempts, untried, requests, maxRequests, progress } = session;
+  const differencesOfLimits = await tryLimits(session);
+
+  const { progress } = session;
   if (progress.kind === "not_compared") return describeNotCompared(session, progress);
-
-  // Judge each attempt alone, and some of them together.
-  const differences = withoutRepetitions([
-    ...attempts.flatMap(judgeAttempt),
-    ...ofLimits,
-    ...rejections.differences,
-    ...compareSuccesses(attempts),
-  ]);
-  for (const [outcome, why] of whysUsageOpen(attempts)) {
-    if (!untried.has(outcome)) session.skip(outcome, why);
-  }
-  const { uncompared } = rejections;
-  const unjudged = rejections.unjudged.map(({ place, why, causes }) => {
-    return { at: place.name, why, outcomes: causes };
-  });
-  const outcomes = judgeOutcomes({ attempts, differences, untried, uncompared, unjudged });
-
-  // Read what the contract leaves open.
-  const expected = attempts.filter(hasExpectedStatus);
-  const learned = learnAssumptions(expected);
-
-  const notes: string[] = [];
-  if (progress.kind === "ended_by_response") notes.push(progress.note);
-  notes.push(...session.notes, ...notesOnNames(attempts), ...rejections.notes, ...learned.notes);
-  notes.push(...notesOnVariables(attempts, options.env));
-  return {
-    url: options.url,
-    comparedAt: isoTime(session.startedAt),
-    requests,
-    maxRequests,
-    whyNotCompared: undefined,
-    endedBy: progress.kind === "ended_by_response" ? progress.by : undefined,
-    notes,
-    verdict: chooseVerdict(progress, outcomes),
-    outcomes,
-    uncompared: [...uncompared.keys()],
-    unjudged,
-    assumptions: learned.assumptions,
-    unseen: learned.unseen,
-    seen: valuesUnlikeKeyStates(expected),
-    differences,
-  };
+  return judgeSession(session, progress, rejections, differencesOfLimits);
 }
 
 /** Sends a request for each outcome that needs no limit to be reached, and a second one with a key that works. */
 async function tryOutcomes(session: Session): Promise<void> {
-  // Those without a key come first: a host gets a key only if its responses could be the API's.
+  // The outcomes without a key come first: a host gets a key only if its responses could be the API's.
   const rows = contractOutcomes.filter(({ outcome }) => !isLimit(outcome));
   for (const row of rows) {
     if (row.variables.length === 0) await tryOutcome(session, row);
@@ -89,7 +50,69 @@ async function tryOutcomes(session: Session): Promise<void> {
   if (working !== undefined) await repeatAttempt(session, working);
 }
 
-/** The first responses are not the API's: nothing that they do differs from the contract. */
+/** Judges what the requests of a session have shown. */
+function judgeSession(
+  session: Session,
+  progress: SessionProgress,
+  rejections: ComparedRejections,
+  differencesOfLimits: readonly ContractDifference[],
+): Comparison {
+  // Judge each attempt alone, and some of them together.
+  const { attempts, untried } = session;
+  const differences = withoutRepetitions([
+    ...attempts.flatMap(judgeAttempt),
+    ...differencesOfLimits,
+    ...rejections.differences,
+    ...compareSuccesses(attempts),
+  ]);
+  for (const [outcome, why] of whysUsageOpen(attempts)) {
+    if (!untried.has(outcome)) session.skip(outcome, why);
+  }
+  const { uncompared } = rejections;
+  const unjudged = rejections.unjudged.map(({ place, why, causes }) => {
+    return { at: place.name, why, outcomes: causes };
+  });
+  const outcomes = judgeOutcomes({ attempts, differences, untried, uncompared, unjudged });
+
+  // Read what the contract leaves open.
+  const expectedAttempts = attempts.filter(hasExpectedStatus);
+  const learned = learnAssumptions(expectedAttempts);
+  return {
+    url: session.options.url,
+    comparedAt: isoTime(session.startedAt),
+    requests: session.requests,
+    maxRequests: session.maxRequests,
+    whyNotCompared: undefined,
+    endedBy: progress.kind === "ended_by_response" ? progress.by : undefined,
+    notes: collectNotes(session, progress, [...rejections.notes, ...learned.notes]),
+    verdict: chooseVerdict(progress, outcomes),
+    outcomes,
+    uncompared: [...uncompared.keys()],
+    unjudged,
+    assumptions: learned.assumptions,
+    unseen: learned.unseen,
+    seen: valuesUnlikeKeyStates(expectedAttempts),
+    differences,
+  };
+}
+
+/** Returns the notes in the order of the report: why it ended early, its way, names, findings, and variables. */
+function collectNotes(
+  { attempts, notes, options }: Session,
+  progress: SessionProgress,
+  notesOnFindings: readonly string[],
+): string[] {
+  const noteOnEnd = progress.kind === "ended_by_response" ? [progress.note] : [];
+  return [
+    ...noteOnEnd,
+    ...notes,
+    ...notesOnNames(attempts),
+    ...notesOnFindings,
+    ...notesOnVariables(attempts, options.env),
+  ];
+}
+
+/** The comparison of a host whose first responses are not the API's: nothing differs from the contract. */
 function describeNotCompared(session: Session, { why, message }: NotTheApi): Comparison {
   const { options, requests, maxRequests, untried } = session;
   const reasons = new Map<PromisedOutcomeId, string>();
@@ -117,7 +140,7 @@ function describeNotCompared(session: Session, { why, message }: NotTheApi): Com
   };
 }
 
-/** Leaves out what an earlier request for the same outcome has shown, too. */
+/** Leaves out each difference that an earlier request for the same outcome has shown, too. */
 function withoutRepetitions(differences: readonly ContractDifference[]): ContractDifference[] {
   const byContent = new Map<string, ContractDifference>();
   for (const difference of differences) {
@@ -128,7 +151,7 @@ function withoutRepetitions(differences: readonly ContractDifference[]): Contrac
   return [...byContent.values()];
 }
 
-/** Only a response with its outcome's status shows how the service does that. */
+/** Whether an attempt got the status of its outcome: then it shows how the service does what the contract leaves open. */
 function hasExpectedStatus(attempt: Attempt): attempt is CompletedAttempt {
   const { outcome, response, evidence } = attempt;
   if (response === undefined || evidence.kind !== "counts") return false;

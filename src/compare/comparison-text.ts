@@ -6,10 +6,10 @@ import { snakeCase } from "../schema/json.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
+import { type ComparedOutcome, type Comparison, mostPlaces } from "./comparison.js";
 import { type ContractRule, contractRules } from "./contract/contract-rules.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { shownText } from "./response/describe.js";
-import { type ComparedOutcome, type Comparison, mostPlaces } from "./result.js";
 
 const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
   agrees: "good",

@@ -174,5 +174,5 @@ export const adviceIds: readonly AdviceId[] = adviceTable.map(({ id }) => id);
 const byId: ReadonlyMap<string, Advice> = new Map(adviceTable.map((row) => [row.id, row]));
 
 export function adviceOf(id: AdviceId): Advice {
-  return byId.get(id) as Advice;
+  return byId.get(id) as Advice; // each id has its row
 }

@@ -1,18 +1,16 @@
 import { environments, isKeyCharacter, keyPrefixes } from "./api-key.js";
+import { decodePrintable } from "./decode-printable.js";
+import { base64Prefixes, encodingsOf } from "./encoded-prefixes.js";
 
 // Finds and removes keys in texts (R46). Four things must be so:
 //
 // - No regular expression runs on a text that may have a key: V8 keeps the last text that one has matched, as `RegExp.input`.
 // - A text is decoded before it is searched: a key that a proxy has percent-encoded is still one.
-// - A key in hex or Base64 is found by its prefix, whose bytes are known. Both encode the same bytes alike, but Base64 does so
-//   in three ways: it reads groups of three bytes, and a prefix starts at the first, second or third byte of a group.
+// - A key in hex or Base64 is found by its prefix, whose bytes are known (`encoded-prefixes.ts`).
 // - What is behind such a prefix cannot be told apart from the key, since an encoded text may be cut or wrapped: it all goes.
 
 /** The most keys of one text in the record of a request, which must not grow with repeated keys. */
 export const maxKeysKept = 20;
-
-/** How often a text is decoded: each proxy on its way may have encoded it once. */
-const maxDecodings = 10;
 
 /** What each prefix has in lower case before its environment, with or without `legacy`. */
 const product = "svc";
@@ -108,96 +106,7 @@ export function mapTexts<Value>(
   return Object.fromEntries(members) as Value;
 }
 
-/** Decodes printable ASCII repeatedly: a key that three proxies encoded is still a key. A line break would forge a line of a log. */
-function decodePrintable(text: string): string {
-  let decoded = text;
-  for (let round = 0; round < maxDecodings; round++) {
-    const mayBeEncoded = decoded.includes("%") || decoded.includes("\\u00");
-    if (!mayBeEncoded) break;
-    const next = decodeOnce(decoded);
-    if (next === decoded) break;
-    decoded = next;
-  }
-  return decoded;
-}
-
-/** What is before the two hex digits of an encoded character; in JSON in JSON, two backslashes. The longer ones first. */
-const escapes: readonly string[] = ["%u00", "%U00", "%", "\\\\u00", "\\u00"];
-
-/** Decodes `%53`, `%u0053` and `\u0053`. What is no printable character stays as it is encoded. */
-function decodeOnce(encoded: string): string {
-  let decoded = "";
-  /** The end of what `decoded` stands for. */
-  let done = 0;
-  for (let at = 0; at < encoded.length; at++) {
-    const digits = endOfEscape(encoded, at);
-    if (digits === at) continue;
-    const code = hexDigit(encoded.charCodeAt(digits)) * 16 + hexDigit(encoded.charCodeAt(digits + 1));
-    const isPrintable = code >= 0x20 && code < 0x7f;
-    if (!isPrintable) continue;
-    decoded += encoded.slice(done, at) + String.fromCharCode(code);
-    done = digits + 2;
-    at = done - 1;
-  }
-  return decoded + encoded.slice(done);
-}
-
-/** The end of the escape that starts at a position; the position itself if none does. */
-function endOfEscape(text: string, at: number): number {
-  const first = text[at];
-  if (first !== "%" && first !== "\\") return at;
-  for (const opening of escapes) {
-    if (text.startsWith(opening, at)) return at + opening.length;
-  }
-  return at;
-}
-
-/** The value of a hex digit by its character code; NaN for another character. */
-function hexDigit(code: number): number {
-  if (code >= 48 && code < 58) return code - 48;
-  const letter = code | 32;
-  return letter >= 97 && letter < 103 ? letter - 87 : Number.NaN;
-}
-
 // Keys in hex and Base64.
-
-/** The letters that a prefix has in Base64, whatever is before and after it. */
-interface Base64Prefix {
-  readonly letters: string;
-  /** How many letters are before them in the group of four in which the prefix starts. */
-  readonly lettersBefore: number;
-}
-
-/**
- * The three forms of a prefix in Base64, which writes groups of three bytes as groups of four letters. A prefix starts at
- * the first, second or third byte of a group. A letter has six bits: one that also has bits of another byte is left out.
- *
- * @example
- * // SVC  _te  st_
- * // U1ZD X3Rl c3Rf       all 12 letters
- *
- * // ?SV  C_t  est  _??
- * // ??NW Q190 ZXN0 X???  11 letters, 2 before them
- */
-function base64Prefixes(prefix: string): Base64Prefix[] {
-  const forms: Base64Prefix[] = [];
-  for (const bytesBefore of [0, 1, 2]) {
-    const encoded = btoa("\0".repeat(bytesBefore) + prefix);
-    const lettersBefore = Math.ceil((bytesBefore * 8) / 6);
-    const end = Math.floor(((bytesBefore + prefix.length) * 8) / 6);
-    forms.push({ letters: encoded.slice(lettersBefore, end), lettersBefore });
-  }
-  return forms;
-}
-
-/** Hex in lower and upper case, and Base64. */
-function encodingsOf(prefix: string): string[] {
-  let hex = "";
-  for (const character of prefix) hex += character.charCodeAt(0).toString(16);
-  const encodings = [hex, hex.toUpperCase()];
-  for (const { letters } of base64Prefixes(prefix)) encodings.push(letters);
-  return encodings;
-}
 
 /** What shows that a text hides a key. A legacy prefix also has the encodings of its part without `legacy`. */
 const encodedPrefixes = keyPrefixes.flatMap(({ prefix, legacy }) =>

@@ -51,10 +51,10 @@ function isInWord(character: string): boolean {
   return /[\dA-Za-z]/.test(character) || inWord().test(character);
 }
 
-// How a path spells a character of ASCII.
+// The ways in which paths spell a character of ASCII.
 const asItIs = 1;
 const encoded = 2;
-/** As it came: `/` and `%2F` are different paths. */
+/** With and without encoding, it means different things: `/` separates segments, and `%2F` is in one. */
 const asItCame = 3;
 
 function spellingOf(character: string): number {
@@ -76,7 +76,7 @@ const spellings = new Uint8Array(128).map((_zero, code) => spellingOf(String.fro
  * encodePath("/a b/%63%2f/50%"); // "/a%20b/c%2F/50%25"
  */
 export function encodePath(path: string): string {
-  // Nearly all paths, and each request with a path parameter asks.
+  // Nearly all paths have one, and each request with a path parameter is asked.
   if (hasOneSpelling(path)) return path;
 
   let spelled = "";
@@ -101,6 +101,7 @@ function hasOneSpelling(path: string): boolean {
   // Not a regular expression: V8 keeps the last text it was run on, and this one may have a key (R35).
   for (let at = 0; at < path.length; at++) {
     const code = path.charCodeAt(at);
+    // Slashes separate segments, and braces the name of a parameter.
     const isSpelledOnce = spellings[code] === asItIs || "/{}".includes(path[at] as string);
     if (!isSpelledOnce) return false;
   }

@@ -33,14 +33,14 @@ test.each([
   ["an encoded key in the path", `/${encodeURIComponent(key)}%5f`, {}, { inUrl: [`${key}_`] }],
   ["a key in the user info", `http://${key}@host/`, {}, { inUrl: [key] }],
   ["a key in the query", `/?key=${key}`, {}, { inQuery: [key] }],
-  ["a key in a header", "", { "x-api-key": `${key}a`, cookie: `k=${key}` }, { inHeaders: [key] }],
-  ["a key in credentials", "", { authorization: `Basic ${btoa(`u:${key}`)}` }, { inHeaders: [key] }],
+  ["a key in a header", "", { "x-api-key": `${key}a`, cookie: `k=${key}` }, { inOtherHeaders: [key] }],
+  ["a key in credentials", "", { authorization: `Basic ${btoa(`u:${key}`)}` }, { inOtherHeaders: [key] }],
   ["credentials elsewhere", "", { cookie: `Basic ${btoa(`u:${key}`)}` }, undefined],
   ["an origin", "", { origin: "https://shop.example" }, { page: "https://shop.example" }],
   ["a page", "", { referer: "https://shop.example/orders" }, { page: "https://shop.example" }],
   ["an endless origin", "", { origin: `https://${"a".repeat(300)}` }, {}],
 ])("the evidence of a request with %s", (_what, target, headers, expected) => {
-  const none = { inQuery: [], inUrl: [], inHeaders: [], page: undefined };
+  const none = { inQuery: [], inUrl: [], inOtherHeaders: [], page: undefined };
   const [beforeQuery = "", query = ""] = target.split(/(?=\?)/);
   const { evidence } = readHeaders(Object.entries(headers).flat(), { beforeQuery, query });
   expect(evidence).toEqual(expected && { ...none, ...expected });

@@ -105,7 +105,7 @@ interface RequestEvidence {
   readonly inQuery: readonly string[];
   /** In the path, or before it. */
   readonly inUrl: readonly string[];
-  readonly inHeaders: readonly string[];
+  readonly inOtherHeaders: readonly string[];
   /** The origin of the page that sent it, such as `https://shop.example`. */
   readonly page: string | undefined;
 }
@@ -117,7 +117,7 @@ interface Target {
 }
 
 /** What the headers of a request and its target show. */
-interface RequestFacts extends Pick<ApiRequest, "apiKey" | "traits" | "keptHeaders" | "evidence"> {}
+interface HeaderFacts extends Pick<ApiRequest, "apiKey" | "traits" | "keptHeaders" | "evidence"> {}
 
 const noTraits: RequestTraits = [];
 const noKeys: readonly string[] = [];
@@ -127,13 +127,13 @@ export function readHeaders(
   headers: readonly string[],
   { beforeQuery, query }: Target,
   moreTraits: RequestTraits = noTraits,
-): RequestFacts {
+): HeaderFacts {
   let traits = mergeTraits(traitsOfQuery(query), moreTraits);
   const inUrl = keysInText(beforeQuery);
   if (inUrl.length > 0) traits = mergeTraits(traits, ["key in url"]);
 
   let apiKey: string | undefined;
-  let inHeaders = noKeys;
+  let inOtherHeaders = noKeys;
   let page: string | undefined;
   const keptHeaders: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
@@ -148,7 +148,7 @@ export function readHeaders(
     const keys = keysInHeader(name, value);
     if (keys.length > 0) {
       traits = mergeTraits(traits, ["key in other header"]);
-      inHeaders = [...inHeaders, ...keys].slice(0, maxKeysKept);
+      inOtherHeaders = [...inOtherHeaders, ...keys].slice(0, maxKeysKept);
     }
 
     if (name === "origin" || name === "referer") page ??= originOf(value);
@@ -157,7 +157,7 @@ export function readHeaders(
 
   let evidence: RequestEvidence | undefined;
   if (hasKeyElsewhere(traits) || traits.includes("browser header")) {
-    evidence = { inQuery: findFirstKeys(query), inUrl, inHeaders, page };
+    evidence = { inQuery: findFirstKeys(query), inUrl, inOtherHeaders, page };
   }
   return { apiKey, traits, keptHeaders, evidence };
 }

@@ -28,7 +28,7 @@ function epochMilliseconds(instant: Instant): unknown {
   if (typeof instant === "string") return parseTime(instant);
   if (typeof instant === "number") return instant;
   if (instant instanceof Date) return Number(instant);
-  // `Temporal.Instant` and `Temporal.ZonedDateTime`, of the runtime or of a library.
+  // `Temporal.Instant` and `Temporal.ZonedDateTime`, of the runtime or of a library. JavaScript may pass anything else.
   return (instant as { readonly epochMilliseconds?: unknown } | null | undefined)?.epochMilliseconds;
 }
 

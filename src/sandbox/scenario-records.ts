@@ -14,11 +14,11 @@ import {
   unknownSecret,
 } from "../scenario/described-keys.js";
 import { endsFrom, type GivenEnds, readEnds, readSettings } from "../scenario/format/key-settings.js";
+import { type RotationPlace, rotationPlaces, type SharedInRotation } from "../scenario/rotations.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
 import { type ProfileSettings, profileInEffect } from "./profile.js";
 import type { Registry } from "./registry.js";
-import { type RotationPlace, rotationPlaces, type SharedInRotation } from "./rotations.js";
 import { startUsage, type Windows } from "./usage.js";
 import { addedLimits, withGrantedScopes } from "./varied-records.js";
 

@@ -1,7 +1,7 @@
-import { actionName, actionRefs } from "../rules/actions.js";
 import { earliestEnd, type KeyEnds, lastClockInstant } from "../rules/api-key.js";
 import { faultOutcomeId } from "../rules/fault-effects.js";
 import { dayEnd, isoTime, minute, minuteEnd } from "../rules/time.js";
+import { actionName, actionRefs } from "../scenario/actions.js";
 import { removeEnded } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { keyRefsOf } from "./step-results.js";

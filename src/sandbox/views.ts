@@ -13,7 +13,7 @@ export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.cl
   const { key } = entry;
   const usage = usageAt(entry.usage, sandbox.windows, now);
   return {
-    ref: key.ref as ListedKeyRef,
+    ref: key.ref as ListedKeyRef, // so that a compiler does not check it, as it does refs of a scenario
     organization: key.organization,
     name: key.name,
     scopes: [...key.scopes],

@@ -307,8 +307,81 @@ test("a fault ends after it starts, a wait is an hour at most, and a body goes w
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const later = { when: { after: "1m", until: "1m" }, then: { hang: true } } as const;
   expect(
-    faultProblems([later], { refs: {} as never, scenario: {}, now: 0, keys: {} as never }),
+    faultProblems([later], { refs: {} as never, endpoints: {}, now: 0, keys: {} as never }),
   ).toMatchObject([{ code: "fault_contradiction", field: ["faults", 0, "when", "until"] }]);
+});
+
+describe("a hint for a ref", () => {
+  const start = "version: 1\norganizations:\n  harvest: { type: bank, name: Harvest Bank, keys: { core: ";
+  const named = `${start}{ environment: test, name: Harvest Bank }, one: { environment: test, name: Only Key } } }\n`;
+
+  test.each([
+    ["faults: [{ when: { organization: Harvest Bank }, then: { hang: true } }]", "did you mean harvest?"],
+    ["faults: [{ when: { key: Harvest Bank }, then: { hang: true } }]", "did you mean core?"],
+    [
+      "faults: [{ when: { organization: Only Key }, then: { hang: true } }]",
+      "write the ref of the organization",
+    ],
+    ["story: [{ rotate: { key: core, as: Harvest Bank } }]", "write it in kebab-case: harvest-bank"],
+    ["default_key: only key", "did you mean one?"],
+  ])("names only what the field refers to: %s", (line, hint) => {
+    expect(problemsOf(`${named}${line}\n`)).toMatchObject([{ code: "bad_ref", hint }]);
+  });
+
+  test.each([
+    ["default_key: organization-1-key-9", "did you mean organization-1-key-1?"],
+    ["default_key: main", "keys of this scenario: organization-1-key-1, organization-2-key-1"],
+    [
+      "faults: [{ when: { organization: bank }, then: { hang: true } }]",
+      "organizations of this scenario: organization-1, organization-2",
+    ],
+  ])("lists those of the population if there are no others: %s", (line, hint) => {
+    const text = `version: 1\npopulation: { organizations: 2 }\n${line}\n`;
+    expect(problemsOf(text)).toMatchObject([{ hint }]);
+  });
+});
+
+test("a part of a status needs one, also next to an effect that fits a status", () => {
+  const fields = (then: string) =>
+    problemsOf(`version: 1\norganizations: { bank: { type: bank } }\nfaults: [{ then: { ${then} } }]\n`).map(
+      ({ code, field }) => `${field}: ${code}`,
+    );
+  expect(fields("latency: 1s, retry_after: 30s")).toEqual([
+    "faults[0].then.retry_after: fault_contradiction",
+  ]);
+  expect(fields("latency: 1s, body: html")).toEqual(["faults[0].then.body: fault_contradiction"]);
+  expect(fields("malformed: true, body: html")).toEqual(["faults[0].then.body: fault_contradiction"]);
+  expect(fields("latency: 1s, status: 503, retry_after: 30s")).toEqual([]);
+});
+
+test.each([
+  ["limits: { per_minute: 10 }", "limits: { per_minute: 10, per_day: 1000 }", []],
+  ["limits: { per_minute: 10 }", "limits: { per_minute: 10, per_day: 999 }", ["replacement_differs"]],
+  ["scopes: [attestations:read, consents:read]", "scopes: [consents:read, attestations:read]", []],
+  ["scopes: [attestations:read]", "scopes: [consents:read]", ["replacement_differs"]],
+  ["name: One", "name: Two", ["replacement_differs"]],
+])(
+  "a replacement has the same settings, however they are written: %s and %s (R37)",
+  (old, replacement, codes) => {
+    const keys = `old: { environment: test, state: rotated, replaced_by: new, ${old} }, new: { environment: test, ${replacement} }`;
+    const text = `version: 1\nassumptions: { scopes: [attestations:read, consents:read] }\norganizations: { bank: { type: bank, keys: { ${keys} } } }\n`;
+    expect(problemsOf(text).map(({ code }) => code)).toEqual(codes);
+  },
+);
+
+test("a fault does not wait for a success of a key whose replaced key has a limit of 0 (R26)", () => {
+  const old = { ...active, state: "rotated", replaced_by: "new", limits: { per_minute: 0 } };
+  // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
+  const fault = { when: { key: "new", outcome: "200.replacement" }, then: { hang: true } };
+  expect(codesOf({ old, new: active }, { faults: [fault] })).toEqual(["fault_contradiction"]);
+  expect(codesOf({ old: { ...old, limits: {} }, new: active }, { faults: [fault] })).toEqual([]);
+});
+
+test("keys with one ref that replace each other are checked to the end", () => {
+  const keys = "a: { environment: test, state: rotated, replaced_by: b }, b: { environment: test }";
+  const others = "b: { environment: test, state: rotated, replaced_by: a }";
+  const text = `version: 1\norganizations: { bank: { type: bank, keys: { ${keys} } }, mill: { type: bank, keys: { ${others} } } }\n`;
+  expect(problemsOf(text).map(({ code }) => code)).toEqual(["duplicate_key_ref"]);
 });
 
 test("a scenario has its own name, or none", () => {

@@ -30,14 +30,14 @@ test.each<[string, (key: string) => Partial<ApiRequest>]>([
     "the query",
     (key) => ({
       traits: ["query", "key in query"],
-      evidence: { inQuery: [key], inUrl: [], inHeaders: [], page: undefined },
+      evidence: { inQuery: [key], inUrl: [], inOtherHeaders: [], page: undefined },
     }),
   ],
   [
     "another header",
     (key) => ({
       traits: ["key in other header"],
-      evidence: { inQuery: [], inUrl: [], inHeaders: [key], page: undefined },
+      evidence: { inQuery: [], inUrl: [], inOtherHeaders: [key], page: undefined },
     }),
   ],
 ])("R46 nothing of a key in %s is in the record of its request", (_place, sent) => {

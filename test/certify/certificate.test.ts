@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
-import {
-  certificateJson,
-  certificateJsonSchema,
-  certificateLayout,
-  certifyResultOf,
-  verdictOf,
-} from "../../src/certify/certificate/certificate.js";
+import { certificateJson, certificateJsonSchema } from "../../src/certify/certificate/certificate.js";
+import { certificateLayout } from "../../src/certify/certificate/certificate-layout.js";
 import { certificateText } from "../../src/certify/certificate/certificate-text.js";
+import type { JudgedClient } from "../../src/certify/certificate/certification.js";
+import { certifyResultOf, verdictOf } from "../../src/certify/certificate/certify-result.js";
 import { notJudged, runTooLate } from "../../src/certify/checks/judgment.js";
+import type { ClientRun } from "../../src/certify/client-runs/client-run.js";
 import { timeoutsFor } from "../../src/certify/client-runs/timeouts.js";
 import { render } from "../../src/report/render/render.js";
 import { failed, judgedCheck } from "./certified.js";
@@ -146,7 +144,26 @@ test("a certificate that was stopped says so first, and JUnit has it as an error
 const reason = { why: "the run shows nothing", whatToDo: "Send more." };
 const held = { kind: "held" } as const;
 const open = notJudged(reason);
-const seen = { checks: [], problems: [], notes: [], runs: 9, scenarios: [], isStopped: false };
+const plain: ClientRun = {
+  ...runEnd({ report: { ...failed.report, requests: 9 } }),
+  purpose: { kind: "plain" },
+  seed: 1,
+  conditions: {},
+  wait: 0,
+  timeouts: timeoutsFor(1, 1),
+  isAlone: false,
+  number: 1,
+};
+const client: JudgedClient = {
+  kind: "judged",
+  checks: [],
+  problems: [],
+  notes: [],
+  runs: 9,
+  plain,
+  scenarios: [],
+  isStopped: false,
+};
 const [problem] = failed.problems;
 
 test.each<[string, object, string]>([
@@ -191,15 +208,14 @@ test.each<[string, object, string]>([
   ],
   ["it was stopped, although there is a problem", { problems: [problem], isStopped: true }, "stopped"],
 ])("the verdict if %s", (_, more, verdict) => {
-  expect(verdictOf({ ...seen, ...more })).toBe(verdict);
+  expect(verdictOf({ ...client, ...more })).toBe(verdict);
 });
 
 test("a command that prints a key has failed, also if it sends no request", () => {
-  const plain = { ...runEnd(), purpose: { kind: "plain" }, seed: 1, conditions: {}, number: 1 } as const;
-  const withoutRequests = { ...plain, report: { ...plain.report, requests: 0 }, timeouts: timeoutsFor(1, 1) };
-  const unusable = { ...seen, plain: withoutRequests, unusable: reason };
+  const withoutRequests = { ...plain, report: { ...plain.report, requests: 0 } };
+  const unusable = { ...client, plain: withoutRequests, unusable: reason };
   const verdictWith = (problems: typeof failed.problems) =>
-    certifyResultOf({ ...unusable, problems }, { ...failed, allow: [] })?.verdict;
+    certifyResultOf({ ...unusable, problems }, { allow: [], firstSeed: 1 }, failed).verdict;
   expect(verdictWith([])).toBe("no_request");
   expect(verdictWith(failed.problems)).toBe("failed");
 });

@@ -1,13 +1,7 @@
 import { nameOf } from "../../src/certify/checks/check.js";
 import type { JudgedCheck, ResultOfCheck, RunEvidence } from "../../src/certify/checks/judgment.js";
 import type { CertifyPlan } from "../../src/certify/checks/plan.js";
-import {
-  type KeyRequest,
-  notMade,
-  type PlannedRun,
-  type RunEnd,
-  type SentKey,
-} from "../../src/certify/client-runs/client-run.js";
+import type { KeyRequest, PlannedRun, RunEnd, SentKey } from "../../src/certify/client-runs/client-run.js";
 import { plainRun, Runs } from "../../src/certify/client-runs/runs.js";
 import { clientReport } from "../../src/report/report.js";
 import type { Report } from "../../src/report/report-shape.js";
@@ -88,9 +82,9 @@ export async function handMade(
         const before = names.filter((name) => name === run.name).length;
         names.push(run.name);
         const end = endOf(run, before);
-        return end === undefined ? notMade : runEnd(end);
+        return end === undefined ? { kind: "not_made" } : runEnd(end);
       },
-      onEnd() {},
+      say() {},
       separateRuns() {},
     },
   );

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { learnedHeading, learnedScenario } from "../../src/compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../src/compare/compare.js";
-import type { Comparison } from "../../src/compare/result.js";
+import type { Comparison } from "../../src/compare/comparison.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { keyVariable } from "../../src/rules/api-key.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";

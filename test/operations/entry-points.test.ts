@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
-import type { ActionName } from "../../src/rules/actions.js";
+import type { ActionName } from "../../src/scenario/actions.js";
 import { serveControl } from "../control/client.js";
 import { open, scenario, testKey } from "./sandbox.js";
 

@@ -1,4 +1,3 @@
-import { actionName, actionRow } from "../../rules/actions.js";
 import { defaultOverlap } from "../../rules/api-key.js";
 import { faultKinds } from "../../rules/fault-effects.js";
 import { accessInWords } from "../../rules/organization.js";
@@ -10,6 +9,7 @@ import {
   type StepAction,
   type StoryStep,
 } from "../../sandbox/step-results.js";
+import { actionName, actionRow } from "../../scenario/actions.js";
 
 /** The words of an action in a sentence. */
 interface Sentence {
@@ -54,7 +54,7 @@ export function actionSentences(action: StepAction, performed: ActionResult): st
   }
 
   const { error } = performed;
-  const { actor: role } = action[name] as { readonly actor?: string };
+  const { actor: role } = action[name] as { readonly actor?: string }; // only the actions on keys have one
   const administrator = role === "member" ? "A member of the organization" : "An administrator";
   const { actor = administrator, verb, object, after = "" } = actionSentence(action, performed);
   if (error !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${error.code}.`;
@@ -94,8 +94,11 @@ function actionSentence(action: StepAction, performed: ActionResult): Sentence {
 
 /** How long a replaced key still works. */
 function oldKeyInWords(overlap: Overlap = `${defaultOverlap / minute}m`): string {
+  // An overlap of 0, also with a unit: `0m`.
   if (overlap === 0 || /^0+[a-z]$/.test(overlap)) return "the old one stops working immediately";
-  return `the old one works for ${durationInWords(overlap).replace(/^(\d+)/, "$1 more")}`;
+  // `30 more minutes`
+  const [count, unit] = durationInWords(overlap).split(" ");
+  return `the old one works for ${count} more ${unit}`;
 }
 
 /** `the live access to not approved` */

@@ -24,8 +24,16 @@ export function isRequestId(text: string): boolean {
 
 /** A UUID that contains the digits of a request id. */
 function uuidWith(digits: string): string {
+  // A UUID has 32 digits: these 24, the first 6 of them again, and one each for its version (4) and its variant (a).
   const uuidDigits = digits + digits.slice(0, 6);
-  return `${uuidDigits.slice(0, 8)}-${uuidDigits.slice(8, 12)}-4${uuidDigits.slice(12, 15)}-a${uuidDigits.slice(15, 18)}-${uuidDigits.slice(18, 30)}`;
+  const groups = [
+    uuidDigits.slice(0, 8),
+    uuidDigits.slice(8, 12),
+    `4${uuidDigits.slice(12, 15)}`,
+    `a${uuidDigits.slice(15, 18)}`,
+    uuidDigits.slice(18, 30),
+  ];
+  return groups.join("-");
 }
 
 /**

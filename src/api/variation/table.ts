@@ -11,6 +11,7 @@ import {
   valuesAsIds,
 } from "./row.js";
 
+// `minimal` has the form `prefixed`, which is the call's own id.
 const { prefixed: _, ...otherIdForms } = requestIdForms;
 
 const requestIdForm = row(
@@ -66,7 +67,7 @@ export const variationTable: readonly VariationRow[] = [
 /** The rows that a response can have, by its content. Which of them it has follows from its status. */
 export const rowsByContent = {
   me: variationTable,
-  other: variationTable.filter((one) => !meRows.includes(one)),
+  other: variationTable.filter((tableRow) => !meRows.includes(tableRow)),
   /** No body. */
   empty: bodilessRows,
   /** What a fault sends: the service that varies has not made it. */

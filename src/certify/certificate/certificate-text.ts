@@ -6,7 +6,8 @@ import { type Check, nameOf, statusOfRejection } from "../checks/check.js";
 import type { Finding, JudgedCheck, Note, Reason } from "../checks/judgment.js";
 import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
 import { againLine, type Program } from "./again-line.js";
-import { type CertifyResult, conclusionLine, failedWithoutProblem } from "./certificate.js";
+import type { CertifyResult } from "./certificate.js";
+import { conclusionLine, failedWithoutProblem } from "./conclusion.js";
 
 /** A fix and its command share a line that is no longer. */
 const width = 100;
@@ -22,6 +23,7 @@ class TimeoutAdvice {
   once(whatToDo: string): string {
     if (!whatToDo.includes("--timeout")) return whatToDo;
     if (this.#isGiven) {
+      // As in "Set a limit. If it may wait, raise --timeout.", which has two sentences.
       const sentences = whatToDo.split(/(?<=\.) (?=[A-Z])/);
       return sentences.filter((sentence) => !sentence.includes("--timeout")).join(" ");
     }
@@ -95,41 +97,45 @@ function allowedWords(outcome: OutcomeId): string {
 
 /** What held, in words: each group with its count, and each kind of resend. */
 function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">): string[] {
-  const words: string[] = [];
-  const addCount = (kind: Check["kind"], name: string) => {
-    const ofKind = checks.filter(({ check, result }) => check.kind === kind && result.kind !== "allowed");
-    const held = ofKind.filter(({ result }) => result.kind === "held").length;
-    if (held > 0) words.push(`${name} (${held} of ${ofKind.length})`);
-  };
-  addCount("varied", "varied responses");
-  addCount("answer", "wrong answers noticed");
-  words.push(...heldResends(checks, checkWords(report)));
-  addCount("fault", "faults");
-
+  const words = [
+    ...heldCount(checks, "varied", "varied responses"),
+    ...heldCount(checks, "answer", "wrong answers noticed"),
+    ...heldResends(checks, resendWords(report)),
+    ...heldCount(checks, "fault", "faults"),
+  ];
   const isKeyHidden = checks.some(({ check, result }) => check.kind === "advice" && result.kind === "held");
   if (isKeyHidden) words.push("no key in output or URL");
   return words;
 }
 
-/** Returns a function for the words of a check: those of its kind of resend, or its name. */
-function checkWords(report: CertifyResult["report"]): (check: Check) => string {
+/** As in "faults (3 of 4)"; nothing if no check of this kind held. What --allow names is not counted. */
+function heldCount(checks: readonly JudgedCheck[], kind: Check["kind"], words: string): string[] {
+  const ofKind = checks.filter(({ check, result }) => check.kind === kind && result.kind !== "allowed");
+  const heldChecks = ofKind.filter(({ result }) => result.kind === "held");
+  return heldChecks.length === 0 ? [] : [`${words} (${heldChecks.length} of ${ofKind.length})`];
+}
+
+/** The words of each kind of resend, by the name of its check. Any other check is shown by its name. */
+function resendWords(report: CertifyResult["report"]): ReadonlyMap<string, string> {
   const words = new Map<string, string>();
   for (const kind of resendKinds(report.outcomes.map(({ outcome }) => outcome))) {
     words.set(nameOf(kind.check), kind.heldWords);
   }
-  return (check) => words.get(nameOf(check)) ?? nameOf(check);
+  return words;
 }
 
-/** The kinds of resends that held, with their key and which of its requests was rejected. All kinds of a 429 together are "429". */
-function heldResends(checks: readonly JudgedCheck[], wordsOf: (check: Check) => string): string[] {
-  const limited = checks.filter(({ check }) => isAfterLimit(check));
-  const isWhole = limited.length > 1 && limited.every(({ result }) => result.kind === "held");
+/** As in "no resend of ACTIVE after 429 and 401 (its last request)": only its last request was rejected. If all kinds of a 429 held, they are "429". */
+function heldResends(checks: readonly JudgedCheck[], wordsByName: ReadonlyMap<string, string>): string[] {
+  const afterLimit = checks.filter(({ check }) => isAfterLimit(check));
+  const areAllAfterLimit = afterLimit.length > 1 && afterLimit.every(({ result }) => result.kind === "held");
   const words = new Set<string>();
   let key: string | undefined;
   for (const { check, result } of checks) {
     if (check.kind !== "resend" || result.kind !== "held") continue;
     key ??= result.key;
-    words.add(isWhole && isAfterLimit(check) ? "429" : wordsOf(check));
+    const name = nameOf(check);
+    if (areAllAfterLimit && isAfterLimit(check)) words.add("429");
+    else words.add(wordsByName.get(name) ?? name);
   }
   if (key === undefined) return [];
   return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")} (its last request)`];
@@ -141,10 +147,12 @@ function isAfterLimit(check: Check): boolean {
 
 /** What was not judged: a line for each reason, with all that it is about. The reason of the verdict stands above already. */
 function notJudgedLines(certified: CertifyResult, advice: TimeoutAdvice): string[] {
-  const wordsOf = checkWords(certified.report);
+  const wordsByName = resendWords(certified.report);
   const unjudged: Note[] = [];
   for (const { check, result } of certified.checks) {
-    if (result.kind === "not_judged") unjudged.push({ what: wordsOf(check), ...result.reason });
+    if (result.kind !== "not_judged") continue;
+    const name = nameOf(check);
+    unjudged.push({ what: wordsByName.get(name) ?? name, ...result.reason });
   }
   unjudged.push(...certified.notes);
 

@@ -12,7 +12,7 @@ interface VariedCheck {
 }
 
 /** Whether the command notices a wrong answer to a request that ends on this outcome. */
-interface AnswerCheck {
+export interface AnswerCheck {
   readonly kind: "answer";
   readonly outcome: OutcomeId;
 }

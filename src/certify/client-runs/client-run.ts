@@ -28,16 +28,19 @@ export interface KeyRequest {
   readonly canFail: boolean;
   /** Whether the run put something else in place of its response. */
   readonly isReplaced?: boolean;
-  /** Whether the client did not read its response whole: what it sends then is no resend. */
+  /** Whether the client did not read its response whole: what the client sends then is no resend. */
   readonly isUnread?: boolean;
-  /** For one that came too soon after a rejection by the run: how long after it. */
+  /** Of a request that came too soon after the run rejected its key: how long after the rejection, in milliseconds. */
   readonly earlyMs?: number | undefined;
-  /** Whether that rejection was in another process of the run, whose clock no run shows. */
+  /** Whether the run rejected its key in another process, whose clock no run shows. */
   readonly isElsewhere?: true | undefined;
 }
 
 /** The last request of a run. */
-interface LastRequest extends Pick<KeyRequest, "id" | "outcome"> {
+interface LastRequest {
+  readonly id: string;
+  /** What the client got, also in place of another outcome. */
+  readonly outcome: OutcomeId;
   /** How many seconds its response asks the client to wait; `undefined` if it does not. */
   readonly retryAfter?: number | undefined;
 }
@@ -48,9 +51,11 @@ export interface PlannedRun {
   readonly purpose: RunPurpose;
   readonly seed: number;
   readonly conditions: RunConditions;
+  /** How long the client may wait before its next request, in milliseconds. */
+  readonly wait: number;
   readonly timeouts: Timeouts;
-  /** Whether no other run may be under way. Default: false. */
-  readonly isAlone?: boolean;
+  /** Whether no other run may be under way. */
+  readonly isAlone: boolean;
 }
 
 /** How a run ended, and what its requests show, over all its sandboxes. */
@@ -72,7 +77,7 @@ export interface RunEnd {
   readonly points: readonly VariedPoint[];
   /** How many requests the conditions of the run hit. */
   readonly replacedCount: number;
-  /** The last request of any key; `undefined` if it sent none. */
+  /** The last request of any key, with what it got; `undefined` if it sent none. */
   readonly lastRequest: LastRequest | undefined;
   /** Where the client's tests set another seed than the run's, as a sentence. */
   readonly pinned: string | undefined;
@@ -92,18 +97,23 @@ export interface ClientRun extends PlannedRun, RunEnd {
 export interface NotMade {
   readonly kind: "not_made";
 }
-export const notMade: NotMade = { kind: "not_made" };
 
 /** Runs the client's command. */
 export interface ClientRunner {
-  /** Waits until a job is free. */
+  /** Waits until a job is free, and then runs the command. */
   readonly run: (request: PlannedRun) => Promise<RunEnd | NotMade>;
-  readonly onEnd: (run: ClientRun) => void;
-  /** Makes all later runs one at a time, because this one failed next to another and passed alone. */
-  readonly separateRuns: (run: ClientRun) => void;
+  /** Makes all later runs one at a time. */
+  readonly separateRuns: () => void;
+  /** Shows a line of progress. */
+  readonly say: (line: string) => void;
 }
 
 /** Whether the run was made and did not pass: it failed, or did not end in time. */
 export function hasFailed(run: ClientRun | NotMade): run is ClientRun {
   return run.kind === "ended" && run.result !== "passed";
+}
+
+/** Whether the command failed because of what the run put in place of a response. */
+export function isNoticed({ result, replacedCount }: ClientRun): boolean {
+  return result === "failed" && replacedCount > 0;
 }

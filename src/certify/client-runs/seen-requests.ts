@@ -55,8 +55,9 @@ export class SeenRequests implements RequestCounter {
   /** What a run has of its requests when it ends. */
   facts(): FactsOfRequests {
     const pinned = this.#pinned;
+    const sentKeys = [...this.#sent.values()];
     return {
-      sent: [...this.#sent.values()].map(this.#withUnread),
+      sent: sentKeys.map((sentKey) => this.#withUnread(sentKey)),
       points: [...this.#points.values()],
       replacedCount: this.#replacedCount,
       lastRequest: this.#lastRequest,
@@ -67,22 +68,25 @@ export class SeenRequests implements RequestCounter {
   }
 
   /** Marks the requests that are unread, which a sandbox reports later than the request. */
-  #withUnread = (sentKey: SentKey): SentKey => {
-    const requests = sentKey.requests.map((request) =>
-      this.#unread.has(request.id) ? { ...request, isUnread: true } : request,
-    );
+  #withUnread(sentKey: SentKey): SentKey {
+    const requests: KeyRequest[] = [];
+    for (const request of sentKey.requests) {
+      requests.push(this.#unread.has(request.id) ? { ...request, isUnread: true } : request);
+    }
     return { ...sentKey, requests };
-  };
+  }
 
   #addRequest(exchange: Exchange, { replaced, earlyMs, isElsewhere }: RunTrace): void {
     const { id, at, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
     const sentKey = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sentKey);
+    // Runs are compared by where a request would have ended; a reason names what the client got last.
+    const outcomeWithoutRun = replaced ?? outcome;
     sentKey.requests.push({
       id,
       at,
-      outcome: replaced ?? outcome,
+      outcome: outcomeWithoutRun,
       canFail: isIdempotent(method) && response.body !== "",
       isReplaced: replaced !== undefined,
       earlyMs,

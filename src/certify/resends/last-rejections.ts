@@ -1,6 +1,9 @@
 import type { KeyRequest } from "../client-runs/client-run.js";
 
-/** In how many runs one more request must have come that must not. */
+// To find out whether a client resends, its last request is rejected in one run after another. The numbers here say how many runs that
+// takes: two resends show it; a client with jitter comes too soon only in some runs, so after one resend there are up to five runs.
+
+/** In how many runs a request that must not come must have come. */
 export const minResent = 2;
 
 /** How many runs are made at most: a client with jitter may come too soon only in some of them. */
@@ -12,17 +15,27 @@ export type LastRejection =
   | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
 /**
- * What the runs that rejected the last request show together. A run that sent more forbids that another one holds. `minWaits`: in how many
- * of them the next request must come in time. `minFailures`: two if one may be chance.
+ * What the runs that rejected the last request show together. `sometimes`: the client resends in some runs only, and nobody can tell why.
+ * `minWaits`: in how many of them the next request must come in time. `minFailures`: how often the client must give up.
  */
-export function shownTogether(rejections: readonly LastRejection[], minWaits: 2 | 3, minFailures: 1 | 2) {
-  const numbers = { gave_up: 0, in_time: 0, resent: 0 };
-  for (const { kind } of rejections) numbers[kind] += 1;
+export function resultOfRejections(
+  rejections: readonly LastRejection[],
+  minWaits: 2 | 3,
+  minFailures: 1 | 2,
+): "held" | "resent" | "sometimes" | "one_more_run" {
+  const gaveUp = countRejections("gave_up", rejections);
+  const inTime = countRejections("in_time", rejections);
+  const resent = countRejections("resent", rejections);
 
-  if (numbers.resent === minResent) return "resent";
-  if (numbers.gave_up > 0 && numbers.gave_up < rejections.length) return "sometimes";
-  if (numbers.gave_up === minFailures) return "held";
-  if (numbers.in_time === minWaits && numbers.resent === 0) return "held";
-  if (rejections.length === maxRuns) return "sometimes";
-  return "one_more_run";
+  // The client gave up in all runs, in some, or in none.
+  if (gaveUp === rejections.length) return gaveUp < minFailures ? "one_more_run" : "held";
+  if (gaveUp > 0) return "sometimes";
+
+  if (resent === 0) return inTime < minWaits ? "one_more_run" : "held";
+  if (resent >= minResent) return "resent";
+  return rejections.length < maxRuns ? "one_more_run" : "sometimes";
+}
+
+function countRejections(kind: LastRejection["kind"], rejections: readonly LastRejection[]): number {
+  return rejections.filter((rejection) => rejection.kind === kind).length;
 }

@@ -15,7 +15,7 @@ const inARowMs = 1000;
  */
 export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
   const names: string[] = [];
-  const counts: number[] = [];
+  const counts: string[] = [];
   const statuses = new Set<string>();
   for (const sentKey of runs.plain.sent) {
     const outcome = repeatedRejection(sentKey);
@@ -25,13 +25,14 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
     const accepted = await runFirstWrongAnswer(runs, outcome);
     if (accepted.kind === "not_made" || !isOnlyOneSentLess(sentKey, runs.plain, accepted)) continue;
     names.push(nameOfKey(sentKey.key));
-    counts.push(sentKey.requests.length);
+    counts.push(`${sentKey.requests.length} times`);
     statuses.add(`a ${outcomeRow(outcome).status}`);
   }
   if (names.length === 0) return [];
 
-  const sent = names.map((name, at) => `${name} ${counts[at]} times`);
-  const times = names.length === 1 ? `it ${counts[0]} times` : listed(sent, "and");
+  // As in "it 3 times" of a single key, or "ACTIVE 3 times and LIVE 2 times".
+  const namesAndCounts = names.map((name, at) => `${name} ${counts[at]}`);
+  const times = names.length === 1 ? `it ${counts[0]}` : listed(namesAndCounts, "and");
   const what = `resends of ${listed(names, "and")}`;
   const why = `the plain run sent ${times} in a row, after ${listed([...statuses], "or")}, and less often if its first request got a 200`;
   const whatToDo =

@@ -14,16 +14,18 @@ export interface SteadyKey {
   readonly kind: "steady_key";
   readonly ref: string;
   /** How many of its requests the plain run accepted. */
-  readonly requestCount: number;
+  readonly acceptedInPlain: number;
 }
 
-/** What followed the replacement. `sent_again`: so many requests more came as `extra` has; `early` came too soon after it. */
+/** What followed the replacement. */
 type WhatFollowed =
   | { readonly kind: "nothing"; readonly run: ClientRun }
   | {
       readonly kind: "sent_again";
       readonly run: ClientRun;
+      /** The first request more than in the plain run. */
       readonly next: KeyRequest;
+      /** The first request that came too soon after the replacement, if there is one. */
       readonly early: KeyRequest | undefined;
     }
   | NotMade
@@ -40,21 +42,25 @@ export function replacing(
   return { purpose, conditions: { onRequest: { which: { kind: "nth", key: ref, nth }, gets } }, wait };
 }
 
-/** What followed in such a run. */
-export function whatFollowed(run: ClientRun | NotMade, { ref, requestCount }: SteadyKey): WhatFollowed {
+/** What followed in a run that {@link replacing} describes. */
+export function whatFollowed(run: ClientRun | NotMade, { ref, acceptedInPlain }: SteadyKey): WhatFollowed {
   if (run.kind === "not_made") return run;
   if (run.result === "timed_out") return notJudged(runTooLate);
 
   const accepted = acceptedRequests(run, ref);
-  const next = accepted[requestCount];
+  const next = accepted[acceptedInPlain];
   if (next === undefined) return { kind: "nothing", run };
   return { kind: "sent_again", run, next, early: accepted.find(({ earlyMs }) => earlyMs !== undefined) };
 }
 
 /** The first request with the key that is more than in the plain run, if the run hit a request with this key. */
-export function firstExtraRequest(run: ClientRun, { ref, requestCount }: SteadyKey): KeyRequest | undefined {
+export function firstExtraRequest(
+  run: ClientRun,
+  { ref, acceptedInPlain }: SteadyKey,
+): KeyRequest | undefined {
   const accepted = acceptedRequests(run, ref);
-  return accepted.some(({ isReplaced }) => isReplaced) ? accepted[requestCount] : undefined;
+  const isHit = accepted.some(({ isReplaced }) => isReplaced);
+  return isHit ? accepted[acceptedInPlain] : undefined;
 }
 
 /** The requests with a key that the sandbox accepts, or would without the conditions of the run. */
@@ -63,7 +69,7 @@ export function acceptedRequests({ sent }: ClientRun, ref: string): readonly Key
   return sentKey === undefined ? [] : acceptedOf(sentKey);
 }
 
-/** One whose response the client has not read is left out: it may send that again. */
+/** The accepted requests of a key, without those whose response the client has not read: it may send these again. */
 export function acceptedOf({ requests }: SentKey): readonly KeyRequest[] {
   return requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
 }

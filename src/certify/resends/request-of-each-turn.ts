@@ -1,4 +1,7 @@
-/** The request of each turn, from 1: from the first to the last, at even distances. Fewer than there are turns come again. */
+/**
+ * The number of the request that each turn rejects, from 1. If there are fewer requests than turns, they come again in their order. Else
+ * the first turn has the first request, the last one the last, and those between are at even distances.
+ */
 export function requestOfEachTurn(requestCount: number, turnCount: number): number[] {
   const requests: number[] = [];
   const distance = (requestCount - 1) / (turnCount - 1);

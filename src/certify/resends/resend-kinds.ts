@@ -117,8 +117,8 @@ function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
 
 /** The first covered outcome with this status, since the client expects it; another one if it covers none. */
 function coveredOr(other: ApiOutcomeId, covered: readonly OutcomeId[], status: number): ApiOutcomeId {
-  const known = covered.find((outcome) => outcomeRow(outcome).status === status);
-  return (known ?? other) as ApiOutcomeId; // no fault has a 401 or 429
+  const outcome = covered.find((id) => outcomeRow(id).status === status);
+  return (outcome ?? other) as ApiOutcomeId; // no fault has a 401 or 429
 }
 
 function fixOf(id: AdviceId): string {

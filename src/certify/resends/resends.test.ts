@@ -10,7 +10,7 @@ import {
 } from "../../../test/certify/hand-made.js";
 import type { Replacement } from "../../runs/conditions.js";
 import type { KeyRequest, RunEnd } from "../client-runs/client-run.js";
-import { type LastRejection, shownTogether } from "./last-rejections.js";
+import { type LastRejection, resultOfRejections } from "./last-rejections.js";
 import { requestOfEachTurn } from "./request-of-each-turn.js";
 import { judgeResends } from "./resends.js";
 
@@ -23,7 +23,7 @@ const rejections: Readonly<Record<string, LastRejection>> = {
 
 /** What runs show that end like this: the client gave up, waited, or resent. */
 const shown = (runs: string, minWaits: 2 | 3 = 2, minFailures: 1 | 2 = 1) =>
-  shownTogether(
+  resultOfRejections(
     [...runs].map((letter) => rejections[letter] as LastRejection),
     minWaits,
     minFailures,

@@ -1,11 +1,4 @@
-import { keyVariable } from "../../rules/api-key.js";
-import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
-import { listed } from "../../schema/words.js";
-import { isAnswerWanted, isNoticed, runFirstWrongAnswer } from "../answers.js";
-import { nameOf } from "../checks/check.js";
 import {
-  countingEvidence,
-  type Finding,
   failedResult,
   type Held,
   type JudgedCheck,
@@ -15,21 +8,23 @@ import {
   notAllMade,
   nothingJudged,
   notJudged,
+  type ResultOfCheck,
   type RunEvidence,
   singleCheck,
 } from "../checks/judgment.js";
-import { type CertifyPlan, isWanted } from "../checks/plan.js";
-import { againCommand } from "../client-runs/again-command.js";
-import type { ClientRun, KeyRequest, NotMade } from "../client-runs/client-run.js";
+import { isWanted } from "../checks/plan.js";
+import { isNoticed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
+import { failuresNeeded, plainRunEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
-import { runVaried } from "../varied/varied.js";
-import { type LastRejection, minResent, shownTogether } from "./last-rejections.js";
-import { firstExtraRequest, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
-import { nameOfKey, type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
-import { findDoubts } from "./resend-suspects.js";
+import { type LastRejection, minResent, resultOfRejections } from "./last-rejections.js";
+import { evidenceOfOtherRuns } from "./other-runs.js";
+import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
+import { type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
+import { resendProblem } from "./resend-problem.js";
+import { weighSuspects } from "./resend-suspects.js";
 import { commandThenFailed, onlyInSomeRuns, sentAgainBut, sentByOtherProcess } from "./resend-words.js";
-import { findSteadyKey, unnoticed } from "./steady-key.js";
+import { findSteadyKey, passesUnnoticed } from "./steady-key.js";
 
 // A resend is a request that must not come: with the same key, after a 401 or 403, or too soon after a 429 or 503. It is found without
 // looking into the client: a run rejects the last request with a key that each run sends equally often. A client that does right gives
@@ -38,12 +33,15 @@ import { findSteadyKey, unnoticed } from "./steady-key.js";
 // 2. Reject its last request with each kind of rejection, in run after run until they agree: the kind holds, or is a suspect.
 // 3. Exclude other reasons for the requests of suspects (resend-suspects.ts). What is left is a problem.
 
+/** In how many runs the next request must come in time before a kind with a time holds: more, if no other such kind would show jitter. */
+const minWaitsOfKind = 2;
+const minWaitsOfSingleKind = 3;
+
 /** Whether the client sends this key again after this kind of rejection. */
 interface Question {
   readonly runs: Runs;
   readonly key: SteadyKey;
   readonly resendKind: ResendKind;
-  /** In how many runs the next request must come in time: three if no other timed kind would show jitter. */
   readonly minWaits: 2 | 3;
 }
 
@@ -62,27 +60,26 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
 
 /** Judges all timed kinds, or all others. Those that fail are one problem. */
 async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind[]): Promise<Judgment> {
-  const minWaits = kinds.length === 1 ? 3 : 2;
+  const minWaits = kinds.length === 1 ? minWaitsOfSingleKind : minWaitsOfKind;
   const results = await Promise.all(
     kinds.map((resendKind) => judgeKind({ runs, key, resendKind, minWaits })),
   );
   const suspects = results.filter((result) => result.kind === "suspect");
-  const doubts = await findDoubts(runs, key, suspects);
+  const evidence = await weighSuspects(runs, key, suspects);
+  const proven = suspects.filter((suspect) => evidence.get(suspect)?.kind === "counts");
 
   const checks: JudgedCheck[] = [];
-  const proven: Suspect[] = [];
   for (const [at, result] of results.entries()) {
-    const { check } = kinds[at] as ResendKind;
-    if (result.kind !== "suspect") {
-      checks.push({ check, result });
-      continue;
-    }
-    const doubt = doubts.get(result);
-    checks.push({ check, result: doubt ?? failedResult });
-    if (doubt === undefined) proven.push(result);
+    const { check } = kinds[at] as ResendKind; // each kind has a result
+    if (result.kind === "suspect") checks.push({ check, result: resultOfSuspect(evidence.get(result)) });
+    else checks.push({ check, result });
   }
   const problems = proven.length === 0 ? [] : [resendProblem(proven, key, runs.plan)];
   return { checks, problems, notes: [] };
+}
+
+function resultOfSuspect(evidence: RunEvidence | undefined): ResultOfCheck {
+  return evidence?.kind === "not_judged" ? evidence : failedResult;
 }
 
 /** Rejects the last request in run after run, until they show something together. */
@@ -98,8 +95,7 @@ async function judgeKind(question: Question): Promise<Held | NotJudged | Suspect
     }
     rejections.push(rejection);
 
-    const shown = shownTogether(rejections, minWaits, runs.failuresNeeded);
-    switch (shown) {
+    switch (resultOfRejections(rejections, minWaits, failuresNeeded(runs.plan))) {
       case "one_more_run":
         break;
       case "held":
@@ -123,21 +119,19 @@ function requestsOf(rejections: readonly LastRejection[]): KeyRequest[] {
 }
 
 /** Rejects the last request with the key, in a run of its own. */
-async function rejectLastRequest({
-  runs,
-  key,
-  resendKind,
-}: Question): Promise<LastRejection | NotMade | NotJudged> {
+async function rejectLastRequest(question: Question): Promise<LastRejection | NotMade | NotJudged> {
+  const { runs, key, resendKind } = question;
   const { check, rejection, isTimed, responseWords } = resendKind;
   const wait = waitAfterRejection(resendKind);
-  const run = await runs.another(replacing(key, key.requestCount, rejection, check, wait));
+  const run = await runs.another(replacing(key, key.acceptedInPlain, rejection, check, wait));
 
   const followed = whatFollowed(run, key);
   if (followed.kind === "not_made" || followed.kind === "not_judged") return followed;
   if (followed.kind === "nothing") {
     if (isNoticed(followed.run)) return { kind: "gave_up" };
     const evidence = passEvidence(runs.plain, followed.run, "replaced");
-    return evidence.kind === "not_judged" ? evidence : notJudged(unnoticed(key, responseWords));
+    if (evidence.kind === "not_judged") return evidence;
+    return notJudged(passesUnnoticed(key, responseWords));
   }
 
   const { next, early } = followed;
@@ -158,7 +152,7 @@ async function confirmHeld(
 ): Promise<Held | NotJudged> {
   const { runs, key, resendKind } = question;
   if (rejections.some(({ kind }) => kind === "gave_up")) {
-    const evidence = await runs.repeatedFailureEvidence();
+    const evidence = await plainRunEvidence(runs);
     if (evidence.kind === "not_judged") return evidence;
   }
 
@@ -168,98 +162,3 @@ async function confirmHeld(
   }
   return { kind: "held", key: key.ref };
 }
-
-/** Whether the runs that were made for other checks contradict that the client gives up after a 401 or 403. */
-async function evidenceOfOtherRuns(runs: Runs, key: SteadyKey, resendKind: ResendKind): Promise<RunEvidence> {
-  const ofVaried = await evidenceOfVariedRuns(runs, resendKind);
-  if (ofVaried.kind === "not_judged") return ofVaried;
-  if (outcomeRow(resendKind.check.outcome).status !== 401) return countingEvidence;
-  return evidenceOfWrongAnswers(runs, key, resendKind);
-}
-
-/** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
-async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
-  const { passed } = await runVaried(runs);
-  const inPlain = countRejected(runs.plain, resendKind);
-  const run = passed.find((varied) => countRejected(varied, resendKind) > inPlain);
-  if (run === undefined) return countingEvidence;
-  const { responseWords, whatToDo } = resendKind;
-  const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
-  return notJudged({ why, whatToDo });
-}
-
-/** How many requests of a run got the status and code of this rejection. */
-function countRejected({ sent }: ClientRun, { check }: ResendKind): number {
-  const { status, code } = outcomeRow(check.outcome);
-  let count = 0;
-  for (const { requests } of sent) {
-    for (const request of requests) {
-      const outcome = outcomeRow(request.outcome);
-      if (outcome.status === status && outcome.code === code) count += 1;
-    }
-  }
-  return count;
-}
-
-/**
- * A run for a wrong answer contradicts it if it passed although the first request with the key got a 401 in place of its 200, and the key
- * came again. A first test that polls looks the same.
- */
-async function evidenceOfWrongAnswers(
-  runs: Runs,
-  key: SteadyKey,
-  { whatToDo }: ResendKind,
-): Promise<RunEvidence> {
-  for (const outcome of runs.covered) {
-    if (!isSuccess(outcome) || !isAnswerWanted(runs.plan, outcome)) continue;
-    const run = await runFirstWrongAnswer(runs, outcome);
-    if (run.kind === "not_made" || run.result !== "passed") continue;
-    const next = firstExtraRequest(run, key);
-    if (next === undefined) continue;
-    return notJudged({
-      why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${next.id}), and the command passed`,
-      whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
-    });
-  }
-  return countingEvidence;
-}
-
-/** The one problem of these kinds, which are all timed or all not. */
-function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, plan: CertifyPlan): Finding {
-  const names: string[] = [];
-  const times: string[] = [];
-  // Kinds often have the same one: ids do not depend on what was rejected.
-  const ids = new Set<string>();
-  const fixes = new Set<string>();
-  for (const { resendKind, requests } of suspects) {
-    const [first] = requests as [KeyRequest, KeyRequest];
-    const after = `after ${resendKind.responseWords}`;
-    names.push(nameOf(resendKind.check));
-    times.push(resendKind.isTimed ? `${first.earlyMs} ms ${after}` : after);
-    ids.add(first.id);
-    fixes.add(resendKind.whatToDo);
-  }
-
-  const isTimed = suspects[0]?.resendKind.isTimed === true;
-  if (isTimed) fixes.add(moveSandboxClock);
-  fixes.add(turnOffTestRetries);
-  const requestWord = ids.size === 1 ? "request" : "requests";
-  const sentence = `Sends ${nameOfKey(ref)} again ${listed(times, "and")} (${requestWord} ${listed([...ids], "and")})`;
-  const only: string[] = [];
-  for (const name of names) only.push("--only", name);
-  return {
-    name: names[0] as string,
-    sentence: (isTimed ? sentence : `${sentence}, and not after a 404`) + bySomebody,
-    whatToDo: [...fixes].join(" "),
-    again: againCommand(plan, "certify", ...only),
-    runs: names,
-  };
-}
-
-/** Nothing that runs show tells the two apart. */
-const bySomebody = ": by the client, or by its runner's retry of a failed test";
-
-const turnOffTestRetries =
-  "If it is not your client that sends it, but each test (polling) or their runner (a retry of failed tests), turn that off.";
-
-const moveSandboxClock = "(If your tests replace the pause, move the sandbox's clock by it.)";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, reasonOf, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
 import type { PlannedRun, RunEnd, SentKey } from "../client-runs/client-run.js";
-import { countEvidence, findSteadyKey } from "./steady-key.js";
+import { equallyOftenEvidence, findSteadyKey } from "./steady-key.js";
 
 const rejected = { outcome: "401.revoked" } as const;
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -85,7 +85,7 @@ test.each<[string, Partial<RunEnd>, RegExp]>([
 });
 
 test("without two varied runs that passed, four more plain runs must send the key equally often", async () => {
-  const key = { kind: "steady_key", ref: "active", requestCount: 2 } as const;
+  const key = { kind: "steady_key", ref: "active", acceptedInPlain: 2 } as const;
   const whyWith = async (fifth: number, failing: number) => {
     const { runs, names } = await handMade(({ name, seed }, before) => {
       if (name !== "plain") {
@@ -94,7 +94,7 @@ test("without two varied runs that passed, four more plain runs must send the ke
       return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
     });
     return {
-      why: reasonOf(await countEvidence(runs, key))?.why,
+      why: reasonOf(await equallyOftenEvidence(runs, key))?.why,
       plain: names.filter((name) => name === "plain").length,
     };
   };

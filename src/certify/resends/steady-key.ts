@@ -1,7 +1,6 @@
 import { keyVariable } from "../../rules/api-key.js";
 import { isFault, isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
-import { isNoticed } from "../answers.js";
 import {
   countingEvidence,
   type NotJudged,
@@ -11,50 +10,58 @@ import {
   type RunEvidence,
   runNotMade,
 } from "../checks/judgment.js";
+import { isNoticed, type KeyRequest, type SentKey } from "../client-runs/client-run.js";
+import { failureEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
-import type { Runs } from "../client-runs/runs.js";
-import { runVaried } from "../varied/varied.js";
+import { plainRun, type Runs } from "../client-runs/runs.js";
+import { variedRunsThatHold } from "../varied/varied.js";
 import { acceptedOf, acceptedRequests, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
 
 /** How many keys are tried. With the first one, no test may use the last response. */
 const maxKeys = 3;
 
-/** How many plain runs are made if fewer than two varied runs show how often the key comes. */
-const plainRunsThatCount = 5;
+/** How many varied runs show that each run sends the key equally often: fewer need plain runs. */
+const sureVariedRuns = 2;
+
+/** How many plain runs, with the first one, show the same. */
+const surePlainRuns = 5;
 
 /** Finds a steady key that shows a resend: a test uses its last response, and nothing else sends it after that. */
 export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> {
   const working = workingKeys(runs);
   // A client may keep the response to what it sends once, and ask again if that was rejected: no resend.
-  const repeated = working.filter(({ requestCount }) => requestCount > 1);
-  if (repeated.length === 0) return notJudged(noRepeatedKey(runs, working));
+  const repeated = working.filter(({ acceptedInPlain }) => acceptedInPlain > 1);
+  if (repeated.length === 0) return notJudged(whyNoRepeatedKey(runs, working));
 
   const steady = await sentEquallyOften(runs, repeated);
   if (steady.length === 0) return notJudged(notEquallyOften(repeated));
 
-  const unfit: NotJudged[] = [];
+  const reasons: NotJudged[] = [];
   for (const key of steady.slice(0, maxKeys)) {
     const evidence = await keyEvidence(runs, key);
     if (evidence.kind === "counts") return key;
-    unfit.push(evidence);
+    reasons.push(evidence);
   }
-  return unfit[0] as NotJudged; // there is a steady key
+  return reasons[0] as NotJudged; // there is a steady key
 }
 
-/** The other keys that always work, and that each run sends equally often. */
-export function otherSteadyKeys(runs: Runs, { ref }: SteadyKey): Promise<SteadyKey[]> {
-  return sentEquallyOften(
-    runs,
-    workingKeys(runs).filter((key) => key.ref !== ref),
-  );
+/** The keys besides this one that always work, and that each run sends equally often. */
+export function steadyKeysBesides(runs: Runs, { ref }: SteadyKey): Promise<SteadyKey[]> {
+  const others = workingKeys(runs).filter((key) => key.ref !== ref);
+  return sentEquallyOften(runs, others);
 }
 
 /** Those of these keys that no varied run that passed sent more or less often than the plain run. */
 async function sentEquallyOften(runs: Runs, keys: readonly SteadyKey[]): Promise<SteadyKey[]> {
-  const { passed } = await runVaried(runs);
-  return keys.filter(({ ref, requestCount }) =>
-    passed.every((run) => acceptedRequests(run, ref).length === requestCount),
-  );
+  const variedRuns = await variedRunsThatHold(runs);
+  const equallyOften: SteadyKey[] = [];
+  for (const key of keys) {
+    const { ref, acceptedInPlain } = key;
+    if (variedRuns.every((run) => acceptedRequests(run, ref).length === acceptedInPlain)) {
+      equallyOften.push(key);
+    }
+  }
+  return equallyOften;
 }
 
 /** The keys that the plain run accepted each time, the default key first. One with an outcome that --allow names is rejected on purpose. */
@@ -65,7 +72,7 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] 
     const isAccepted = requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome));
     if (isUnknown || requests.length === 0 || !isAccepted) continue;
 
-    const key: SteadyKey = { kind: "steady_key", ref, requestCount: acceptedOf(sentKey).length };
+    const key: SteadyKey = { kind: "steady_key", ref, acceptedInPlain: acceptedOf(sentKey).length };
     if (ref === defaultKey) keys.unshift(key);
     else keys.push(key);
   }
@@ -75,7 +82,7 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] 
 /** Whether a rejection of its last request counts: a 404 in its place must make the command fail, and be the end. */
 async function keyEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   const notFound = { kind: "rejection", as: "404.unknown_path" } as const;
-  const request = replacing(key, key.requestCount, notFound, { kind: "resend_control" });
+  const request = replacing(key, key.acceptedInPlain, notFound, { kind: "resend_control" });
   const followed = whatFollowed(await runs.first(request), key);
   switch (followed.kind) {
     case "not_made":
@@ -86,44 +93,55 @@ async function keyEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
       return notJudged(sentAfter404(key));
     case "nothing": {
       const { run } = followed;
-      if (isNoticed(run)) return runs.failureEvidence(run);
+      if (isNoticed(run)) return failureEvidence(runs, run);
       const evidence = passEvidence(runs.plain, run, "replaced");
-      return evidence.kind === "not_judged" ? evidence : notJudged(unnoticed(key, "a 404"));
+      if (evidence.kind === "not_judged") return evidence;
+      return notJudged(passesUnnoticed(key, "a 404"));
     }
   }
 }
 
-/** Whether the key comes equally often by itself, or more often in some runs. */
-export async function countEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
-  // Two varied runs that passed have shown it: else it would be no steady key.
-  const { passed } = await runVaried(runs);
-  if (passed.length > 1) return countingEvidence;
+/** Whether enough runs show that the key comes equally often by itself. */
+export async function equallyOftenEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
+  // Each varied run that passed sent the key equally often, or it would be no steady key.
+  const variedRuns = await variedRunsThatHold(runs);
+  if (variedRuns.length >= sureVariedRuns) return countingEvidence;
 
-  let made = 0;
-  for (const run of await runs.plainRuns(plainRunsThatCount)) {
+  let madeCount = 0;
+  for (const run of await runs.firstRuns(plainRun, surePlainRuns)) {
     if (run.kind === "not_made") continue;
-    if (acceptedRequests(run, key.ref).length !== key.requestCount) return notJudged(notEquallyOften([key]));
-    made += 1;
+    const count = acceptedRequests(run, key.ref).length;
+    if (count !== key.acceptedInPlain) return notJudged(notEquallyOften([key]));
+    madeCount += 1;
   }
-  return made === plainRunsThatCount ? countingEvidence : notJudged(notAllMade(made, plainRunsThatCount));
+  if (madeCount < surePlainRuns) return notJudged(notAllMade(madeCount, surePlainRuns));
+  return countingEvidence;
 }
 
-/** Why there is no key that works and comes twice. A key that was sent twice, but also rejected, is named first. */
-function noRepeatedKey({ plain, plan: { defaultKey } }: Runs, working: readonly SteadyKey[]): Reason {
-  const spoiled = plain.sent.filter(({ isUnknown, requests }) => !isUnknown && requests.length > 1);
-  const ofDefault = spoiled.filter(({ key }) => key === defaultKey);
-  const ofOthers = spoiled.filter(({ key }) => key !== defaultKey);
-  for (const { key, requests } of [...ofDefault, ...ofOthers]) {
-    const rejected = requests.find(({ outcome }) => !isSuccess(outcome));
-    if (rejected === undefined || !requests.some(({ outcome }) => isSuccess(outcome))) continue;
-    const { status } = outcomeRow(rejected.outcome);
-    const gets = isFault(rejected.outcome) ? "a fault" : `a ${status}`;
-    return {
-      why: `${keyVariable(key)} got ${gets} in the plain run (${rejected.id}), and no key that always works came twice`,
-      whatToDo: "Send a key that works in two tests, and let another one expire, be revoked or be limited.",
-    };
+/** Why there is no key that always works and comes twice. A key that came twice, and was only rejected sometimes, is named first. */
+function whyNoRepeatedKey({ plain, plan: { defaultKey } }: Runs, working: readonly SteadyKey[]): Reason {
+  const keysOfSandbox = plain.sent.filter(({ isUnknown }) => !isUnknown);
+  const defaultKeys = keysOfSandbox.filter(({ key }) => key === defaultKey);
+  const otherKeys = keysOfSandbox.filter(({ key }) => key !== defaultKey);
+  for (const sentKey of [...defaultKeys, ...otherKeys]) {
+    const rejected = requestRejectedSometimes(sentKey);
+    if (rejected !== undefined) return worksOnlySometimes(sentKey, rejected);
   }
   return working.length === 0 ? noKey : sentOnce(working);
+}
+
+/** The first request with a key that was rejected, if another one was accepted. */
+function requestRejectedSometimes({ requests }: SentKey): KeyRequest | undefined {
+  const isAcceptedOnce = requests.some(({ outcome }) => isSuccess(outcome));
+  return isAcceptedOnce ? requests.find(({ outcome }) => !isSuccess(outcome)) : undefined;
+}
+
+function worksOnlySometimes({ key }: SentKey, { id, outcome }: KeyRequest): Reason {
+  const response = isFault(outcome) ? "a fault" : `a ${outcomeRow(outcome).status}`;
+  return {
+    why: `${keyVariable(key)} got ${response} in the plain run (${id}), and no key that always works came twice`,
+    whatToDo: "Send a key that works in two tests, and let another one expire, be revoked or be limited.",
+  };
 }
 
 const noKey: Reason = {
@@ -156,7 +174,7 @@ function sentAfter404({ ref }: SteadyKey): Reason {
 }
 
 /** A run shows nothing that passed although the last request with the key got this response, and after which nothing came. */
-export function unnoticed({ ref }: SteadyKey, response: string): Reason {
+export function passesUnnoticed({ ref }: SteadyKey, response: string): Reason {
   return {
     why: `the command passes when the last request with ${keyVariable(ref)} gets ${response}, and does not send it again`,
     whatToDo:

@@ -13,7 +13,13 @@ import type { VariedTrials } from "./varied-trials.js";
 //    fails, until one row is left.
 // 3. This row must also break the run alone. Then it is a known cause, and the search goes on with the first step.
 
-/** A row that has failed alone, twice, and without which its run passes. */
+/** How many trials must fail before a cause explains nothing, and before a row is a cause, if it is on the responses of one status. */
+const sureTrials = 2;
+
+/** How many trials of a row on several statuses must fail: one more, since each status alone has passed a trial. */
+const sureTrialsOfStatuses = 3;
+
+/** A row that breaks a run alone, and without which the run passes. */
 export interface RowCause {
   readonly row: string;
   /** What varied when it failed alone. */
@@ -68,11 +74,14 @@ interface SearchBasis {
 }
 
 /** Searches for the rows that break a run besides those of known causes. */
-export async function searchRows(basis: SearchBasis, known: readonly RowCause[]): Promise<SearchResult> {
+export async function searchRows(
+  basis: SearchBasis,
+  knownCauses: readonly RowCause[],
+): Promise<SearchResult> {
   const { trials } = basis;
   const causes: RowCause[] = [];
-  while (!(await passesWithout(trials, [...known, ...causes]))) {
-    const rows = rowsBesides(trials.run, [...known, ...causes]);
+  while (!(await passesWithout(trials, [...knownCauses, ...causes]))) {
+    const rows = rowsBesides(trials.run, [...knownCauses, ...causes]);
     if (rows.length === 0) return { kind: "in_vain" };
 
     const culprit = await findCulprit(basis, rows);
@@ -87,7 +96,8 @@ export async function searchRows(basis: SearchBasis, known: readonly RowCause[])
 export async function passesWithout(trials: VariedTrials, causes: readonly RowCause[]): Promise<boolean> {
   const rows = rowsBesides(trials.run, causes);
   if (rows.length === variedRows(trials.run).length) return false;
-  return !(await trials.fails(onAllStatuses(rows), 2));
+  const trial = await trials.varyOnly(onAllStatuses(rows), sureTrials);
+  return trial.kind === "passes";
 }
 
 /** The rows that varied in the run and that no cause explains. */
@@ -97,17 +107,17 @@ function rowsBesides(run: ClientRun, causes: readonly RowCause[]): string[] {
 
 /** The rows that had, in each run that failed, a variant that no run had which passed. */
 function suspiciousRows({ runs, failures }: SearchBasis, candidates: readonly string[]): readonly string[] {
-  const harmless = new Set<string>();
+  const harmlessPoints = new Set<string>();
   for (const { result, points } of runs.all) {
     if (result !== "passed") continue;
-    for (const point of points) harmless.add(pointId(point));
+    for (const point of points) harmlessPoints.add(pointId(point));
   }
 
   let suspicious = candidates;
   for (const { points } of failures) {
     const rowsOfFailure = new Set<string>();
     for (const point of points) {
-      if (!harmless.has(pointId(point))) rowsOfFailure.add(point.row);
+      if (!harmlessPoints.has(pointId(point))) rowsOfFailure.add(point.row);
     }
     suspicious = suspicious.filter((row) => rowsOfFailure.has(row));
   }
@@ -117,18 +127,23 @@ function suspiciousRows({ runs, failures }: SearchBasis, candidates: readonly st
 /** Finds the row that breaks the run, of these, which break it together. */
 async function findCulprit(basis: SearchBasis, rows: readonly string[]): Promise<string> {
   const { trials } = basis;
-  // It would explain several of the others.
-  if (rows.includes(longBody) && (await trials.fails([{ row: longBody }]))) return longBody;
+  // A long body would explain several of the other rows.
+  if (rows.includes(longBody) && (await breaksAlone(trials, longBody))) return longBody;
 
-  // A client that waits as long as it is told takes long in each trial that fails: this is the most likely one.
+  // A client that waits as long as it is told takes long in each trial that fails: this row is the most likely one.
   const isWaiting = trials.run.result === "timed_out" && rows.includes(longWait);
-  if (isWaiting && (await trials.fails([{ row: longWait }]))) return longWait;
+  if (isWaiting && (await breaksAlone(trials, longWait))) return longWait;
 
   // Fewer rows take fewer runs, if the culprit is among them.
   const suspects = suspiciousRows(basis, rows);
-  const areFewer = suspects.length > 0 && suspects.length < rows.length;
-  if (areFewer && (await trials.fails(onAllStatuses(suspects)))) return halve(trials, suspects);
-  return halve(trials, rows);
+  if (suspects.length === 0 || suspects.length === rows.length) return halve(trials, rows);
+  const trial = await trials.varyOnly(onAllStatuses(suspects));
+  return halve(trials, trial.kind === "breaks" ? suspects : rows);
+}
+
+async function breaksAlone(trials: VariedTrials, row: string): Promise<boolean> {
+  const trial = await trials.varyOnly([{ row }]);
+  return trial.kind === "breaks";
 }
 
 /** Halves the rows until one is left. If the first half does not break the run, the second one does. */
@@ -137,8 +152,8 @@ async function halve(trials: VariedTrials, rows: readonly string[]): Promise<str
   while (left.length > 1) {
     const middle = Math.ceil(left.length / 2);
     const firstHalf = left.slice(0, middle);
-    const isInFirst = await trials.fails(onAllStatuses(firstHalf));
-    left = isInFirst ? firstHalf : left.slice(middle);
+    const trial = await trials.varyOnly(onAllStatuses(firstHalf));
+    left = trial.kind === "breaks" ? firstHalf : left.slice(middle);
   }
   return left[0] as string; // there is one
 }
@@ -146,41 +161,45 @@ async function halve(trials: VariedTrials, rows: readonly string[]): Promise<str
 /** Confirms that a row breaks the run alone: on the responses of one status, or else on all of them. */
 async function confirmRow(trials: VariedTrials, row: string): Promise<Confirmation> {
   const pointsOfRun = pointsOf(trials.run, row);
-  if (pointsOfRun.length > 1) {
-    const onOneStatus = await confirmOnOneStatus(trials, pointsOfRun);
-    if (onOneStatus.kind === "confirmed") return onOneStatus;
-  }
-  if (!(await trials.fails([{ row }]))) return notConfirmed;
+  const onStatusOfRun = await confirmOnOneStatus(trials, pointsOfRun);
+  if (onStatusOfRun.kind === "confirmed") return onStatusOfRun;
 
-  // A run that stops at its first failure may have varied the row on fewer statuses than the row alone.
-  const points = uniquePoints([...pointsOfRun, ...pointsOf(trials.shownBy([{ row }]), row)]);
-  if (points.length === 1) return confirm(trials, { row }, points, 2);
-  const onOneStatus = await confirmOnOneStatus(trials, points);
-  if (onOneStatus.kind === "confirmed") return onOneStatus;
-  return confirm(trials, { row }, points, 3);
+  const alone = await trials.varyOnly([{ row }]);
+  if (alone.kind === "passes") return notConfirmed;
+
+  // The row alone may have varied on more statuses than in the run, which stops at its first failure.
+  const points = uniquePoints([...pointsOfRun, ...pointsOf(alone.shownBy, row)]);
+  const onStatus = await confirmOnOneStatus(trials, points);
+  if (onStatus.kind === "confirmed") return onStatus;
+
+  const times = points.length === 1 ? sureTrials : sureTrialsOfStatuses;
+  return confirm(trials, { row }, points, times);
 }
 
-/** Confirms the first of these points that breaks the run alone, if one does. */
+/** Confirms the first of several points that breaks the run alone. A single point needs no choice of a status. */
 async function confirmOnOneStatus(
   trials: VariedTrials,
   points: readonly VariedPoint[],
 ): Promise<Confirmation> {
+  if (points.length < 2) return notConfirmed;
   for (const point of points) {
-    const confirmation = await confirm(trials, { row: point.row, status: point.status }, [point], 2);
+    const choice = { row: point.row, status: point.status };
+    const confirmation = await confirm(trials, choice, [point], sureTrials);
     if (confirmation.kind === "confirmed") return confirmation;
   }
   return notConfirmed;
 }
 
-/** The choice is confirmed if the run fails so many times while only this varies. */
+/** Confirms that the run breaks so many times while only this varies. */
 async function confirm(
   trials: VariedTrials,
   choice: RowChoice,
   points: readonly VariedPoint[],
   times: number,
 ): Promise<Confirmation> {
-  if (!(await trials.fails([choice], times))) return notConfirmed;
-  const shownBy = trials.shownBy([choice]);
+  const trial = await trials.varyOnly([choice], times);
+  if (trial.kind === "passes") return notConfirmed;
+  const { shownBy } = trial;
   return { kind: "confirmed", cause: { row: choice.row, points, shownBy, failed: [trials.run] } };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { lengtheningRows } from "../../api/variation/table.js";
+import type { Report } from "../../report/report-shape.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun } from "../client-runs/client-run.js";
@@ -8,7 +9,8 @@ import { findCauses } from "./causes.js";
 
 const point = (row: string, variant = "charset"): VariedPoint => ({ row, variant, status: 401 });
 /** Only what the search reads of a plan and of a run. */
-const plan = { timeout: 1000 } as Partial<CertifyPlan> as CertifyPlan;
+const plan = { timeout: 1000, allow: [] as const } as Partial<CertifyPlan> as CertifyPlan;
+const report = { requests: 1 } as Partial<Report> as Report;
 const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
   ({
     kind: "ended",
@@ -17,6 +19,7 @@ const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
     code: 1,
     points,
     lastRequest: undefined,
+    report,
   }) as Partial<ClientRun> as ClientRun;
 
 /** Searches for the causes of a client that breaks as `breaks` decides, by how often the same conditions were there. */
@@ -48,7 +51,7 @@ async function causesOf(
         scenarios: [],
       };
     },
-    onEnd() {},
+    say() {},
     separateRuns() {},
   });
   const varied = ({ seed }: ClientRun) =>

@@ -1,4 +1,5 @@
 import type { ClientRun } from "../client-runs/client-run.js";
+import { repeatFailures } from "../client-runs/failure-evidence.js";
 import { plainRun, type Runs } from "../client-runs/runs.js";
 import {
   isCoveredBy,
@@ -11,6 +12,9 @@ import {
 import { type Cause, rowCause, seedCause, unknownCause } from "./cause-words.js";
 import { VariedTrials } from "./varied-trials.js";
 
+// The numbers below save runs: a search takes many. The first runs whose search is in vain, and the first seeds that fail without any row,
+// take the most runs, since each may be chance; later ones are explained like these.
+
 /** How many runs are searched in vain before the others are not searched at all. */
 const maxSearchedInVain = 2;
 
@@ -21,13 +25,13 @@ const sureSeeds = 2;
 const moreRunsAfterSearch = 3;
 
 /** What explains the runs that were looked at so far. */
-interface FoundCauses {
+interface ExplainedRuns {
   /** The rows that each break the client alone. */
-  rows: readonly RowCause[];
+  readonly rows: readonly RowCause[];
   /** The runs that their seed breaks, without any row. */
-  readonly bySeed: ClientRun[];
+  readonly bySeed: readonly ClientRun[];
   /** The runs of which nothing can be told. */
-  readonly unexplained: ClientRun[];
+  readonly unknown: readonly ClientRun[];
 }
 
 /** What breaks one run: rows, of which `newCauses` were not known before; its seed without any row; or nothing that can be told. */
@@ -38,35 +42,35 @@ type Explanation =
 /** Finds out why varied runs fail: explains each of these failures, one after another. */
 export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Promise<Cause[]> {
   // A suite that fails at random passes one of the repetitions.
-  const repeated = await runs.repeat(failures);
+  const repeated = await repeatFailures(runs, failures);
   if (repeated.kind !== "failed_again") return [];
 
-  const found: FoundCauses = { rows: [], bySeed: [], unexplained: [] };
+  let explained: ExplainedRuns = { rows: [], bySeed: [], unknown: [] };
   for (const run of longBodiesFirst(failures)) {
-    const explanation = await explain(runs, run, failures, found);
-    // A command that no longer passes at all also fails without any row: then this run fails, and contradicts the plain run.
-    if (explanation.kind === "seed" && found.bySeed.length === 0) await runs.another(plainRun);
-    if (runs.isStopped || runs.contradiction !== undefined) return found.rows.map(rowCause);
-
-    switch (explanation.kind) {
-      case "rows":
-        found.rows = addRun([...found.rows, ...explanation.newCauses], run);
-        break;
-      case "seed":
-        found.bySeed.push(run);
-        break;
-      case "unknown":
-        found.unexplained.push(run);
-        break;
-    }
+    const explanation = await explain(runs, run, failures, explained);
+    // A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one.
+    if (explanation.kind === "seed" && explained.bySeed.length === 0) await runs.another(plainRun);
+    if (runs.isStopped || runs.contradiction !== undefined) return explained.rows.map(rowCause);
+    explained = withExplanation(explained, run, explanation);
   }
-  return causesOf(found);
+  return causesOf(explained);
 }
 
-function causesOf({ rows, bySeed, unexplained }: FoundCauses): Cause[] {
+function withExplanation(explained: ExplainedRuns, run: ClientRun, explanation: Explanation): ExplainedRuns {
+  switch (explanation.kind) {
+    case "rows":
+      return { ...explained, rows: addRun([...explained.rows, ...explanation.newCauses], run) };
+    case "seed":
+      return { ...explained, bySeed: [...explained.bySeed, run] };
+    case "unknown":
+      return { ...explained, unknown: [...explained.unknown, run] };
+  }
+}
+
+function causesOf({ rows, bySeed, unknown }: ExplainedRuns): Cause[] {
   const causes = rows.map(rowCause);
   if (bySeed.length > 0) causes.push(seedCause(bySeed));
-  if (unexplained.length > 0) causes.push(unknownCause(unexplained, unexplained.slice(0, maxSearchedInVain)));
+  if (unknown.length > 0) causes.push(unknownCause(unknown, unknown.slice(0, maxSearchedInVain)));
   return causes;
 }
 
@@ -81,19 +85,20 @@ async function explain(
   runs: Runs,
   run: ClientRun,
   failures: readonly ClientRun[],
-  found: FoundCauses,
+  explained: ExplainedRuns,
 ): Promise<Explanation> {
   const trials = new VariedTrials(runs, run);
-  if (await passesWithout(trials, found.rows)) return { kind: "rows", newCauses: [] };
+  if (await passesWithout(trials, explained.rows)) return { kind: "rows", newCauses: [] };
 
   // Nothing varies. If that fails, each row would seem to break the run alone.
-  const times = found.bySeed.length < sureSeeds ? 2 : 1;
-  if (await trials.fails([], times)) return { kind: "seed" };
-  if (found.unexplained.length === maxSearchedInVain) return { kind: "unknown" };
+  const times = explained.bySeed.length < sureSeeds ? 2 : 1;
+  const withoutRows = await trials.varyOnly([], times);
+  if (withoutRows.kind === "breaks") return { kind: "seed" };
+  if (explained.unknown.length === maxSearchedInVain) return { kind: "unknown" };
 
   // A flaw that breaks a command may not be the one that makes it wait.
   const alike = failures.filter(({ result }) => result === run.result);
-  const first = await searchRows({ runs, trials, failures: alike }, found.rows);
+  const first = await searchRows({ runs, trials, failures: alike }, explained.rows);
   if (first.kind === "found") return { kind: "rows", newCauses: first.causes };
 
   // A run that does not end takes long, and does so by no chance.
@@ -101,29 +106,39 @@ async function explain(
 
   // One trial that passed by chance leads a search astray. The second search has trials of its own.
   const freshTrials = new VariedTrials(runs, run);
-  const second = await searchRows({ runs, trials: freshTrials, failures: alike }, found.rows);
+  const second = await searchRows({ runs, trials: freshTrials, failures: alike }, explained.rows);
   if (second.kind === "found") return { kind: "rows", newCauses: second.causes };
 
   // The run itself may have failed by chance, twice: more runs under its conditions would contradict it.
   if (runs.contradiction === undefined) {
-    for (let more = 0; more < moreRunsAfterSearch; more++) await runs.anotherLike(run);
+    for (let more = 0; more < moreRunsAfterSearch; more++) await runs.another(run);
   }
   return { kind: "unknown" };
 }
 
-/** Adds a run to the causes that it shows, too: those of which it has a variant, or if there is none, those of which it has the row. */
+/** Adds a run to the causes that it shows, too. */
 function addRun(causes: readonly RowCause[], run: ClientRun): RowCause[] {
-  const variants = new Set<string>();
-  for (const { row, variant } of run.points) variants.add(`${row} ${variant}`);
-  const hasVariant = ({ points }: RowCause) =>
-    points.some(({ row, variant }) => variants.has(`${row} ${variant}`));
-  const hasRow = (cause: RowCause) => variedRows(run).some((row) => isCoveredBy(cause, row));
-  const isShown = causes.some(hasVariant) ? hasVariant : hasRow;
-
+  const causesOfRun = causesShownBy(causes, run);
   const changed: RowCause[] = [];
   for (const cause of causes) {
-    const isNew = isShown(cause) && !cause.failed.includes(run);
+    const isNew = causesOfRun.includes(cause) && !cause.failed.includes(run);
     changed.push(isNew ? { ...cause, failed: [...cause.failed, run] } : cause);
   }
   return changed;
+}
+
+/** The causes of which the run has a variant, or if there is none, those of which it has the row. */
+function causesShownBy(causes: readonly RowCause[], run: ClientRun): RowCause[] {
+  const withVariant = causes.filter((cause) => hasVariantOf(run, cause));
+  if (withVariant.length > 0) return withVariant;
+
+  const rows = variedRows(run);
+  return causes.filter((cause) => rows.some((row) => isCoveredBy(cause, row)));
+}
+
+function hasVariantOf(run: ClientRun, cause: RowCause): boolean {
+  for (const { row, variant } of cause.points) {
+    if (run.points.some((point) => point.row === row && point.variant === variant)) return true;
+  }
+  return false;
 }

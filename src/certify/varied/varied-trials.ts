@@ -2,6 +2,10 @@ import type { RowChoice } from "../../sandbox/variants.js";
 import { type ClientRun, hasFailed } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 
+/** Whether a run breaks while only some rows vary. `breaks`: the first trial shows it. */
+type TrialResult = { readonly kind: "breaks"; readonly shownBy: ClientRun } | { readonly kind: "passes" };
+const passes: TrialResult = { kind: "passes" };
+
 /**
  * A varied run that failed, made again while only some of its rows vary: these are its trials. A trial that passes shows that the other rows
  * are needed, or that the failure was chance; one that fails may do so by chance. So what rests on failures asks for two or three.
@@ -11,7 +15,7 @@ export class VariedTrials {
   readonly run: ClientRun;
   readonly #runs: Runs;
   /** The trials so far, by what varied in them. */
-  readonly #made = new Map<string, ClientRun[]>();
+  readonly #trials = new Map<string, ClientRun[]>();
 
   constructor(runs: Runs, run: ClientRun) {
     this.#runs = runs;
@@ -19,31 +23,25 @@ export class VariedTrials {
   }
 
   /**
-   * Whether the run fails so many times, and never passes, while only this varies. One that does not end is enough: that takes long, and is
-   * no chance. Trials that were made before count. One that is not made counts as passed: the search then ends, and its caller finds that
-   * certify was stopped.
+   * Whether the run breaks while only this varies: so many trials fail, and none passes. One that does not end is enough: that takes long,
+   * and is no chance. Trials that were made before count. A trial that is not made counts as passed, and so do all after a contradiction:
+   * the search then ends, and its caller looks at the runs.
    */
-  async fails(choices: readonly RowChoice[], times = 1): Promise<boolean> {
-    const trials = this.#trialsOf(choices);
+  async varyOnly(choices: readonly RowChoice[], times = 1): Promise<TrialResult> {
+    const id = JSON.stringify(choices);
+    const trials = this.#trials.get(id) ?? [];
+    this.#trials.set(id, trials);
+
     while (trials.length < times && trials.every(({ result }) => result === "failed")) {
-      // No failure shows anything after a contradiction.
-      if (this.#runs.contradiction !== undefined) return false;
-      const trial = await this.#runs.anotherLike(this.run, choices);
-      if (trial.kind === "not_made") return false;
+      if (this.#runs.contradiction !== undefined) return passes;
+      const conditions = { ...this.run.conditions, rows: choices };
+      const trial = await this.#runs.another({ ...this.run, conditions });
+      if (trial.kind === "not_made") return passes;
       trials.push(trial);
     }
-    return this.#runs.contradiction === undefined && trials.every(hasFailed);
-  }
 
-  /** The first trial in which only this varied, and which failed. */
-  shownBy(choices: readonly RowChoice[]): ClientRun {
-    return this.#trialsOf(choices)[0] as ClientRun; // asked for after `fails`
-  }
-
-  #trialsOf(choices: readonly RowChoice[]): ClientRun[] {
-    const id = JSON.stringify(choices);
-    const trials = this.#made.get(id) ?? [];
-    this.#made.set(id, trials);
-    return trials;
+    if (this.#runs.contradiction !== undefined || !trials.every(hasFailed)) return passes;
+    const [shownBy] = trials as [ClientRun, ...ClientRun[]]; // times is 1 or more
+    return { kind: "breaks", shownBy };
   }
 }

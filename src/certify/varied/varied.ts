@@ -19,43 +19,44 @@ import {
 import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
 import { againCommand, againCommandOfRun } from "../client-runs/again-command.js";
 import type { ClientRun, NotMade } from "../client-runs/client-run.js";
+import { repeatFailures } from "../client-runs/failure-evidence.js";
 import { lastLineOf } from "../client-runs/last-line.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
 import type { Cause } from "./cause-words.js";
 import { findCauses } from "./causes.js";
 
-/** The runs with varied responses, by how they ended. */
-interface VariedRuns {
-  /** Those that show that the client accepts what varied. */
-  readonly passed: readonly ClientRun[];
-  readonly failures: readonly ClientRun[];
-  /** A check for each seed, in their order. */
-  readonly checks: readonly JudgedCheck[];
+/** A run with varied responses, and what it shows by itself. A failure needs a cause. */
+interface VariedRun {
+  readonly check: Check;
+  readonly run: ClientRun | NotMade;
+  readonly result: ResultOfCheck;
 }
 
-/** Runs the client with each seed of varied responses. Resends and faults read these runs, too. */
-export async function runVaried(runs: Runs): Promise<VariedRuns> {
-  const seeds = variedSeeds(runs.plan);
-  const conditions = { profile: "varied" } as const;
-  const made = await Promise.all(
-    seeds.map((seed) => runs.first({ purpose: { kind: "varied", seed }, conditions, seed })),
-  );
+/** Runs the client with each seed of varied responses. */
+export function runVaried(runs: Runs): Promise<VariedRun[]> {
+  return Promise.all(variedSeeds(runs.plan).map((seed) => runSeed(runs, seed)));
+}
 
-  const passed: ClientRun[] = [];
-  const failures: ClientRun[] = [];
-  const checks: JudgedCheck[] = [];
-  for (const [at, run] of made.entries()) {
-    const result = resultOfVaried(runs, run);
-    checks.push({ check: { kind: "varied", seed: seeds[at] as number }, result });
-    if (run.kind === "not_made") continue;
-    if (result.kind === "held") passed.push(run);
-    if (result.kind === "failed") failures.push(run);
+async function runSeed(runs: Runs, seed: number): Promise<VariedRun> {
+  const check = { kind: "varied", seed } as const;
+  const run = await runs.first({ purpose: check, conditions: { profile: "varied" }, seed });
+  return { check, run, result: resultOfVaried(runs, run) };
+}
+
+/** The varied runs that show that the client accepts what varied. Other parts compare theirs with these. */
+export async function variedRunsThatHold(runs: Runs): Promise<ClientRun[]> {
+  return runsWithResult(await runVaried(runs), "held");
+}
+
+function runsWithResult(variedRuns: readonly VariedRun[], kind: ResultOfCheck["kind"]): ClientRun[] {
+  const withResult: ClientRun[] = [];
+  for (const { run, result } of variedRuns) {
+    if (run.kind === "ended" && result.kind === kind) withResult.push(run);
   }
-  return { passed, failures, checks };
+  return withResult;
 }
 
-/** What a run with varied responses shows by itself. */
 function resultOfVaried({ plain }: Runs, run: ClientRun | NotMade): ResultOfCheck {
   if (run.kind === "not_made") return notJudged(runNotMade);
   if (run.result !== "passed") return failedResult;
@@ -66,34 +67,40 @@ function resultOfVaried({ plain }: Runs, run: ClientRun | NotMade): ResultOfChec
 /** Judges the varied runs: searches for the causes of those that failed, and makes the mixed run if all passed. */
 export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
-  const { passed, failures, checks } = await runVaried(runs);
+  const variedRuns = await runVaried(runs);
+  const accepted = runsWithResult(variedRuns, "held");
+  const failures = runsWithResult(variedRuns, "failed");
   const causes = await findCauses(runs, failures);
   const problems = causes.map((cause) => causeProblem(cause, plan));
 
   // Only all seeds together show every variant.
-  const areAllSeeds = checks.length >= seedCount;
-  const notes = areAllSeeds ? notesOnUnvaried(runs, [...passed, ...failures]) : [];
+  const areAllSeeds = variedRuns.length >= seedCount;
+  const notes = areAllSeeds ? notesOnUnvaried(runs, [...accepted, ...failures]) : [];
 
   const isMixedAsked =
-    plan.only?.includes(nameOf(mixedCheck)) || (areAllSeeds && passed.length === checks.length);
+    plan.only?.includes(nameOf(mixedCheck)) || (areAllSeeds && accepted.length === variedRuns.length);
   const mixed = isMixedAsked ? await judgeMixed(runs) : nothingJudged;
-  const judgedChecks = runs.isStopped ? markUnsearched(checks, problems) : checks;
-  return mergeJudgments([{ checks: judgedChecks, problems, notes }, mixed]);
+  const checks = checksOf(variedRuns, problems, runs.isStopped);
+  return mergeJudgments([{ checks, problems, notes }, mixed]);
 }
 
-/** The checks of a search that was stopped: one that failed is not judged before it has a cause. */
-function markUnsearched(checks: readonly JudgedCheck[], problems: readonly Finding[]): JudgedCheck[] {
-  const explained = new Set<string>();
-  for (const { runs } of problems) {
-    for (const name of runs) explained.add(name);
+/** The checks of the varied runs. If certify was stopped, a run that failed is not judged before it has a cause. */
+function checksOf(
+  variedRuns: readonly VariedRun[],
+  problems: readonly Finding[],
+  isStopped: boolean,
+): JudgedCheck[] {
+  const withCause = new Set<string>();
+  for (const problem of problems) {
+    for (const name of problem.runs) withCause.add(name);
   }
 
-  const marked: JudgedCheck[] = [];
-  for (const { check, result } of checks) {
-    const isUnsearched = result.kind === "failed" && !explained.has(nameOf(check));
-    marked.push({ check, result: isUnsearched ? notJudged(searchNotEnded) : result });
+  const checks: JudgedCheck[] = [];
+  for (const { check, result } of variedRuns) {
+    const isSearchOpen = isStopped && result.kind === "failed" && !withCause.has(nameOf(check));
+    checks.push({ check, result: isSearchOpen ? notJudged(searchNotEnded) : result });
   }
-  return marked;
+  return checks;
 }
 
 const searchNotEnded: Reason = {
@@ -122,7 +129,7 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
   const result = resultOfVaried(runs, run);
   if (run.kind === "not_made" || result.kind !== "failed") return singleCheck(mixedCheck, result);
 
-  const repeated = await runs.repeat([run]);
+  const repeated = await repeatFailures(runs, [run]);
   if (repeated.kind === "not_judged") return singleCheck(mixedCheck, repeated);
   const name = nameOf(mixedCheck);
   return singleCheck(mixedCheck, failedResult, {
@@ -136,7 +143,7 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
 }
 
 /** Notes what has not varied: responses with a status that no request got, and what the client's tests set themselves. */
-function notesOnUnvaried({ covered, plan }: Runs, all: readonly ClientRun[]): Note[] {
+function notesOnUnvaried({ covered, plan }: Runs, variedRuns: readonly ClientRun[]): Note[] {
   const notes: Note[] = [];
   const statuses = covered.map((outcome) => outcomeRow(outcome).status);
   for (const status of [401, 403, 429]) {
@@ -149,12 +156,14 @@ function notesOnUnvaried({ covered, plan }: Runs, all: readonly ClientRun[]): No
   }
 
   const varied = new Set<string>();
-  const own = new Set<string>();
-  for (const run of all) {
+  const setByTests = new Set<string>();
+  for (const run of variedRuns) {
     for (const { row } of run.points) varied.add(row);
-    for (const name of run.ownAssumptions) own.add(name);
+    for (const name of run.ownAssumptions) setByTests.add(name);
   }
-  const unvaried = [...own].filter((name) => !varied.has(name) && !plan.ownAssumptions?.includes(name));
+  const unvaried = [...setByTests].filter(
+    (name) => !varied.has(name) && !plan.ownAssumptions?.includes(name),
+  );
   if (unvaried.length === 0) return notes;
   const names = unvaried.map((name) => `\`${name}\``);
   const why = `your tests set ${listed(names, "and")}`;

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { type NotMade, notMade, type PlannedRun, type RunEnd } from "../../certify/client-runs/client-run.js";
+import type { NotMade, PlannedRun, RunEnd } from "../../certify/client-runs/client-run.js";
 import { SeenRequests } from "../../certify/client-runs/seen-requests.js";
 import { nodePlatform } from "../../node/platform.js";
 import { redactEncoded } from "../../rules/redact.js";
@@ -45,7 +45,7 @@ export class ClientStarter {
   /** Runs the client in its own sandbox once a job is free. */
   async runInTurn(request: PlannedRun): Promise<RunEnd | NotMade> {
     const run = () => this.#runUnlessStopped(request);
-    const { result, isShared } = await this.#queue.run(run, request.isAlone === true);
+    const { result, isShared } = await this.#queue.run(run, request.isAlone);
     return result.kind === "not_made" ? result : { ...result, isShared };
   }
 
@@ -55,10 +55,10 @@ export class ClientStarter {
   }
 
   async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | NotMade> {
-    if (this.stopped !== undefined) return notMade;
+    if (this.stopped !== undefined) return { kind: "not_made" };
     const run = await runInOwnSandbox(this.#command, request, this.#signals);
     // A run that the signal ended shows nothing.
-    return this.stopped === undefined ? run : notMade;
+    return this.stopped === undefined ? run : { kind: "not_made" };
   }
 }
 

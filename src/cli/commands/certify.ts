@@ -1,19 +1,14 @@
 import { availableParallelism, constants } from "node:os";
 import { apiVersion } from "../../api/openapi.js";
 import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
-import {
-  type CertifyResult,
-  certificateLayout,
-  certifyResultOf,
-  resultWords,
-} from "../../certify/certificate/certificate.js";
+import type { CertifyResult } from "../../certify/certificate/certificate.js";
+import { certificateLayout } from "../../certify/certificate/certificate-layout.js";
 import { certificateText } from "../../certify/certificate/certificate-text.js";
+import { certifyResultOf } from "../../certify/certificate/certify-result.js";
 import { certify } from "../../certify/certify.js";
-import { asksFor, type Check, groupNames, nameOf, readPattern, seedIn } from "../../certify/checks/check.js";
 import type { Note } from "../../certify/checks/judgment.js";
-import { type CertifyPlan, variedSeeds } from "../../certify/checks/plan.js";
-import type { ClientRun, ClientRunner } from "../../certify/client-runs/client-run.js";
-import { resendKinds } from "../../certify/resends/resend-kinds.js";
+import type { CertifyPlan } from "../../certify/checks/plan.js";
+import { checkOnlyNames } from "../../certify/only-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
@@ -21,12 +16,11 @@ import { expectedOutcomes } from "../../report/possible-outcomes.js";
 import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import type { SandboxError } from "../../rules/errors.js";
-import { faultOutcomes, type OutcomeId } from "../../rules/outcomes.js";
+import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { defaultSeed } from "../../rules/seed.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
-import { isAnsweredWrongly } from "../../runs/conditions.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { canonicalJson } from "../../schema/json.js";
@@ -134,26 +128,31 @@ export const certifyCommand = declareCommand({
       };
 
       say(`Running ${commandLine(clientCommand)}, up to ${pluralize(jobs, "run")} in parallel`);
-      const certification = await certify(plan, createRunner(client, plan, say));
-      const { plain } = certification;
-      if (plain?.failure !== undefined) {
-        return sayWhyNotRun(clientCommand[0] as string, plain.failure, call);
+      const certification = await certify(plan, {
+        run: (request) => client.runInTurn(request),
+        separateRuns: () => client.separate(),
+        say,
+      });
+      if (certification.kind === "not_started") {
+        return sayWhyNotRun(clientCommand[0] as string, certification.failure, call);
       }
 
-      // What the runs have shown becomes the certificate.
-      const durationMs = Math.round(stopwatch() - started);
-      const about = { ...aboutClient(loaded, call, plan), startedAt, durationMs };
-      const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
-      const result = certifyResultOf({ ...certification, notes }, about);
       // After a signal, the certificate has the runs that ended before it.
       const stopCode = client.stopped && 128 + constants.signals[client.stopped];
-      if (result === undefined) {
+      if (certification.kind === "no_run") {
         io.stderr.say("Stopped before the first run ended: there is no result.\n");
         return stopCode ?? exitCode.defect;
       }
 
+      // What the runs have shown becomes the certificate.
+      const durationMs = Math.round(stopwatch() - started);
+      const about = { ...aboutClient(loaded, call), startedAt, durationMs };
+      const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
+      const result = certifyResultOf({ ...certification, notes }, plan, about);
+
       // The output of a plain run that passed shows nothing of the reason.
-      const output = plain === undefined || plain.result === "passed" ? [] : plain.output;
+      const { plain } = certification;
+      const output = plain.result === "passed" ? [] : plain.output;
       await deliverCertificate(result, output, targets, call);
       return stopCode ?? verdictCodes[result.verdict];
     } finally {
@@ -168,7 +167,11 @@ export const certifyCommand = declareCommand({
 function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
   const { only, allow = [], timeout } = flags;
   const outcomes = expectedOutcomes(scenario);
-  checkOnly(only ?? [], outcomes);
+  const onlyNames = checkOnlyNames(only ?? [], outcomes);
+  if (onlyNames.kind === "unknown") {
+    const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
+    throw unknownChoice("--only", onlyNames.name, onlyNames.names, examples);
+  }
   for (const outcome of allow) {
     const known = [...outcomes, ...faultOutcomes];
     if (!known.some((id) => id === outcome)) {
@@ -189,21 +192,6 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
     flags: flagsForExec(flags),
     certifyFlags: flagsForCertify(allow, timeout),
   };
-}
-
-/** Throws a usage error unless each name is that of a run, the start of such a name, or a seed. */
-function checkOnly(only: readonly string[], outcomes: readonly OutcomeId[]): void {
-  const checks: Check[] = [{ kind: "varied", seed: "mixed" }];
-  for (const outcome of outcomes) checks.push({ kind: "answer", outcome });
-  for (const { check } of resendKinds(outcomes)) checks.push(check);
-  for (const outcome of faultOutcomes) checks.push({ kind: "fault", outcome });
-  const names = [...groupNames, ...checks.map(nameOf)];
-
-  for (const name of only) {
-    const isKnown = names.includes(name) || checks.some((check) => asksFor(name, check));
-    if (isKnown || seedIn(readPattern(name)) !== undefined) continue;
-    throw unknownChoice("--only", name, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
-  }
 }
 
 /** The error for a value of a flag that is none of these names. */
@@ -235,57 +223,6 @@ function flagsForCertify(allow: readonly string[], timeout: number | undefined):
   return words;
 }
 
-/** Runs the client, and says how each run ended. */
-function createRunner(client: ClientStarter, plan: CertifyPlan, say: (text: string) => void): ClientRunner {
-  return {
-    run: (request) => client.runInTurn(request),
-    onEnd(run) {
-      for (const line of progressLines(run, plan)) say(line);
-    },
-    separateRuns({ purpose }) {
-      client.separate();
-      say(
-        `${nameOf(purpose)} failed next to another run, and passed alone. All runs are made again, one at a time.`,
-      );
-    },
-  };
-}
-
-/** What the line of a run says about it. */
-interface Progress {
-  /** Empty if only other runs can show whether this one is good, as in a search. */
-  readonly verdict: "ok" | "problem" | "";
-  readonly word: keyof typeof resultWords;
-}
-
-/** The line of a run that has ended; none if it could not start. That of the first run shows how many requests the command sends. */
-function progressLines(run: ClientRun, { allow }: CertifyPlan): string[] {
-  const { purpose, report, number } = run;
-  const name = nameOf(purpose);
-  if (run.failure !== undefined) return [];
-  if (number === 1) return [`${name}  ${pluralize(report.requests, "request")}`];
-
-  const isAllowed = "outcome" in purpose && purpose.kind !== "resend" && allow.includes(purpose.outcome);
-  const { verdict, word } = isAllowed ? { verdict: "", word: run.result } : progressOf(run);
-  return [`${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`];
-}
-
-function progressOf({ result, conditions }: ClientRun): Progress {
-  // A run of a search, which is judged by all of them.
-  if (conditions.rows !== undefined) return { verdict: "", word: result };
-  if (!isAnsweredWrongly(conditions)) {
-    return { verdict: result === "passed" ? "ok" : "problem", word: result };
-  }
-
-  // A client that gets a wrong answer has to fail.
-  if (result === "failed") return { verdict: "ok", word: "noticed" };
-  const { onRequest } = conditions;
-  const isWrong = onRequest?.gets.kind === "wrong_answer";
-  if (!isWrong || result === "timed_out") return { verdict: "", word: result };
-  // If only the first request has got it, another run follows, in which each one on this outcome does.
-  return { verdict: onRequest.which.kind === "first" ? "" : "problem", word: "unnoticed" };
-}
-
 /** What limits a certificate, if the tests call no client of the user's. */
 async function notesOnTests(cwd: string): Promise<Note[]> {
   const files = await untouchedTests(cwd);
@@ -295,17 +232,13 @@ async function notesOnTests(cwd: string): Promise<Note[]> {
 }
 
 /** What a certificate states about the client and the sandbox. */
-function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: CertifyCall, plan: CertifyPlan) {
+function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: CertifyCall) {
   return {
     scenario: name,
-    assumptions: plan.ownAssumptions ?? [],
     scenarioDigest: nodePlatform.sha256(canonicalJson(scenario)),
     specification: apiVersion,
     sandbox: version,
     command: clientCommand,
-    ...(plan.only && { only: plan.only }),
-    seeds: variedSeeds(plan),
-    allow: plan.allow,
   };
 }
 

@@ -9,26 +9,37 @@ import type { CompletedAttempt } from "../sending/attempt.js";
 export function stableChallenges(
   attempts: readonly CompletedAttempt[],
 ): ReadonlyMap<CompletedAttempt, string> {
-  const wordsByAttempt = new Map<CompletedAttempt, Words>();
-  const textsByOutcome = new Map<string, Words[]>();
-  for (const attempt of attempts) {
-    const words = wordsOfChallenge(attempt.response);
-    wordsByAttempt.set(attempt, words);
-    const texts = textsByOutcome.get(attempt.outcome) ?? [];
-    textsByOutcome.set(attempt.outcome, texts);
-    // A text of another length than the first one is another challenge.
-    if (texts[0] === undefined || texts[0].length === words.length) texts.push(words);
-  }
-
-  const varying = new Set<string>();
-  for (const texts of textsByOutcome.values()) for (const name of findVaryingWords(texts)) varying.add(name);
-
+  const varying = findVaryingNames(attempts);
   const challenges = new Map<CompletedAttempt, string>();
-  for (const [attempt, words] of wordsByAttempt) challenges.set(attempt, joinSharedWords(words, varying));
+  for (const attempt of attempts) {
+    challenges.set(attempt, joinSharedWords(wordsOfChallenge(attempt), varying));
+  }
   return challenges;
 }
 
-/** The values of parameters are words, and so is what is between them. */
-function wordsOfChallenge(response: CompletedAttempt["response"]): Words {
+/** Returns the names of the words that two responses to one cause do not share. */
+function findVaryingNames(attempts: readonly CompletedAttempt[]): Set<string> {
+  const challengesByOutcome = new Map<string, Words[]>();
+  for (const attempt of attempts) {
+    const words = wordsOfChallenge(attempt);
+    const ofOutcome = challengesByOutcome.get(attempt.outcome) ?? [];
+    challengesByOutcome.set(attempt.outcome, ofOutcome);
+    // A text of another length than the first one is another challenge.
+    const [first = words] = ofOutcome;
+    if (first.length === words.length) ofOutcome.push(words);
+  }
+
+  const varying = new Set<string>();
+  for (const challenges of challengesByOutcome.values()) {
+    for (const name of findVaryingWords(challenges)) varying.add(name);
+  }
+  return varying;
+}
+
+/**
+ * Splits at spaces, commas, quotation marks, and after `=`, so that the values of parameters are words: `Digest nonce="a1"` has
+ * the words `Digest`, ` `, `nonce=`, `"`, `a1` and `"`.
+ */
+function wordsOfChallenge({ response }: CompletedAttempt): Words {
   return (headerOf(response, "www-authenticate") ?? "").split(/(?<=[\s=,"])|(?=[\s,"])/);
 }

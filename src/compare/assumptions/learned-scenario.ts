@@ -5,7 +5,8 @@ import type { ValuesUnlikeKeyStates } from "./unlike-key-states.js";
 /** The first line of the file; only a file with it is replaced. */
 export const learnedHeading = "# Written by compare, which replaces this file: extend it.";
 
-interface LearnedFile extends Pick<Learned, "assumptions"> {
+interface LearnedFile {
+  readonly assumptions: Learned["assumptions"];
   readonly seen: ValuesUnlikeKeyStates;
   readonly url: string;
   readonly comparedAt: string;

@@ -42,9 +42,9 @@ export async function useUpMinute(
     case "limited":
       return confirmLimit(session, probe.limited);
     case "broken_off": {
-      // A request of the outcome itself may have been sent, and its response tells.
-      const isTried = !session.untried.has("429.per_minute");
-      if (!isTried) skipMinute(session, `${working.variable} did not work until its limit`);
+      // If a request for the 429 itself was sent, its response is judged.
+      const isUntried = session.untried.has("429.per_minute");
+      if (isUntried) skipMinute(session, `${working.variable} did not work until its limit`);
       return [];
     }
     case "all_permitted":

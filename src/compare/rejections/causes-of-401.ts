@@ -13,18 +13,21 @@ import { findUnjudgedPlaces, type UnjudgedPlace } from "./unjudged-places.js";
 
 // How the 401s of a service are compared: by R14, they must not reveal why a key was rejected.
 //
-// A cause is a reason for a 401, such as no key, or a revoked one. Each cause is sent twice, in two rounds. A place is a part of
-// the responses, such as a header or a member of the body. Their text there is compared word by word, without the words that vary
-// between the responses to one cause, such as ids. The baseline is the cause that the others are compared with: unknown
-// keys, unless these are the odd ones at a place. Where a cause has other words than the baseline, there is a contrast.
-// It can be chance, or one node of several that differs. So such a cause, now a suspect, and its baseline are sent
-// again, in four turns: a contrast that is still there is a difference. A cause without enough 401s is uncompared, and a
-// place where words vary in another way than ids and times do is unjudged: it could hide what reveals the cause.
+// - A cause is a reason for a 401, such as no key, or a revoked key. Each cause is sent twice, in two rounds.
+// - A place is a part of the responses, such as a header or a member of the body. The texts at a place are compared word by
+//   word, without the words that vary between the responses to one cause, such as ids.
+// - The baseline is the cause that the others are compared with: unknown keys, unless these are the odd ones at a place.
+// - A contrast is a place where a cause has other words than its baseline. A contrast can be chance, or come from one node of
+//   several. So its cause, now a suspect, and its baseline are sent again, in four turns. A contrast that remains is a
+//   difference.
+// - A cause without enough 401s is uncompared. A place where words vary in another way than ids and times do is unjudged: it
+//   could hide what reveals the cause.
 
 /** Why causes were not compared with the others. */
 type Uncompared = ReadonlyMap<PromisedOutcomeId, string>;
 
-interface ComparedRejections {
+/** How the 401s differ, and what of R14 stays open. */
+export interface ComparedRejections {
   readonly differences: readonly ContractDifference[];
   readonly notes: readonly string[];
   readonly uncompared: Uncompared;

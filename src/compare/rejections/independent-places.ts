@@ -9,6 +9,7 @@ export function independentPlaces<Differing extends DifferingPlace>(
 ): Differing[] {
   const kinds = new Set(places.map(({ place }) => place.kind));
   const missing = places.filter(({ isMissing }) => isMissing).map(({ place }) => place);
+  const isHeaderMissing = missing.some(({ kind }) => kind === "header");
   const missingIds = new Set(missing.map(placeId));
   const idsOfParents = new Set<string>();
   for (const { parent } of missing) if (parent !== undefined) idsOfParents.add(placeId(parent));
@@ -20,8 +21,7 @@ export function independentPlaces<Differing extends DifferingPlace>(
     if (place.kind === "body" && kinds.has("member")) continue;
     if (isHeaderOfBody(place) && (kinds.has("member") || kinds.has("body"))) continue;
 
-    // The names of all headers do not have that of a missing header.
-    const isHeaderMissing = missing.some(({ kind }) => kind === "header");
+    // The list of all headers' names does not have a missing header.
     if (place.kind === "header_names" && isHeaderMissing) continue;
 
     // With a mapping, its members are missing, and with a header, its parameters.

@@ -48,14 +48,7 @@ export function recognizeApi(reply: RedactedResponse | NoResponse, url: string, 
 /** Recognizes who has responded. The first sign counts: it tells most of what responds. */
 function recognizeResponder(response: RedactedResponse): Stranger | { readonly kind: "may_be_the_api" } {
   const { status, json } = response;
-  if (status >= 300 && status < 400) {
-    const location = headerOf(response, "location");
-    const target = location === undefined ? "" : ` to ${describeTarget(location)}`;
-    return stranger(
-      `it redirects${target} (${status}), which is not followed`,
-      "Give the address of the API itself; if a proxy or captive portal redirects, sign in there first.",
-    );
-  }
+  if (status >= 300 && status < 400) return redirectingStranger(response);
   if (status === 429 || status === 503) {
     return stranger(
       `a request without a key gets ${describeUnexpected(response)}`,
@@ -86,6 +79,15 @@ function recognizeResponder(response: RedactedResponse): Stranger | { readonly k
   return stranger(
     `a request without a key gets ${describeUnexpected(response)}`,
     "The API responds with 401 and JSON.",
+  );
+}
+
+function redirectingStranger(response: RedactedResponse): Stranger {
+  const location = headerOf(response, "location");
+  const target = location === undefined ? "" : ` to ${describeTarget(location)}`;
+  return stranger(
+    `it redirects${target} (${response.status}), which is not followed`,
+    "Give the address of the API itself; if a proxy or captive portal redirects, sign in there first.",
   );
 }
 

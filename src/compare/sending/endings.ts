@@ -1,8 +1,8 @@
-/** What a response shows that ends a comparison. */
+/** A response that ends a comparison. */
 interface EndingRow {
-  /** For the page. */
+  /** The response, for `docs/compare.md`. */
   readonly when: string;
-  /** What it may be. */
+  /** What may have sent the response. */
   readonly suspicion: string;
 }
 

@@ -32,10 +32,11 @@ type OutageSign =
 /** Looks for an outage in the latest of these attempts. */
 export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
   const latest = attempts.at(-1);
-  const before = attempts.at(-2);
-  if (latest?.response?.status === 503) return { kind: "ended", ending: "unavailable", detail: "" };
-  if (latest === undefined || before === undefined) return { kind: "none" };
+  if (latest === undefined) return { kind: "none" };
+  if (latest.response?.status === 503) return { kind: "ended", ending: "unavailable", detail: "" };
 
+  const before = attempts.at(-2);
+  if (before === undefined) return { kind: "none" };
   if (isPage(latest) && isPage(before)) {
     return { kind: "ended", ending: "pages", detail: ", the second HTML page in a row" };
   }
@@ -43,27 +44,28 @@ export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
     return { kind: "ended", ending: "silence", detail: ", the second time in a row" };
   }
 
-  const hasKeyWorked = shouldGet200(latest, attempts);
-  if (hasKeyWorked && latest.response?.status === 401) {
+  const isOfWorkingKey = hasWorkingKey(latest, attempts);
+  if (isOfWorkingKey && latest.response?.status === 401) {
     const rejected = attempts.slice(0, -1).filter(({ response }) => response?.status === 401);
     const detail = `: locked after ${pluralize(rejected.length, "rejected request")}`;
     return { kind: "ended", ending: "locked", detail };
   }
-  return { kind: isSuspicious(latest, before, hasKeyWorked) ? "suspicious" : "none" };
+  return { kind: isSuspicious(latest, before, isOfWorkingKey) ? "suspicious" : "none" };
 }
 
 /** Whether the key of an attempt must get a 200, and has got one before. */
-function shouldGet200({ outcome, apiKey }: Attempt, attempts: readonly Attempt[]): boolean {
+function hasWorkingKey({ outcome, apiKey }: Attempt, attempts: readonly Attempt[]): boolean {
   if (outcomeRow(outcome).status !== 200) return false;
   return attempts.some((attempt) => attempt.apiKey === apiKey && attempt.response?.status === 200);
 }
 
 /** Whether an outage or a lock may have sent the latest response. */
-function isSuspicious(latest: Attempt, before: Attempt, hasKeyWorked: boolean): boolean {
+function isSuspicious(latest: Attempt, before: Attempt, isOfWorkingKey: boolean): boolean {
   const form = responseForm(latest);
   const formBefore = responseForm(before);
   if (form === "of_the_contract") return false;
-  if (hasKeyWorked) return true;
+  // A key that has worked should get 200.
+  if (isOfWorkingKey) return true;
   if (form === "foreign" && formBefore === "foreign") return true;
   // Two 403s must be alike: otherwise, each can have a reason of its own.
   return formBefore !== "of_the_contract" && describeAttempt(latest) === describeAttempt(before);

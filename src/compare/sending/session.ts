@@ -63,6 +63,7 @@ export class Session {
     this.#redact = createRedactKeys([...keys, ...this.#unknownKeys]);
   }
 
+  /** Whether more may be sent. A signal ends a comparison that nothing else has ended. */
   get progress(): SessionProgress {
     const { stop } = this.options;
     if (this.#progress.kind !== "running" || stop?.aborted !== true) return this.#progress;

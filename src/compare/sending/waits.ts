@@ -17,8 +17,8 @@ type WaitResult = { readonly kind: "waited" | "ended" };
 
 /** Waits for a limit that was not asked for, or ends the comparison. */
 export async function waitForLimit(session: Session, limited: Attempt): Promise<WaitResult> {
-  const end = expectEndOfLimit(limited);
-  if (session.hasWaited || end.kind === "too_late") return endByLimit(session, limited);
+  const endOfLimit = expectEndOfLimit(limited);
+  if (session.hasWaited || endOfLimit.kind === "too_late") return endByLimit(session, limited);
 
   // A request without a key, and then the limited one again.
   const room = session.roomFor(2);
@@ -31,8 +31,9 @@ export async function waitForLimit(session: Session, limited: Attempt): Promise<
   if (control.kind === "not_sent") return endByLimit(session, limited);
   const { status } = control.attempt.response ?? {};
   if (status === 429) return waitForGateway(session, limited, control.attempt);
+  // Without a key, the request was not limited: the limit is that of the key.
   const isMinuteOfKey = status === 401 && limited.evidence.kind === "used_up";
-  if (isMinuteOfKey) return waitForMinute(session, limited, end.milliseconds);
+  if (isMinuteOfKey) return waitForMinute(session, limited, endOfLimit.milliseconds);
   return endByLimit(session, limited);
 }
 

@@ -1,7 +1,6 @@
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
 import type { stepView } from "../../api/story/step-view.js";
 import type { ReportedAdvice, ReportedOutcome, Report as ReportView } from "../../report/report-shape.js";
-import type { ActionName, actions } from "../../rules/actions.js";
 import type { KeyEnds, keyStateTable } from "../../rules/api-key.js";
 import type { Fault as FaultView } from "../../sandbox/active-faults.js";
 import type {
@@ -11,6 +10,7 @@ import type {
   RequestView,
   Upcoming as UpcomingView,
 } from "../../sandbox/view-shapes.js";
+import type { ActionName, actions } from "../../scenario/actions.js";
 import type { InJson } from "../../schema/json.js";
 
 // What the page reads of the control plane's responses: views of the core as JSON, and what only its routes have.

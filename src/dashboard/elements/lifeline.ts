@@ -131,7 +131,7 @@ export function lifePhases(key: ListedKey, sight: Sight): readonly Phase[] {
   const knownUntil = Math.min(nextUnknown(key, sight), end);
   const works = state === "retiring" ? "retiring" : "works";
   // The reason has no room, and the axis has the time.
-  const words = next.sentence.replace(/(: | until |, or ).*/, "");
+  const words = next.sentence.replace(/(: | until |, or |, later ).*/, "");
   const faultWords = faultsInWords(key, sight);
   if (faultWords !== undefined) {
     // In one line with the status, or not at all.

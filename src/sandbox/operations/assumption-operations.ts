@@ -14,7 +14,7 @@ import {
 } from "../varied-records.js";
 import { activeKeysIn } from "./key-operations.js";
 
-/** With a profile, all others become the profile's. Usage in the current minute and day stays counted. */
+/** Changes assumptions: with a profile, the others become those of the profile. What keys have used stays counted. */
 export function changeAssumptions(
   sandbox: SandboxState,
   input: ControlBody<"assumptions_change">,
@@ -25,14 +25,14 @@ export function changeAssumptions(
   const settings = { profile: profile ?? sandbox.profile, ownAssumptions: { ...ownBefore, ...chosen } };
   const next = assumptionsInEffect({ ...settings, run: sandbox.run, endpoints: sandbox.endpoints });
 
-  // What the sandbox has must fit the new assumptions.
+  // The scopes and keys that there are must fit the new assumptions.
   requireFields("change the assumptions", {
     me_scope: missingScopeProblem(next),
     scopes: heldScopeProblem(sandbox, next),
     retiring_counts_as_active: tooManyActiveProblem(sandbox, next, now),
   });
 
-  // Its keys and organizations change with them.
+  // Keys and organizations change with the assumptions.
   const windows = windowsOf(next);
   for (const entry of sandbox.registry.keys.values()) {
     entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
@@ -45,7 +45,7 @@ export function changeAssumptions(
   return next;
 }
 
-/** The values that a change of assumptions sets: with a profile, all of them. */
+/** The names of the values that a change of assumptions sets, as in `changes.ts`: with a profile, all of them. */
 export function assumptionNames({ profile, ...chosen }: ControlBody<"assumptions_change">): string[] {
   if (profile === undefined) return Object.keys(chosen);
   return ["profile", "fixed", ...Object.keys(assumptionTable)];
@@ -73,7 +73,7 @@ function missingScopeProblem(next: Assumptions): string | undefined {
   return `is ${quote(needed)}, which is not one of scopes`;
 }
 
-/** Each scope that a key has must be one of them. */
+/** Each scope of a key must be one of the assumed scopes. */
 function heldScopeProblem(sandbox: SandboxState, next: Assumptions): string | undefined {
   for (const { key } of sandbox.registry.keys.values()) {
     const ownScopes = withoutGrantedScopes(sandbox, key.scopes);

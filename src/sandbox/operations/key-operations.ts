@@ -1,4 +1,3 @@
-import { actions } from "../../rules/actions.js";
 import {
   countsAsActive,
   defaultOverlap,
@@ -13,14 +12,16 @@ import {
 import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { Organization } from "../../rules/organization.js";
-import { isInstant, type Overlap, parseDuration, scenarioDuration, timeFrom } from "../../rules/time.js";
+import { isInstant, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
 import { requireDuration } from "../../rules/time-input.js";
 import { requireFields } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
+import { actions } from "../../scenario/actions.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
+import { timeFrom } from "../../scenario/format/when.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type KeyEntry, type OrganizationEntry, removeEnded } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
@@ -47,7 +48,7 @@ export function createKey(
   const settings = readSettings(input, () => input.name);
   const { name, scopes } = settings;
 
-  // What may reject it.
+  // What may reject the new key.
   const isTwice = new Set(scopes).size < scopes.length;
   requireFields("create a key", { scopes: isTwice ? "must not contain a scope twice" : undefined });
   const expiresAt = expires === undefined ? undefined : expiryOf(expires, now);
@@ -149,17 +150,21 @@ function expiryOf(expires: string, now: number): number {
   return expiresAt;
 }
 
-/** Adds a new key, with this record. The sandbox stores only its hash (R35). New keys always have the current prefix (R17). */
+/** The record of a new key, without what follows from its secret and from the time. */
+interface NewKey extends Omit<KeyRecord, "sha256" | "legacy" | "createdAt"> {}
+
+/** Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17). */
 function issueKey(
   sandbox: SandboxState,
-  record: Omit<KeyRecord, "sha256" | "legacy" | "createdAt">,
+  record: NewKey,
   now: number,
   by: Initiator,
   usage: Usage = startUsage(sandbox.windows, now),
 ): { readonly key: KeyView; readonly secret: string } {
   const { registry, platform, seed } = sandbox;
   const { ref, environment, replaces } = record;
-  requireFields("create a key", { [replaces === undefined ? "ref" : "as"]: refProblem(ref) });
+  const refField = replaces === undefined ? "ref" : "as";
+  requireFields("create a key", { [refField]: refProblem(ref) });
   if (registry.keys.has(ref)) {
     const message = `A key with the ref ${quote(ref)} already exists.`;
     throw new SandboxError("name_taken", message, { ref });
@@ -186,7 +191,7 @@ function issueKey(
   return { key: viewKey(entry, sandbox, now), secret };
 }
 
-/** Returns a key that is in one of these states. A key that no longer works cannot change, and a replaced key cannot be replaced again (R42). */
+/** The key with a ref. Throws `unknown_ref`, or `key_not_active` if it is in none of the states in which the action is possible (R42). */
 function requireKeyIn(
   sandbox: SandboxState,
   ref: string,

@@ -1,9 +1,9 @@
-import { type ActionName, actionName, actionRow } from "../../rules/actions.js";
 import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { type Instant, isoTime } from "../../rules/time.js";
 import { requireDuration, requireInstant } from "../../rules/time-input.js";
 import { validationError } from "../../rules/validation.js";
+import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { camelCase } from "../../schema/json.js";
@@ -111,14 +111,14 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   const name = actionName(action);
   if (name === undefined) return nothingPerformed;
 
-  // The input of the operation: the step's fields but for who runs it, or its list of faults.
+  // An action is a mapping that also says who runs it: its other fields are the input. Only `faults` is a list, the input itself.
   const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
   const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
 
   const by: Initiator = { actor, isScripted: true, dueAt };
   try {
     const changed = operations[name](sandbox, input, by);
-    // Its operation returns the new assumptions, which no step shows.
+    // This operation returns the new assumptions, which no result of a step has.
     if (name === "assumptions") return nothingPerformed;
     return { ...nothingPerformed, ...changed };
   } catch (error) {
@@ -235,7 +235,7 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
 
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
-    scenario: sandbox.scenario,
+    endpoints: sandbox.scenario.endpoints,
     now,
     keys: { at: (ref) => registry.keys.get(ref)?.key, legacyOwners },
   });

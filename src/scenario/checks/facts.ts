@@ -1,15 +1,22 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
-import { parseTime, parseWhen } from "../../rules/time.js";
+import { parseTime } from "../../rules/time.js";
 import type { Spelling } from "../../schema/problem.js";
 import type { FieldPath } from "../../schema/shape.js";
-import { type ScenarioKey, type ScenarioOrganization, writtenKeys } from "../described-keys.js";
-import { isPopulated } from "../population.js";
+import {
+  describedKeys,
+  describedOrganizations,
+  type ScenarioKey,
+  type ScenarioOrganization,
+  writtenKeys,
+} from "../described-keys.js";
+import { parseWhen } from "../format/when.js";
+import { isPopulated, populationOf } from "../population.js";
 import type { AddProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
 
-/** What the rules need of the text that a scenario is from, and where their problems go. */
-interface ScenarioText {
+/** How the rules report problems, and what they need of the text for it. */
+interface Reporting {
   readonly addProblem: AddProblem;
   readonly spelling: Spelling;
   /**
@@ -20,7 +27,7 @@ interface ScenarioText {
 }
 
 /** What the rules know of a scenario that has its shape. */
-export interface Facts extends ScenarioText {
+export interface Facts extends Reporting {
   readonly scenario: Scenario;
   /** The organizations by ref, without the population's. */
   readonly organizations: ReadonlyMap<string, ScenarioOrganization>;
@@ -33,24 +40,22 @@ export interface Facts extends ScenarioText {
   readonly refs: Readonly<Record<RefKind, KnownRefs>>;
   /** The clock's start (epoch milliseconds); `undefined` if it starts at the real time. */
   readonly start: number | undefined;
-  /** Milliseconds from the clock's start to a time or a duration; `undefined` without one, and if the start is not known. */
-  readonly fromStart: (text: string | undefined) => number | undefined;
 }
 
-/** Refs to look up, and to list for a hint. */
-interface KnownRefs {
+export type RefKind = "key" | "organization";
+
+/** The refs of one kind, to look up, and to list for a hint. A `Map` by ref is one. */
+export interface KnownRefs {
   readonly has: (ref: string) => boolean;
-  /** How many `keys` lists: those of the population, which may be many, are not. */
+  /** How many `keys` lists. */
   readonly size: number;
   readonly keys: () => Iterable<string>;
 }
 
-type RefKind = "key" | "organization";
-
 /** Adds a problem for each part of a scenario that breaks it. */
 export type ScenarioRule = (facts: Facts) => void;
 
-export function factsOf(scenario: Scenario, text: ScenarioText): Facts {
+export function factsOf(scenario: Scenario, reporting: Reporting): Facts {
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = [...writtenKeys(scenario)];
   const keyByRef = new Map<string, ScenarioKey>();
@@ -58,30 +63,50 @@ export function factsOf(scenario: Scenario, text: ScenarioText): Facts {
     if (!keyByRef.has(key.ref)) keyByRef.set(key.ref, key);
   }
 
-  // Of the population's refs, `organization-1` and `organization-1-key-1`, only a key's has `-key-`.
-  const isPopulatedKey = (ref: string) => ref.includes("-key-") && isPopulated(ref, scenario.population);
-  const isPopulatedOrganization = (ref: string) =>
-    !ref.includes("-key-") && isPopulated(ref, scenario.population);
-  const refs = {
-    key: addPopulation(keyByRef, isPopulatedKey),
-    organization: addPopulation(organizations, isPopulatedOrganization),
-  };
-
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
   const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
   const assumptions = resolveAssumptions(profile, ownAssumptions, endpoints);
 
+  const populated = populatedRefs(scenario);
+  const refs = {
+    key: allRefs(keyByRef, populated.key),
+    organization: allRefs(organizations, populated.organization),
+  };
   const start = parseTime(scenario.clock?.now ?? "");
-  const fromStart: Facts["fromStart"] = (time) => timeSince(start, time);
-  return { scenario, organizations, keys, keyByRef, assumptions, refs, start, fromStart, ...text };
+  return { scenario, organizations, keys, keyByRef, assumptions, refs, start, ...reporting };
 }
 
-function addPopulation(
-  listed: ReadonlyMap<string, unknown>,
-  isPopulatedRef: (ref: string) => boolean,
-): KnownRefs {
-  const has = (ref: string) => listed.has(ref) || isPopulatedRef(ref);
-  return { has, size: listed.size, keys: () => listed.keys() };
+/** The refs of a population: `organization-1-key-1` of a key, `organization-1` of an organization. */
+function populatedRefs(scenario: Scenario): Facts["refs"] {
+  const { population } = scenario;
+  const onlyPopulation: Scenario = { ...scenario, organizations: {} };
+  const { organizations, keysEach } = populationOf(scenario);
+  return {
+    key: {
+      has: (ref) => ref.includes("-key-") && isPopulated(ref, population),
+      size: organizations * keysEach,
+      *keys() {
+        for (const { ref } of describedKeys(onlyPopulation)) yield ref;
+      },
+    },
+    organization: {
+      has: (ref) => !ref.includes("-key-") && isPopulated(ref, population),
+      size: organizations,
+      *keys() {
+        for (const [ref] of describedOrganizations(onlyPopulation)) yield ref;
+      },
+    },
+  };
+}
+
+/** Listed refs and those of the population. A hint lists the population's, which may be many, only if there are no others. */
+function allRefs(listed: KnownRefs, populated: KnownRefs): KnownRefs {
+  const inHints = listed.size > 0 ? listed : populated;
+  return {
+    has: (ref) => listed.has(ref) || populated.has(ref),
+    size: inHints.size,
+    keys: () => inHints.keys(),
+  };
 }
 
 /** Milliseconds from a start to a time or a duration; `undefined` without one, and for a time if the start is not known. */

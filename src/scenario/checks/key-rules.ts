@@ -1,6 +1,5 @@
 import {
   countsAsActive,
-  defaultScopes,
   type KeySettings,
   maximumActiveKeys,
   maximumOverlap,
@@ -9,11 +8,11 @@ import {
 } from "../../rules/api-key.js";
 import { canonicalJson } from "../../schema/json.js";
 import { listed, quote } from "../../schema/words.js";
-import { fieldOfKey, isLegacy, type ScenarioKey, sharedValues } from "../described-keys.js";
+import { fieldOfKey, isLegacy, type KeyFields, type ScenarioKey, sharedValues } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
-import { keyStateAtStart } from "../format/key-settings.js";
+import { defaultScopes, keyStateAtStart, readSettings } from "../format/key-settings.js";
 import { populationOf } from "../population.js";
-import type { Facts, ScenarioRule } from "./facts.js";
+import { type Facts, type ScenarioRule, timeSince } from "./facts.js";
 
 /** The scopes of `/me` and of keys are known, and no key has a scope twice. */
 const scopesFit: ScenarioRule = (facts) => {
@@ -93,8 +92,9 @@ const timesFitState: ScenarioRule = (facts) => {
       });
     }
 
-    const overlap = facts.fromStart(fields.overlap_ends) ?? 0;
-    if (overlap > maximumOverlap && state !== "rotated") {
+    // The time left of an overlap: of a rotated key, none.
+    const overlap = timeSince(start, fields.overlap_ends);
+    if (overlap !== undefined && overlap > maximumOverlap && state !== "rotated") {
       addProblem({
         code: "overlap_out_of_range",
         field: [...path, "overlap_ends"],
@@ -106,7 +106,8 @@ const timesFitState: ScenarioRule = (facts) => {
     // A key without a state has the one that its times result in.
     if (state === undefined) continue;
     const actual = keyStateAtStart(fields, start);
-    if (actual === undefined || actual === state) continue;
+    if (actual === "unknown" || actual === state) continue;
+    // The field to change is the time that results in another state.
     const isByExpiry = actual === "expired" || fields.overlap_ends === undefined;
     const timeName = isByExpiry ? "expires" : "overlap_ends";
     addProblem({
@@ -170,14 +171,12 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
   }
 };
 
+/** Whether a key counts when the clock starts. One that may have expired by then does not: the real time decides. */
 function countsAsActiveAtStart(key: ScenarioKey, facts: Facts): boolean {
   const { state = "active" } = key.fields;
-  let stateAtStart = keyStateAtStart(key.fields, facts.start);
-  if (stateAtStart === undefined) {
-    // The real time decides: an active key may have expired. Any other state is taken as it is written.
-    stateAtStart = state === "active" ? "expired" : state;
-  }
-  return countsAsActive(stateAtStart, facts.assumptions);
+  const stateAtStart = keyStateAtStart(key.fields, facts.start);
+  if (stateAtStart !== "unknown") return countsAsActive(stateAtStart, facts.assumptions);
+  return state !== "active" && countsAsActive(state, facts.assumptions);
 }
 
 /** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
@@ -250,10 +249,10 @@ function checkReplacementExpected(key: ScenarioKey, facts: Facts): void {
     });
   }
 
-  let isReplaced = state === "retiring" || state === "rotated";
+  const isReplaced = state === "retiring" || state === "rotated";
   // A replaced key may have expired or been revoked before its overlap ended.
-  if (fields.replaced_by !== undefined) isReplaced = state !== "active";
-  if (isReplaced) return;
+  const endedInOverlap = fields.replaced_by !== undefined && (state === "expired" || state === "revoked");
+  if (isReplaced || endedInOverlap) return;
 
   for (const name of ["replaced_by", "overlap_ends"] as const) {
     if (fields[name] === undefined) continue;
@@ -267,17 +266,22 @@ function checkReplacementExpected(key: ScenarioKey, facts: Facts): void {
   }
 }
 
-/** The key that replaces another one; `undefined` if it has none, or if two keys have its ref. */
+/** The key that replaces another one, if that may be replaced. Found only where no two keys have one ref: it may be either. */
 function replacementOf(key: ScenarioKey, facts: Facts): ScenarioKey | undefined {
   const { state = "active", replaced_by } = key.fields;
   if (replaced_by === undefined || state === "active") return undefined;
-  // With a duplicate ref, the intended key is unknown.
-  if (facts.keys.length > facts.keyByRef.size) return undefined;
-  return facts.keyByRef.get(replaced_by);
+  const hasDuplicateRefs = facts.keys.length > facts.keyByRef.size;
+  return hasDuplicateRefs ? undefined : facts.keyByRef.get(replaced_by);
 }
 
 /** What a replacement has of the old key, besides its organization and environment. */
 const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
+
+/** Settings that are equal as JSON if they are the same: scopes in alphabetical order, and both limits. */
+function comparableSettings(fields: KeyFields): KeySettings {
+  const { name, scopes, limits } = readSettings(fields, () => "");
+  return { name, scopes: [...scopes].sort(), limits };
+}
 
 /** Checks that a key is like the one that it replaces. */
 function checkReplacementAlike(old: ScenarioKey, replacement: ScenarioKey, facts: Facts): void {
@@ -300,11 +304,12 @@ function checkReplacementAlike(old: ScenarioKey, replacement: ScenarioKey, facts
     });
   }
 
+  const before = comparableSettings(old.fields);
+  const after = comparableSettings(fields);
   for (const name of settingNames) {
-    const before = old.fields[name];
-    const after = fields[name];
-    if (before === undefined || after === undefined) continue;
-    if (canonicalJson(before) === canonicalJson(after)) continue;
+    // A setting that one of the two leaves out is the other's.
+    if (old.fields[name] === undefined || fields[name] === undefined) continue;
+    if (canonicalJson(before[name]) === canonicalJson(after[name])) continue;
     const settingField = fieldToFix([...fieldOfKey(replacement), name], [...fieldOfKey(old), name]);
     addProblem({
       code: "replacement_differs",
@@ -331,7 +336,7 @@ const replacementsEnd: ScenarioRule = (facts) => {
       next = replacementOf(next, facts);
     }
 
-    // Only a chain that comes back to itself has a circle; this one may as well end in an earlier chain.
+    // A chain that ends in a key of an earlier chain has no circle of its own.
     if (next === undefined || !chain.includes(next)) continue;
     const circle = chain.slice(chain.indexOf(next));
     const refs = circle.slice(0, maxRefsOfCircle).map(({ ref }) => ref);

@@ -3,43 +3,35 @@ import type { FieldPath } from "../../schema/shape.js";
 import { nearest, quote } from "../../schema/words.js";
 import { fieldOfKey } from "../described-keys.js";
 import { isReserved } from "../format/fields.js";
-import { isPopulated } from "../population.js";
-import type { Facts, ScenarioRule } from "./facts.js";
+import { isPopulated, populationOf } from "../population.js";
+import type { AddProblem } from "../problems.js";
+import type { Facts, KnownRefs, RefKind, ScenarioRule } from "./facts.js";
 
-/** There is an organization, and each ref of an organization or a key is unique and no other word. */
+/** The scenario has an organization. */
+const organizationExists: ScenarioRule = ({ scenario, organizations, addProblem }) => {
+  if (organizations.size > 0 || populationOf(scenario).organizations > 0) return;
+  addProblem({
+    code: "no_organizations",
+    field: ["organizations"],
+    message: "the scenario has no organization",
+    hint: "add one: organizations: { harvest-bank: { type: bank } }",
+    pointAt: "key",
+  });
+};
+
+/** Each ref of an organization or a key is unique, none of the population's, and no word of stories. */
 const refsAreFree: ScenarioRule = (facts) => {
-  const { scenario, organizations, keys, keyByRef, addProblem } = facts;
-  const { population } = scenario;
-  if (organizations.size === 0 && (population?.organizations ?? 0) === 0) {
-    addProblem({
-      code: "no_organizations",
-      field: ["organizations"],
-      message: "the scenario has no organization",
-      hint: "add one: organizations: { harvest-bank: { type: bank } }",
-      pointAt: "key",
-    });
-  }
-
-  const checkFree = (ref: string, field: FieldPath) => {
-    if (!isPopulated(ref, population)) return;
-    addProblem({
-      code: "taken_by_population",
-      field,
-      pointAt: "key",
-      message: `the population has the ref ${quote(ref)}`,
-      hint: "choose another one: the population uses organization-1, organization-1-key-1 and so on",
-    });
-  };
-  for (const ref of organizations.keys()) checkFree(ref, ["organizations", ref]);
+  const { organizations, keys, keyByRef, addProblem } = facts;
+  for (const ref of organizations.keys()) checkNotPopulated(ref, ["organizations", ref], facts);
 
   for (const key of keys) {
     const { ref } = key;
-    const path = fieldOfKey(key);
-    checkFree(ref, path);
+    const field = fieldOfKey(key);
+    checkNotPopulated(ref, field, facts);
     if (isReserved(ref)) {
       addProblem({
         code: "reserved_key_ref",
-        field: path,
+        field,
         pointAt: "key",
         message: `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`,
         hint: `call it ${ref}-key`,
@@ -50,15 +42,27 @@ const refsAreFree: ScenarioRule = (facts) => {
     if (first === undefined || first === key) continue;
     const message = `${quote(first.organization)} already has a key ${quote(ref)}`;
     const hint = "refs of keys are unique in the whole scenario: choose another one";
-    addProblem({ code: "duplicate_key_ref", field: path, message, hint, pointAt: "key" });
+    addProblem({ code: "duplicate_key_ref", field, message, hint, pointAt: "key" });
   }
 };
 
+function checkNotPopulated(ref: string, field: FieldPath, { scenario, addProblem }: Facts): void {
+  if (!isPopulated(ref, scenario.population)) return;
+  addProblem({
+    code: "taken_by_population",
+    field,
+    pointAt: "key",
+    message: `the population has the ref ${quote(ref)}`,
+    hint: "choose another one: the population uses organization-1, organization-1-key-1 and so on",
+  });
+}
+
 /** The default key and each replacement exist. */
 const refsExist: ScenarioRule = (facts) => {
-  checkRef("key", facts.scenario.default_key, ["default_key"], facts);
-  for (const key of facts.keys) {
-    checkRef("key", key.fields.replaced_by, [...fieldOfKey(key), "replaced_by"], facts);
+  const { scenario, keys, refs, addProblem } = facts;
+  checkRef("key", scenario.default_key, ["default_key"], refs, addProblem);
+  for (const key of keys) {
+    checkRef("key", key.fields.replaced_by, [...fieldOfKey(key), "replaced_by"], refs, addProblem);
   }
 };
 
@@ -74,37 +78,27 @@ const clockIsWithinYears: ScenarioRule = (facts) => {
   });
 };
 
-export const refRules: readonly ScenarioRule[] = [clockIsWithinYears, refsAreFree, refsExist];
-
 /** A hint lists at most this many refs. */
 const maxRefsShown = 10;
 /** To compare each of many wrong refs with more than this would be slow. */
 const maxRefsCompared = 300;
 
-/** The refs that there are, and where the problem of another one goes. */
-interface RefChecks {
-  readonly refs: Facts["refs"];
-  readonly addProblem: Facts["addProblem"];
-}
-
-/** Adds a problem for a ref of nothing; one that is left out is fine. */
+/** Adds a problem for a ref of nothing; to write no ref is fine. */
 export function checkRef(
-  kind: keyof Facts["refs"],
+  kind: RefKind,
   ref: string | undefined,
   field: FieldPath,
-  checks: RefChecks,
+  refs: Facts["refs"],
+  addProblem: AddProblem,
 ): void {
-  const knownRefs = checks.refs[kind];
+  const knownRefs = refs[kind];
   if (ref === undefined || knownRefs.has(ref)) return;
-  const problem = {
-    code: `unknown_${kind}_ref`,
-    field,
-    message: `there is no ${kind} ${quote(ref)}`,
-  } as const;
-  checks.addProblem(problem, () => knownRefsHint(ref, knownRefs, `${kind}s`));
+  const code = `unknown_${kind}_ref` as const;
+  const message = `there is no ${kind} ${quote(ref)}`;
+  addProblem({ code, field, message }, () => knownRefsHint(ref, knownRefs, `${kind}s`));
 }
 
-function knownRefsHint(ref: string, known: Facts["refs"]["key"], things: string): string {
+function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
   if (known.size === 0) return `the scenario has no ${things}`;
   const near = known.size > maxRefsCompared ? undefined : nearest(ref, known.keys());
   if (near !== undefined) return `did you mean ${near}?`;
@@ -117,3 +111,10 @@ function knownRefsHint(ref: string, known: Facts["refs"]["key"], things: string)
   const more = known.size > names.length ? ", …" : "";
   return `${things} of this scenario: ${names.join(", ")}${more}`;
 }
+
+export const refRules: readonly ScenarioRule[] = [
+  clockIsWithinYears,
+  organizationExists,
+  refsAreFree,
+  refsExist,
+];

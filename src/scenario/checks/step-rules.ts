@@ -1,18 +1,11 @@
-import {
-  type ActionName,
-  actionNames,
-  actionRefs,
-  actionRow,
-  stepKind,
-  stepKinds,
-} from "../../rules/actions.js";
 import type { FieldPath } from "../../schema/shape.js";
 import { quote } from "../../schema/words.js";
+import { type ActionName, actionNames, actionRefs, actionRow, stepKind, stepKinds } from "../actions.js";
 import { isReserved } from "../format/fields.js";
-import type { FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { type Facts, type ScenarioRule, timeSince } from "./facts.js";
-import { checkOutcome } from "./fault-rules.js";
+import { isSnapshot } from "./lasting-keys.js";
+import { checkOutcome } from "./outcome-rules.js";
 import { checkRef } from "./ref-rules.js";
 
 type WrittenStep = NonNullable<Scenario["story"]>[number];
@@ -20,70 +13,70 @@ type Action = Pick<WrittenStep, ActionName>;
 
 // Problems of single steps. Only a run shows whether a step has its expected result.
 
-/** No step of the timeline is earlier than the one before it. */
+/** No step of the timeline is earlier than the one before it, or than the clock's start. If that is not known, a time fits anywhere. */
 const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
-  const problem = earlyStep(scenario, start);
-  if (problem !== undefined) addProblem(problem);
-};
-
-/**
- * The problem of the first step of a timeline that is earlier than the one before it, or than the clock's start; `undefined`
- * if none is. If the start is not known, a time fits anywhere.
- */
-function earlyStep({ timeline = [] }: Scenario, start: number | undefined): FieldProblem | undefined {
   let timeBefore = 0;
-  for (const [index, { at }] of timeline.entries()) {
+  for (const [index, { at }] of (scenario.timeline ?? []).entries()) {
     const time = timeSince(start, at);
     if (time === undefined) continue;
     if (time < timeBefore) {
-      return {
+      addProblem({
         code: "timeline_order",
         field: ["timeline", index, "at"],
         message: `the step is earlier (${at}) than the one before it, or the start of the clock`,
         hint: "write a later time, or sort the steps by time",
-      };
+      });
+      return;
     }
     timeBefore = time;
   }
-  return undefined;
-}
+};
 
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
 const stepsFit: ScenarioRule = (facts) => {
-  const { timeline = [], story = [], requests_responded } = facts.scenario;
-
-  // A step may use a key that any step creates. If one creates a key without a ref, only a run shows which.
-  const createdRefs = new Set<string>();
-  let createsAnyRef = false;
-  for (const step of [...timeline, ...story]) {
-    const { createsKey, newKey } = actionRefs(step);
-    if (newKey !== undefined) createdRefs.add(newKey);
-    else if (createsKey) createsAnyRef = true;
-  }
-  const checkKey: CheckKey = (ref, path) => {
-    if (ref === undefined || createsAnyRef || createdRefs.has(ref)) return;
-    checkRef("key", ref, path, facts);
-  };
+  const { timeline = [], story = [] } = facts.scenario;
+  const keysOfSteps = findKeysOfSteps(facts.scenario);
 
   for (const [index, step] of timeline.entries()) {
     const path = ["timeline", index];
     if (!checkOneThing(step, actionNames, path, facts)) continue;
     // In a snapshot, earlier changes may have made steps of the timeline impossible.
-    if (requests_responded === undefined) checkAction(step, path, checkKey, facts);
+    if (!isSnapshot(facts.scenario)) checkAction(step, path, keysOfSteps, facts);
   }
 
   for (const [index, step] of story.entries()) {
     const path = ["story", index];
     if (!checkOneThing(step, stepKinds, path, facts)) continue;
-    checkAction(step, path, checkKey, facts);
+    checkAction(step, path, keysOfSteps, facts);
     const sender = step.request?.key;
-    if (!isReserved(sender)) checkKey(sender, [...path, "request", "key"]);
+    if (!isReserved(sender)) checkKeyOfStep(sender, [...path, "request", "key"], keysOfSteps, facts);
     checkExpectation(step, path, facts);
   }
 };
 
-/** Adds a problem for the ref of a key that no step creates and that does not exist. */
-type CheckKey = (ref: string | undefined, path: FieldPath) => void;
+/** The refs of the keys that steps create, or `any`: if a step creates a key without a ref, only a run shows which it gets. */
+type KeysOfSteps = ReadonlySet<string> | "any";
+
+function findKeysOfSteps({ timeline = [], story = [] }: Scenario): KeysOfSteps {
+  const created = new Set<string>();
+  for (const step of [...timeline, ...story]) {
+    const { createsKey, newKey } = actionRefs(step);
+    if (newKey !== undefined) created.add(newKey);
+    else if (createsKey) return "any";
+  }
+  return created;
+}
+
+/** Adds a problem for the ref of a key that does not exist and that no step creates, be it an earlier or a later one. */
+function checkKeyOfStep(
+  ref: string | undefined,
+  field: FieldPath,
+  keysOfSteps: KeysOfSteps,
+  { refs, addProblem }: Facts,
+): void {
+  if (ref === undefined || keysOfSteps === "any" || keysOfSteps.has(ref)) return;
+  checkRef("key", ref, field, refs, addProblem);
+}
 
 /** Adds a problem for a step that does several things; returns whether it does one. */
 function checkOneThing(step: object, things: readonly string[], path: FieldPath, facts: Facts): boolean {
@@ -100,16 +93,17 @@ function checkOneThing(step: object, things: readonly string[], path: FieldPath,
 }
 
 /** Checks the refs of the key, the organization and the faults of an action. */
-function checkAction(action: Action, path: FieldPath, checkKey: CheckKey, facts: Facts): void {
+function checkAction(action: Action, path: FieldPath, keysOfSteps: KeysOfSteps, facts: Facts): void {
   const { name, key, organization } = actionRefs(action);
   if (name === undefined) return;
 
-  const row = actionRow(name);
-  const fieldAt = (field = "") => [...path, name, field];
-  checkRef("organization", organization, fieldAt(row.organization), facts);
-  checkKey(key, fieldAt(row.key));
+  // The names of the fields that have these refs, if the action has such fields: `key` in `revoke: { key: main }`.
+  const { key: keyField = "", organization: organizationField = "" } = actionRow(name);
+  const { refs, addProblem } = facts;
+  checkRef("organization", organization, [...path, name, organizationField], refs, addProblem);
+  checkKeyOfStep(key, [...path, name, keyField], keysOfSteps, facts);
   for (const [index, { when }] of (action.faults ?? []).entries()) {
-    checkKey(when?.key, [...path, "faults", index, "when", "key"]);
+    checkKeyOfStep(when?.key, [...path, "faults", index, "when", "key"], keysOfSteps, facts);
   }
 }
 
@@ -117,7 +111,8 @@ function checkAction(action: Action, path: FieldPath, checkKey: CheckKey, facts:
 function checkExpectation(step: WrittenStep, path: FieldPath, facts: Facts): void {
   const { expect } = step;
   if (expect === undefined) return;
-  checkOutcome(expect.outcome, [...path, "expect", "outcome"], facts);
+  const { scenario, addProblem } = facts;
+  checkOutcome(expect.outcome, [...path, "expect", "outcome"], scenario.endpoints, addProblem);
 
   const kind = stepKind(step);
   let allowed: readonly string[] = [];
@@ -125,7 +120,7 @@ function checkExpectation(step: WrittenStep, path: FieldPath, facts: Facts): voi
   else if ((actionNames as readonly string[]).includes(kind)) allowed = ["error"];
   const misplaced = Object.keys(expect).find((name) => !allowed.includes(name));
   if (misplaced === undefined) return;
-  facts.addProblem({
+  addProblem({
     code: "step_contradiction",
     field: [...path, "expect", misplaced],
     pointAt: "key",

@@ -1,9 +1,10 @@
 import { redactKeys } from "../../rules/redact.js";
-import { hour, type Overlap, parseDuration, parseTime, parseWhen, timePattern } from "../../rules/time.js";
+import { hour, type Overlap, parseDuration, parseTime, timePattern } from "../../rules/time.js";
 import { meantTimes, timeHint } from "../../rules/time-hint.js";
 import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
 import { meantDurations } from "./duration-hint.js";
+import { parseWhen } from "./when.js";
 
 // The kinds of text and the limits in the format. Each use of a kind is a new shape, which can have its own description.
 
@@ -161,7 +162,7 @@ export const ref = (prefix = "key") =>
 
 /** The ref of something that exists, which is not its name. */
 export const refOf = (thing: "key" | "organization") =>
-  s.text({ ...ref(), hint: () => `write the ref of the ${thing}` });
+  s.text({ ...ref(), refersTo: thing, hint: () => `write the ref of the ${thing}` });
 
 /** Words for requests without a valid key in stories; not allowed as refs of keys. */
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;

@@ -39,3 +39,18 @@ test.each<[where: string, input: object]>([
   expect(code).toBe("validation_failed");
   expect(message + JSON.stringify(details)).not.toContain("4eC39");
 });
+
+test("a leak inside a list has the name of the list in its message (R46)", () => {
+  const creation = {
+    organization: "bank",
+    environment: "test",
+    name: "A",
+    scopes: ["a", "legacysvc_test_abc"],
+  };
+  expect(() => checkInput(controlBodies.key_creation, creation, "Failed", jsonNotation)).toThrow(
+    expect.objectContaining({
+      message: "Failed: scopes[1] must not contain an API key.",
+      details: { fields: { "scopes.1": "scopes[1] must not contain an API key" } },
+    }),
+  );
+});

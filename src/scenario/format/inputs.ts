@@ -98,9 +98,8 @@ export function checkInput<Of extends s.Shape>(
   return input as s.ValueOf<Of>;
 }
 
-/** The fields of an input that contain an API key, as a value or as a name. */
-function leakedKeys(value: unknown, field: s.FieldPath, whole: string): LeakedKey[] {
-  const shownName = field.at(-1) ?? whole;
+/** The fields of an input that contain an API key, as a value or as a name. `shownName` is the name of the value in messages. */
+function leakedKeys(value: unknown, field: s.FieldPath, shownName: string): LeakedKey[] {
   if (typeof value === "string") {
     if (!containsKey(value)) return [];
     return [{ field, message: `${shownName} must not contain an API key` }];
@@ -113,7 +112,10 @@ function leakedKeys(value: unknown, field: s.FieldPath, whole: string): LeakedKe
     if (field.length === 0 && name === "scenario") continue;
     if (containsKey(name)) {
       leaks.push({ field, message: `a name in ${shownName} must not contain an API key` });
-    } else leaks.push(...leakedKeys(member, [...field, name], whole));
+      continue;
+    }
+    const memberName = Array.isArray(value) ? `${shownName}[${name}]` : name;
+    leaks.push(...leakedKeys(member, [...field, name], memberName));
   }
   return leaks;
 }

@@ -1,15 +1,14 @@
 import {
   defaultOverlap,
-  defaultScopes,
   type KeyEnds,
   type KeyLimits,
   type KeySettings,
   type KeyStateName,
   keyStateAt,
 } from "../../rules/api-key.js";
-import { parseWhen, timeFrom, type When } from "../../rules/time.js";
 import type { Writable } from "../../rules/writable.js";
 import type { KeyFields } from "../described-keys.js";
+import { parseWhen, timeFrom, type When } from "./when.js";
 
 const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
 
@@ -32,7 +31,7 @@ export function readSettings(fields: WrittenSettings, invented: () => string): K
   return { name, scopes, limits: { perMinute, perDay } };
 }
 
-/** What a scenario says of the end of a key: times, and durations, which have no start yet. */
+/** What a scenario writes of the end of a key: times, and durations, which have no start yet. */
 export interface GivenEnds {
   readonly state: KeyStateName;
   readonly isReplaced: boolean;
@@ -55,39 +54,51 @@ export function readEnds(key: KeyFields): GivenEnds | undefined {
   return { state, isReplaced, ends };
 }
 
+/** When the keys of each state end, counted from `start`, unless their scenarios write these times. Only a replaced key has an overlap. */
+const unwrittenEnds: Readonly<Record<KeyStateName, (start: number) => KeyEnds>> = {
+  active: () => ({}),
+  revoked: (start) => ({ revokedAt: start, overlapEndsAt: start }),
+  expired: (start) => ({ expiresAt: start }),
+  retiring: (start) => ({ overlapEndsAt: start + defaultOverlap }),
+  rotated: (start) => ({ overlapEndsAt: start }),
+};
+
 /** The ends of a key whose durations count from `start`: the given ones, and those that its state needs. */
 export function endsFrom(start: number, given: GivenEnds): KeyEnds {
   const { state, isReplaced, ends } = given;
-  const timeOf = (when: When | undefined) => (when === undefined ? undefined : timeFrom(start, when));
+  const unwritten = unwrittenEnds[state](start);
+  const timeOf = (end: keyof KeyEnds) => {
+    const when = ends[end];
+    return when === undefined ? unwritten[end] : timeFrom(start, when);
+  };
+
   const times: Writable<KeyEnds> = {};
-  if (state === "revoked") times.revokedAt = timeOf(ends.revokedAt) ?? start;
-
-  let expiresAt = timeOf(ends.expiresAt);
-  if (expiresAt === undefined && state === "expired") expiresAt = start;
+  const revokedAt = timeOf("revokedAt");
+  if (revokedAt !== undefined && state === "revoked") times.revokedAt = revokedAt;
+  const expiresAt = timeOf("expiresAt");
   if (expiresAt !== undefined) times.expiresAt = expiresAt;
+  if (!isReplaced) return times;
 
-  if (isReplaced) {
-    let overlapEndsAt = timeOf(ends.overlapEndsAt);
-    if (overlapEndsAt === undefined) {
-      // A retiring key is in its overlap, a rotated or revoked one is past it, and an expired one was until it expired.
-      if (state === "retiring") overlapEndsAt = start + defaultOverlap;
-      if (state === "rotated" || state === "revoked") overlapEndsAt = start;
-      if (state === "expired") overlapEndsAt = expiresAt;
-    }
-    if (overlapEndsAt !== undefined) times.overlapEndsAt = overlapEndsAt;
-  }
+  let overlapEndsAt = timeOf("overlapEndsAt");
+  // A replaced key that expired was in its overlap until then.
+  if (overlapEndsAt === undefined && state === "expired") overlapEndsAt = expiresAt;
+  if (overlapEndsAt !== undefined) times.overlapEndsAt = overlapEndsAt;
   return times;
 }
 
-/** The state of a key when the clock starts; `undefined` if a time decides, and the start is not known. */
-export function keyStateAtStart(key: KeyFields, start: number | undefined): KeyStateName | undefined {
-  const writtenEnds = readEnds(key);
-  if (writtenEnds === undefined) return "active";
-  if (start !== undefined) return keyStateAt(endsFrom(start, writtenEnds), start);
+/** The state of a key when the clock starts; `unknown` if a time decides, and the clock starts at the real time (`undefined`). */
+export function keyStateAtStart(key: KeyFields, start: number | undefined): KeyStateName | "unknown" {
+  const givenEnds = readEnds(key);
+  if (givenEnds === undefined) return "active";
+  if (start !== undefined) return keyStateAt(endsFrom(start, givenEnds), start);
 
+  const hasTime = Object.values(givenEnds.ends).some((when) => when !== undefined && "at" in when);
   // A revoked key stays revoked, whenever that was.
-  const hasTime = Object.values(writtenEnds.ends).some((when) => when !== undefined && "at" in when);
-  if (hasTime && writtenEnds.state !== "revoked") return undefined;
+  if (hasTime && givenEnds.state !== "revoked") return "unknown";
   // With durations alone, the state is the same at any start.
-  return keyStateAt(endsFrom(0, writtenEnds), 0);
+  const anyStart = 0;
+  return keyStateAt(endsFrom(anyStart, givenEnds), anyStart);
 }
+
+/** The scopes of a key without its own. */
+export const defaultScopes: readonly string[] = ["attestations:read"];

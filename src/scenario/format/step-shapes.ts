@@ -1,4 +1,3 @@
-import { type ActionName, actionNames, stepKinds } from "../../rules/actions.js";
 import { environments } from "../../rules/api-key.js";
 import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
 import { actionErrorCodes } from "../../rules/errors.js";
@@ -13,6 +12,7 @@ import { organizationChange } from "../../rules/organization.js";
 import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
+import { type ActionName, actionNames, stepKinds } from "../actions.js";
 import {
   durationOrNone,
   limits,

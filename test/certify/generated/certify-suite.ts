@@ -1,13 +1,9 @@
-import { type CertifyResult, certifyResultOf } from "../../../src/certify/certificate/certificate.js";
+import type { CertifyResult } from "../../../src/certify/certificate/certificate.js";
+import { certifyResultOf } from "../../../src/certify/certificate/certify-result.js";
 import { certify } from "../../../src/certify/certify.js";
 import type { Finding } from "../../../src/certify/checks/judgment.js";
 import type { CertifyPlan } from "../../../src/certify/checks/plan.js";
-import {
-  type ClientRunner,
-  type NotMade,
-  notMade,
-  type RunEnd,
-} from "../../../src/certify/client-runs/client-run.js";
+import type { ClientRunner, NotMade, RunEnd } from "../../../src/certify/client-runs/client-run.js";
 import { SeenRequests } from "../../../src/certify/client-runs/seen-requests.js";
 import type { Timeouts } from "../../../src/certify/client-runs/timeouts.js";
 import { nodePlatform } from "../../../src/node/platform.js";
@@ -39,7 +35,6 @@ export const about = {
   scenarioDigest: "5f".repeat(32),
   specification: "0.1.0",
   sandbox: "0.1.0",
-  seeds: [1, 2, 3, 4, 5, 6, 7, 8],
   command: ["pytest"],
   startedAt: "2026-03-02T08:59:58.123Z",
   durationMs: 900,
@@ -54,7 +49,7 @@ export async function certifySuite(
   let last: Promise<unknown> = Promise.resolve();
   const run: ClientRunner["run"] = ({ seed, conditions, timeouts }) => {
     const next = last.then(async (): Promise<RunEnd | NotMade> => {
-      if (count >= stopAfter) return notMade;
+      if (count >= stopAfter) return { kind: "not_made" };
       count += 1;
       const random = randomStream(count, "run", label);
       return runOnce(suite, conditions, { seed, random, number: count, timeouts });
@@ -73,10 +68,9 @@ export async function certifySuite(
     timeout: suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined,
     ...options,
   };
-  const certification = await certify(plan, { run, onEnd() {}, separateRuns() {} });
-  const result = certifyResultOf(certification, { ...about, allow: suite.allow });
-  if (result === undefined) throw new Error("The first run was not made.");
-  return result;
+  const certification = await certify(plan, { run, say() {}, separateRuns() {} });
+  if (certification.kind !== "judged") throw new Error("The first run was not made.");
+  return certifyResultOf(certification, plan, about);
 }
 
 /** The points of a problem that do not break the suite alone: each is tried again with a seed that has it. */

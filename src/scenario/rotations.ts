@@ -1,6 +1,6 @@
 import type { Writable } from "../rules/writable.js";
-import type { ScenarioKey } from "../scenario/described-keys.js";
-import type { WrittenSettings } from "../scenario/format/key-settings.js";
+import type { ScenarioKey } from "./described-keys.js";
+import type { WrittenSettings } from "./format/key-settings.js";
 
 // Keys that replaced each other are one rotation: `main`, then `main-2`, then `main-3`. In a scenario, each of them but the last has
 // the ref of the next one in `replaced_by`. A key that was never rotated is alone in its rotation.
@@ -48,13 +48,14 @@ export function rotationPlaces(keys: readonly ScenarioKey[]): Map<string, Rotati
 
 /** The rotation with this last key. `replacedKeys`: each replaced key by the ref of its replacement. */
 function rotationUntil(last: ScenarioKey, replacedKeys: ReadonlyMap<string, ScenarioKey>): Rotation {
-  const rotation: Rotation = [last];
+  const newestFirst = new Set([last]);
   let older = replacedKeys.get(last.ref);
-  while (older !== undefined) {
-    rotation.unshift(older);
+  // Where two keys have one ref, which is a problem of the scenario, the keys may form a circle.
+  while (older !== undefined && !newestFirst.has(older)) {
+    newestFirst.add(older);
     older = replacedKeys.get(older.ref);
   }
-  return rotation;
+  return [...newestFirst].reverse() as Rotation; // it has the last key
 }
 
 function addPlaces(places: Map<string, RotationPlace>, rotation: Rotation): void {

@@ -1,0 +1,51 @@
+import { pluralize } from "../../report/plain-text.js";
+import { nameOf } from "../checks/check.js";
+import type { Finding, JudgedCheck } from "../checks/judgment.js";
+import type { CertifyResult } from "./certificate.js";
+
+/** The first line of a certificate, without its full stop: the verdict, and how much was judged. */
+export function conclusionLine(certified: CertifyResult): string {
+  const { verdict, checks, problems, judged, notJudged, why } = certified;
+  const limits = limitWords(certified);
+  const problemCount = pluralize(problems.length + failedWithoutProblem(checks, problems).length, "problem");
+  const open = notJudged === 0 ? "" : `, ${notJudged} of ${judged + notJudged} checks not judged`;
+  switch (verdict) {
+    case "passed":
+      if (notJudged === 0) return `Passed${limits}: ${pluralize(judged, "check")}`;
+      return `Passed${limits}: ${judged} of ${judged + notJudged} checks, ${notJudged} not judged`;
+    case "failed":
+      return `Failed${limits}: ${problemCount}${open}`;
+    case "stopped":
+      return `Stopped${limits}: ${problemCount} in the runs that were made${open}`;
+    case "no_request":
+      return `Not judged${limits}: the command sent no request`;
+    case "not_judged":
+      return `Not judged${limits}: ${why ?? "a part of the runs shows nothing"}`;
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** The names of checks that failed, and that no problem is about. */
+export function failedWithoutProblem(checks: readonly JudgedCheck[], problems: readonly Finding[]): string[] {
+  const withProblem = new Set<string>();
+  for (const { name, runs } of problems) {
+    withProblem.add(name);
+    for (const run of runs) withProblem.add(run);
+  }
+
+  const names: string[] = [];
+  for (const { check, result } of checks) {
+    const name = nameOf(check);
+    if (result.kind === "failed" && !withProblem.has(name)) names.push(name);
+  }
+  return names;
+}
+
+/** As in " (only resend.401; allowed fault.status)"; empty if every run was made, and nothing is allowed. */
+function limitWords({ only, allow }: Pick<CertifyResult, "only" | "allow">): string {
+  const limits: string[] = [];
+  if (only !== undefined) limits.push(`only ${only.join(", ")}`);
+  if (allow.length > 0) limits.push(`allowed ${allow.join(", ")}`);
+  return limits.length === 0 ? "" : ` (${limits.join("; ")})`;
+}

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { handMade, reasonOf } from "../../../test/certify/hand-made.js";
+import type { RunEvidence } from "../checks/judgment.js";
+import type { ClientRun, RunEnd } from "./client-run.js";
+import { failureEvidence, repeatFailures } from "./failure-evidence.js";
+
+const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
+const failed: Partial<RunEnd> = { result: "failed" };
+
+/** Runs whose varied ones end like this, by how many there were; the plain ones pass. */
+const runsThat = (endOf: (before: number) => Partial<RunEnd> | undefined, only?: readonly string[]) =>
+  handMade(({ name }, before) => (name === "varied.1" ? endOf(before) : {}), only && { only });
+
+const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) =>
+  (await runs.first(varied)) as ClientRun;
+
+test.each<[string, Partial<RunEnd>, number]>([
+  ["one failure is repeated five times: chance passes one of them", failed, 5],
+  ["a run that does not end is not repeated: chance does not do that", { result: "timed_out" }, 0],
+])("%s", async (_, end, count) => {
+  const made = await runsThat(() => end);
+  const run = await firstOf(made);
+  expect((await repeatFailures(made.runs, [run])).kind).toBe("failed_again");
+  expect(made.names.filter((name) => name === "varied.1")).toHaveLength(1 + count);
+});
+
+test("a repetition that passes contradicts the failure, and one that was not made shows nothing", async () => {
+  const passing = await runsThat((before) => (before < 3 ? failed : {}));
+  expect((await repeatFailures(passing.runs, [await firstOf(passing)])).kind).toBe("contradicted");
+  expect(passing.runs.contradiction).toMatchObject({ failed: { number: 2 }, passed: { number: 5 } });
+  const stopped = await runsThat((before) => (before < 3 ? failed : undefined));
+  const repeated = await repeatFailures(stopped.runs, [await firstOf(stopped)]);
+  expect(reasonOf(repeated as RunEvidence)?.why).toBe("3 of 6 runs were made");
+  expect(stopped.runs.isStopped).toBe(true);
+});
+
+test("only a failure next to another run is repeated alone", async () => {
+  for (const isShared of [true, false]) {
+    const alone: unknown[] = [];
+    const { runs } = await handMade(({ name, isAlone }) => {
+      if (name === "varied.1") alone.push(isAlone);
+      return name === "varied.1" ? { ...failed, isShared } : {};
+    });
+    await repeatFailures(runs, [(await runs.first(varied)) as ClientRun]);
+    expect(alone).toEqual([false, ...Array(5).fill(isShared)]);
+  }
+});
+
+test("with all varied runs, a failure counts without another run", async () => {
+  const made = await runsThat(() => failed);
+  expect((await failureEvidence(made.runs, await firstOf(made))).kind).toBe("counts");
+  expect(made.names).toHaveLength(2);
+});
+
+test("with fewer varied runs, a failure counts if it comes again, and two more plain runs are made", async () => {
+  const only = ["varied.1"];
+  const sure = await runsThat(() => failed, only);
+  expect((await failureEvidence(sure.runs, await firstOf(sure))).kind).toBe("counts");
+  expect(sure.names.filter((name) => name === "plain")).toHaveLength(3);
+  const once = await runsThat((before) => (before === 0 ? failed : {}), only);
+  expect(reasonOf(await failureEvidence(once.runs, await firstOf(once)))?.why).toBe(
+    "the command fails, but only in some runs",
+  );
+});
+
+test("a failure does not count if the last plain run is not made", async () => {
+  const made = await handMade(
+    ({ name }, before) => (name === "varied.1" ? failed : before === 2 ? undefined : {}),
+    {
+      only: ["varied.1"],
+    },
+  );
+  expect(reasonOf(await failureEvidence(made.runs, await firstOf(made)))?.why).toBe("2 of 3 runs were made");
+});

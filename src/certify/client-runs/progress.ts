@@ -1,0 +1,48 @@
+import { pluralize } from "../../report/plain-text.js";
+import { isAnsweredWrongly } from "../../runs/conditions.js";
+import { nameOf } from "../checks/check.js";
+import type { CertifyPlan } from "../checks/plan.js";
+import type { ClientRun } from "./client-run.js";
+
+/** What the line of a run says about it. */
+interface Progress {
+  /** Empty if only other runs can show whether this one is good, as in a search. */
+  readonly verdict: "ok" | "problem" | "";
+  readonly word: keyof typeof progressWords;
+}
+
+const progressWords = {
+  passed: "passed",
+  failed: "failed",
+  noticed: "noticed",
+  unnoticed: "unnoticed",
+  timed_out: "timed out",
+} as const;
+
+/** The line of a run that has ended; none if it could not start. That of the first run shows how many requests the command sends. */
+export function progressLines(run: ClientRun, { allow }: Pick<CertifyPlan, "allow">): string[] {
+  const { purpose, report, number } = run;
+  const name = nameOf(purpose);
+  if (run.failure !== undefined) return [];
+  if (number === 1) return [`${name}  ${pluralize(report.requests, "request")}`];
+
+  const isAllowed = "outcome" in purpose && purpose.kind !== "resend" && allow.includes(purpose.outcome);
+  const { verdict, word } = isAllowed ? { verdict: "", word: run.result } : progressOf(run);
+  return [`${verdict.padEnd(7)}  ${progressWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`];
+}
+
+function progressOf({ result, conditions }: ClientRun): Progress {
+  // A run of a search, which is judged by all of them.
+  if (conditions.rows !== undefined) return { verdict: "", word: result };
+  if (!isAnsweredWrongly(conditions)) {
+    return { verdict: result === "passed" ? "ok" : "problem", word: result };
+  }
+
+  // A client that gets a wrong answer has to fail.
+  if (result === "failed") return { verdict: "ok", word: "noticed" };
+  const { onRequest } = conditions;
+  const isWrong = onRequest?.gets.kind === "wrong_answer";
+  if (!isWrong || result === "timed_out") return { verdict: "", word: result };
+  // If only the first request has got it, another run follows, in which each one on this outcome does.
+  return { verdict: onRequest.which.kind === "first" ? "" : "problem", word: "unnoticed" };
+}

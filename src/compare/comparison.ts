@@ -1,0 +1,53 @@
+import type { PromisedOutcomeId } from "../rules/outcomes.js";
+import type { Learned } from "./assumptions/assumptions.js";
+import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
+import type { ContractDifference } from "./differences/contract-difference.js";
+
+/** The findings of a comparison; contains no key. */
+export interface Comparison {
+  readonly url: string;
+  /** When it began: `2026-03-02T09:00:00Z`. */
+  readonly comparedAt: string;
+  readonly requests: number;
+  readonly maxRequests: number;
+  /** In one or two sentences. */
+  readonly whyNotCompared: string | undefined;
+  /** The outcome whose request ended the comparison, for example with a lock. */
+  readonly endedBy: PromisedOutcomeId | undefined;
+  readonly notes: readonly string[];
+  /**
+   * `stopped`: nothing differs, but a response or a signal ended the comparison. `not_compared`: there was no response,
+   * or not one of the API.
+   */
+  readonly verdict: "agrees" | "agrees_in_part" | "differs" | "stopped" | "not_compared";
+  readonly outcomes: readonly ComparedOutcome[];
+  /** The causes of 401 that were tried, and not compared with the others (R14). */
+  readonly uncompared: readonly PromisedOutcomeId[];
+  /** The places of a 401 that were not compared, or show nothing about R14, with the outcomes that agree only elsewhere. */
+  readonly unjudged: readonly UnjudgedAt[];
+  readonly differences: readonly ContractDifference[];
+  readonly assumptions: Learned["assumptions"];
+  readonly unseen: Learned["unseen"];
+  readonly seen: ValuesUnlikeKeyStates;
+}
+
+/** A place of a 401 where R14 stays open for these outcomes. */
+export interface UnjudgedAt {
+  readonly at: string;
+  readonly why: string;
+  readonly outcomes: readonly PromisedOutcomeId[];
+}
+
+export interface ComparedOutcome {
+  readonly outcome: PromisedOutcomeId;
+  /** The variable with its key; `undefined` if it needs none, or nothing was sent. */
+  readonly variable: string | undefined;
+  /** The different responses in words; `undefined` if nothing was sent. */
+  readonly got: string | undefined;
+  readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
+  /** Why it was not tried, or agrees only in part. */
+  readonly reason: string | undefined;
+}
+
+/** How many places are named at most: a server's response can have thousands. */
+export const mostPlaces = 3;

@@ -1,0 +1,39 @@
+// How the prefix of a key is found in an encoded text, whose other bytes are not known.
+
+/** The letters that a prefix has in Base64, whatever is before and after it. */
+interface Base64Prefix {
+  readonly letters: string;
+  /** How many letters are before them in the group of four in which the prefix starts. */
+  readonly lettersBefore: number;
+}
+
+/**
+ * The three forms of a prefix in Base64, which writes groups of three bytes as groups of four letters. A prefix starts at
+ * the first, second or third byte of a group. A letter has six bits: one that also has bits of another byte is left out.
+ *
+ * @example
+ * // SVC  _te  st_
+ * // U1ZD X3Rl c3Rf       all 12 letters
+ *
+ * // ?SV  C_t  est  _??
+ * // ??NW Q190 ZXN0 X???  11 letters, 2 before them
+ */
+export function base64Prefixes(prefix: string): Base64Prefix[] {
+  const forms: Base64Prefix[] = [];
+  for (const bytesBefore of [0, 1, 2]) {
+    const encoded = btoa("\0".repeat(bytesBefore) + prefix);
+    const lettersBefore = Math.ceil((bytesBefore * 8) / 6);
+    const end = Math.floor(((bytesBefore + prefix.length) * 8) / 6);
+    forms.push({ letters: encoded.slice(lettersBefore, end), lettersBefore });
+  }
+  return forms;
+}
+
+/** A prefix in hex, in lower and upper case, and its three forms in Base64. */
+export function encodingsOf(prefix: string): string[] {
+  let hex = "";
+  for (const character of prefix) hex += character.charCodeAt(0).toString(16);
+  const encodings = [hex, hex.toUpperCase()];
+  for (const { letters } of base64Prefixes(prefix)) encodings.push(letters);
+  return encodings;
+}
