@@ -17,7 +17,7 @@ import { actionLine, stepLine } from "../serve/log.js";
 import type { Palette, Style } from "../terminal.js";
 
 /** What came of a story that ran as a test. */
-export interface StoryTest {
+interface StoryTest {
   readonly name: string;
   readonly passed: boolean;
   readonly seed: number;
