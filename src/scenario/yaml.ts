@@ -71,7 +71,7 @@ interface Tree {
 }
 
 /** What a text has: a scenario, unless the text cannot be read, and the problems of the text. */
-type ReadText = Pick<WrittenScenario, "scenario" | "problems">;
+type TextReading = Pick<WrittenScenario, "scenario" | "problems">;
 
 /** A problem of the text, before it has its place: then it is of no field. */
 type TextProblem = Pick<FieldProblem, "code" | "message" | "hint">;
@@ -85,7 +85,7 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
   return { file, text, notation: yamlNotation, startsLikeScenario, scenario, problems: firstProblems };
 }
 
-function readText(unreadSource: SourceText): ReadText {
+function readText(unreadSource: SourceText): TextReading {
   const { text } = unreadSource;
   const read = readDocument(text);
   if (read.kind === "stopped") {
@@ -118,7 +118,7 @@ function readText(unreadSource: SourceText): ReadText {
   return { scenario: { fields: plain.fields, locate }, problems };
 }
 
-function withoutScenario(problems: readonly FieldProblem[]): ReadText {
+function withoutScenario(problems: readonly FieldProblem[]): TextReading {
   return { scenario: undefined, problems };
 }
 

@@ -1,5 +1,5 @@
 import { describeMistake } from "./messages.js";
-import { type Notation, plainJson } from "./notation.js";
+import { jsonNotation, type Notation } from "./notation.js";
 import type { Members, Mistake, Problem, Spelling } from "./problem.js";
 import {
   type FieldPath,
@@ -13,7 +13,7 @@ import {
   type ShapeCode,
   shapeOfField,
 } from "./shape.js";
-import { expectedWords } from "./shape-words.js";
+import { describeShape } from "./shape-words.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
@@ -41,7 +41,7 @@ interface ShapeResult {
 export function shapeProblems(
   shape: Shape,
   value: unknown,
-  notation: Notation = plainJson,
+  notation: Notation = jsonNotation,
 ): readonly Problem<ShapeCode>[] {
   return findProblems(shape, value, notation).problems;
 }
@@ -92,7 +92,7 @@ export function findMismatches(shape: Shape, whole: unknown, redact: (text: stri
       const field = [...path.slice(0, -1), name];
       mismatches.push({ path: pathText(field), expected: "no such member", value });
     } else {
-      mismatches.push({ path: pathText(path), expected: expectedWords(mistake.shape), value });
+      mismatches.push({ path: pathText(path), expected: describeShape(mistake.shape), value });
     }
   }
   return mismatches;
@@ -134,13 +134,15 @@ class ShapeCheck {
 
   check(shape: Shape, value: unknown, path: FieldPath): void {
     if (this.mistakes.length >= maximumProblems) return;
-    if (shape.kind === "anything" || (shape.isNullable && value === null)) return;
+    if (shape.isNullable && value === null) return;
+    const isMissing = value === undefined && path.length > 0;
+    if (shape.kind === "anything" && !isMissing) return;
     if (shape.kind === "either") {
       this.check(optionFor(shape.options, value), value, path);
       return;
     }
 
-    if (value === undefined && path.length > 0) this.#add({ kind: "missing", path, shape, value });
+    if (isMissing) this.#add({ kind: "missing", path, shape, value });
     else if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
     else if (this.#startsWithZeros(value, path)) this.#add({ kind: "zeros", path, shape, value });
 

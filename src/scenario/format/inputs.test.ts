@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SandboxError } from "../../rules/errors.js";
+import { jsonNotation } from "../../schema/notation.js";
 import { checkInput, controlBodies } from "./inputs.js";
-import { jsonNotation } from "./notations.js";
 
 const key = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
 

@@ -217,7 +217,7 @@ const storyRequestFields = s.mapping({
 /** A number is no error code. */
 const statusHint = (text: string) => (/^[1-5]\d\d$/.test(text) ? `write status: ${text}` : undefined);
 
-const expect = s.mapping({
+const expectedResult = s.mapping({
   status: s.optional(s.count()),
   code: s.optional(s.orNull(s.text({ hint: statusHint }))),
   outcome: s.optional(outcomeShape()),
@@ -251,7 +251,7 @@ export const storySchema = s.list(
       request: s.optional(storyRequestFields),
       ...actionFields,
       advance: s.optional(positiveDuration()),
-      expect: s.optional(expect),
+      expect: s.optional(expectedResult),
     }),
   ),
   { max: scenarioLimits.steps },
