@@ -4,7 +4,7 @@ import { type Instant, isoTime } from "../../rules/time.js";
 import { validationError } from "../../rules/validation.js";
 import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
-import type { ControlBody } from "../../scenario/format/inputs.js";
+import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { camelCase } from "../../schema/json.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
