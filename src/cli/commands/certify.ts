@@ -29,7 +29,7 @@ import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
-import { sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
+import { sayWhyNotRun, whyNoRequest } from "../serve/why-no-run.js";
 import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
 

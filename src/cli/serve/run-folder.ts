@@ -144,7 +144,7 @@ export class RunFolder {
     process.once("exit", this.remove);
   }
 
-  /** Removes the folder. If that fails, it is tried again when this process ends, and `leftSentence` says so. */
+  /** Removes the folder. If that fails, it is tried again when this process ends, and `leftSentences` says so. */
   readonly remove = (): void => {
     try {
       removeFolder(this.path);
@@ -216,10 +216,12 @@ export class RunFolder {
     throw usageError(`${this.uncountedSentences()[0]} Run it again.`);
   }
 
-  /** The sentence about the folder if it could not be removed. */
-  leftSentence(): string | undefined {
-    if (this.#removeFailure === undefined) return undefined;
-    return `The folder of the run, ${quoteFile(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`;
+  /** Sentences about what could not be removed. */
+  leftSentences(): string[] {
+    if (this.#removeFailure === undefined) return [];
+    return [
+      `The folder of the run, ${quoteFile(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`,
+    ];
   }
 }
 
