@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { actionRefs } from "../src/rules/actions.js";
+import { actionRefs } from "../src/scenario/actions.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { interpretScenario } from "../src/scenario/interpret.js";
 import { ScenarioError } from "../src/scenario/problems.js";

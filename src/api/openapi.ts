@@ -1,8 +1,9 @@
 import { type Outcome, outcomeRow, outcomes } from "../rules/outcomes.js";
-import { type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
+import { successOutcomesOf } from "../sandbox/endpoint.js";
 import { inJson } from "../schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../schema/json-schema.js";
 import * as s from "../schema/shape.js";
+import type { ReleasedEndpoint } from "./endpoints/released-endpoint.js";
 import { builtIn } from "./endpoints.js";
 
 /** The version of the specification's machine-readable description (section 9). */

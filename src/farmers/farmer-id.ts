@@ -1,5 +1,6 @@
-import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
+import { farmerLocales } from "../rules/farmer-locales.js";
 import { hexOf, mix32, randomStream } from "../rules/seed.js";
+import type { FarmerLocale } from "./tables.js";
 
 // The id of a farmer is its index, encrypted with keys from the seed. Ids look random, no two farmers have the same one, and an
 // id leads back to its index without a table.

@@ -3,8 +3,9 @@ import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
+import { farmerFeatures, farmerRow } from "../cli/farmer-formats.js";
 import { nodePlatform } from "../node/platform.js";
-import { type FarmerLocale, farmerLocaleChoices, farmerLocales } from "../rules/farmer-locales.js";
+import { farmerLocaleChoices, farmerLocales } from "../rules/farmer-locales.js";
 import { day } from "../rules/time.js";
 import {
   type Farmer,
@@ -14,8 +15,8 @@ import {
 } from "../sandbox/farmer-records/farmer-shape.js";
 import { jsonSchemaDocument, jsonSchemaOf } from "../schema/json-schema.js";
 import { farmerId, indexOfFarmer } from "./farmer-id.js";
-import { farmerAt, farmerFeatures, farmerRow, makeFarmers } from "./make-farmers.js";
-import { countryOf, crops, resolveLocale } from "./tables.js";
+import { farmerAt, makeFarmers } from "./make-farmers.js";
+import { countryOf, crops, type FarmerLocale, resolveLocale } from "./tables.js";
 
 const start = Date.UTC(2026, 2, 2, 9);
 

@@ -1,11 +1,11 @@
-import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
+import { farmerLocales } from "../rules/farmer-locales.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
-import type { Farmer, LivestockType, Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
+import type { Farmer, LivestockType, Parcel } from "../sandbox/farmer-records/farmer-shape.js";
 import * as exact from "./exact-math.js";
 import { farmerId, indexOfFarmer, localesLabel } from "./farmer-id.js";
 import { drawParcels, type FarmContext, yearOf } from "./parcels.js";
-import { countryOf, namesIn, resolveLocale } from "./tables.js";
+import { countryOf, type FarmerLocale, namesIn, resolveLocale } from "./tables.js";
 
 /** Only the year of birth is known. In the year of this birthday, a person is 18 or older all year. */
 const adultAfterYears = 19;
@@ -136,72 +136,12 @@ function drawLivestock({ streamFor, country }: FarmContext, areaHa: number): Far
   return livestock;
 }
 
-// A farmer as a row of a table, for CSV, and as features of a map, for GeoJSON.
-
-type ColumnValue = string | number | boolean | null;
-
-/** The columns of a table of farmers. */
-const columns = {
-  farmer_id: ({ farmer_id }) => farmer_id,
-  synthetic: () => true,
-  given_name: ({ name }) => name.given_name,
-  surname: ({ name }) => name.surname,
-  sex: ({ sex }) => sex,
-  birth_year: ({ birth_year }) => birth_year,
-  language: ({ language }) => language,
-  farmer_type: ({ farmer_type }) => farmer_type,
-  farm_area_ha: ({ farm_area_ha }) => farm_area_ha,
-  country_code: ({ location }) => location.country_code,
-  subdivision_code: ({ location }) => location.subdivision_code,
-  subdivision_name: ({ location }) => location.subdivision_name,
-  longitude: (farmer) => firstCorner(farmer)[0],
-  latitude: (farmer) => firstCorner(farmer)[1],
-  parcels: ({ parcels }) => parcels.length,
-  irrigated_area_ha: ({ parcels }) => sumOf(parcels.filter(isIrrigated), areaOf),
-  main_crop_code: (farmer) => mainParcel(farmer).properties["crop:code"],
-  main_crop_name: (farmer) => mainParcel(farmer).properties["crop:name"],
-  livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
-} satisfies Readonly<Record<string, (farmer: Farmer) => ColumnValue>>;
-
-export function farmerRow(farmer: Farmer): Readonly<Record<string, ColumnValue>> {
-  const row: Record<string, ColumnValue> = {};
-  for (const [name, read] of Object.entries(columns)) row[name] = read(farmer);
-  return row;
-}
-
-/** The largest field. */
-function mainParcel({ parcels }: Farmer): Parcel {
-  return parcels[0] as Parcel;
-}
-
-function firstCorner(farmer: Farmer): Position {
-  const [ring] = mainParcel(farmer).geometry.coordinates;
-  return ring?.[0] ?? [0, 0];
-}
-
-function isIrrigated({ properties }: Parcel): boolean {
-  return properties.irrigation !== "none";
-}
-
 function areaOf({ properties }: Parcel): number {
   return properties.area_ha;
 }
 
-/** The fields of a farmer, each with the members that name the farmer and the place. */
-export function farmerFeatures({ farmer_id, location, parcels }: Farmer): readonly object[] {
-  return parcels.map((parcel) => ({
-    ...parcel,
-    properties: {
-      farmer_id,
-      "admin:country_code": location.country_code,
-      "admin:subdivision_code": location.subdivision_code,
-      ...parcel.properties,
-    },
-  }));
-}
-
 /** The sum of amounts, rounded to five decimal places, as areas in hectares are. */
-function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
+export function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
   let sum = 0;
   for (const item of items) sum += amountOf(item);
   return exact.rounded(sum, 5);

@@ -1,5 +1,5 @@
 import { cachedByName } from "../rules/cached-by.js";
-import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
+import { farmerLocales } from "../rules/farmer-locales.js";
 import type { LivestockType } from "../sandbox/farmer-records/farmer-shape.js";
 import cropTable from "./tables/crops.json" with { type: "json" };
 import en_GH from "./tables/en_GH.json" with { type: "json" };
@@ -15,7 +15,6 @@ import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
 
 // One table for each locale with its country, loaded with the first farmer. Their sources are in fixtures/README.md.
-
 export type CropName = keyof typeof cropTable;
 
 interface Crop {
@@ -123,3 +122,4 @@ function spellingsOf(locale: FarmerLocale): string[] {
   const [withoutCountry] = locale.split("_") as [string];
   return [locale, language, withoutCountry].map((spelling) => spelling.toLowerCase());
 }
+export type FarmerLocale = (typeof farmerLocales)[number];

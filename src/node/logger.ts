@@ -1,11 +1,11 @@
 import { actionErrorOf } from "../api/story/step-view.js";
-import { actionName } from "../rules/actions.js";
 import { mapTexts, redactKeys } from "../rules/redact.js";
 import { isoTime } from "../rules/time.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import { isAsExpected, keyRefsOf, type PlayedStep, type TimelineResult } from "../sandbox/step-results.js";
 import { viewRequest } from "../sandbox/views.js";
+import { actionName } from "../scenario/actions.js";
 import { snakeCase } from "../schema/json.js";
 import { nodePlatform } from "./platform.js";
 

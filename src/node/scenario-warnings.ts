@@ -1,7 +1,7 @@
 import type { StartOptions } from "../sandbox/sandbox-state.js";
 import type { LoadedScenario } from "../scenario/parse-scenario.js";
 import type { ScenarioPlaces } from "../scenario/problems.js";
-import { shortenedDecimals, unheldScopes, unmarkedSecrets } from "../scenario/warnings.js";
+import { usualMistakes } from "../scenario/warnings.js";
 import { dryRunProblems } from "./dry-run.js";
 
 /**
@@ -13,10 +13,6 @@ export function scenarioWarnings(
   { spelling }: Pick<ScenarioPlaces, "spelling">,
   startOptions: StartOptions = {},
 ) {
-  return {
-    failingSteps: dryRunProblems({ scenario, name }, startOptions),
-    unmarkedSecrets: unmarkedSecrets(scenario),
-    unheldScopes: unheldScopes(scenario),
-    shortenedDecimals: shortenedDecimals(scenario, spelling),
-  };
+  const failingSteps = dryRunProblems({ scenario, name }, startOptions);
+  return { failingSteps, ...usualMistakes(scenario, spelling) };
 }

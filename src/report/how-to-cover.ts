@@ -6,7 +6,7 @@ import { keyVariable } from "../rules/api-key.js";
 import { cachedByName } from "../rules/cached-by.js";
 import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
-import { firesAlways, isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
+import { type ActiveFault, isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
 import { type Endpoint, ownSuccessOf, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -246,4 +246,10 @@ function sendingInWords(ref: string, method: string, path: string): string {
   if (isUsual) return ref === "none" ? "send no key" : `send ${keyVariable(ref)}`;
   const key = ref === "none" ? "without a key" : `with ${keyVariable(ref)}`;
   return `send ${method} ${path} ${key}`;
+}
+
+/** Whether a fault fires on each request that it matches. */
+function firesAlways({ when }: ActiveFault): boolean {
+  const { every, requests, probability } = when;
+  return every === undefined && requests === undefined && probability === undefined;
 }

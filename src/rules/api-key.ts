@@ -246,13 +246,12 @@ export function countsAsActive(
 
 /** The overlap of a rotation without one of its own, in milliseconds (R39). */
 export const defaultOverlap = hour;
+
 /** The longest overlap of a rotation, in milliseconds (R39). */
 export const maximumOverlap = 7 * day;
+
 /** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
 export const lastClockInstant = lastInstant - maximumOverlap;
-
-/** The scopes of a key without its own. */
-export const defaultScopes: readonly string[] = ["attestations:read"];
 
 /** The environment variable with the key of this ref, for clients: `SVC_KEY_REVOKED`. */
 export function keyVariable(ref: string): string {

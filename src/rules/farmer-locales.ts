@@ -11,7 +11,6 @@ export const farmerLocales = [
   "uk",
   "vi",
 ] as const;
-export type FarmerLocale = (typeof farmerLocales)[number];
 
 /** What a caller can choose: each language and each locale, at least one. */
 export const farmerLocaleChoices: readonly [string, ...string[]] = [

@@ -37,19 +37,6 @@ export function base62From(draw: RandomStream, length: number): string {
   return text;
 }
 
-/** A UUID of version 4: random digits, but for digit 12, the version, and two bits of digit 16, the variant. */
-export function uuidFrom(draw: RandomStream): string {
-  const digits = hexOf(draw()) + hexOf(draw()) + hexOf(draw()) + hexOf(draw());
-  const variant = "89ab"[Number.parseInt(digits[16] as string, 16) & 3];
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `4${digits.slice(13, 16)}`,
-    `${variant}${digits.slice(17, 20)}`,
-    digits.slice(20, 32),
-  ].join("-");
-}
-
 /** Mixes a 32-bit integer into another one; different inputs have different outputs (MurmurHash3's finalizer). */
 export function mix32(value: number): number {
   let mixed = value >>> 0;

@@ -1,5 +1,4 @@
 // Durations and instants: their units, and how they are read and written. All are in milliseconds, instants since 1970.
-
 export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
@@ -9,9 +8,6 @@ const unitLengths = { ms: 1, s: 1000, m: minute, h: hour, d: day };
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
 export const timePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
-
-/** The longest duration in a scenario. */
-const maximumDuration = 100 * 365 * day;
 
 /** The first and the last instant with a year of four digits. */
 const firstInstant = Date.parse("0000-01-01T00:00:00Z");
@@ -85,24 +81,6 @@ export function isOnCalendar(text: string): boolean {
 /** Whether a time is 24:00, which `Date` accepts. */
 export function isAtHour24(time: string): boolean {
   return time.startsWith("24", "2026-03-02T".length);
-}
-
-/** A time (epoch milliseconds), or a duration from a start, in milliseconds. */
-export type When = { readonly at: number } | { readonly after: number };
-
-/** `undefined` for a text that is neither a time nor a duration of at most a hundred years. */
-export function parseWhen(text: string): When | undefined {
-  const at = parseTime(text);
-  if (at !== undefined) return { at };
-  const after = parseDuration(text);
-  if (after === undefined || Math.abs(after) > maximumDuration) return undefined;
-  return { after };
-}
-
-/** Epoch milliseconds of a time or a duration from `start`. A text must be one of both: another one is the start. */
-export function timeFrom(start: number, moment: When | string): number {
-  const when = typeof moment === "string" ? (parseWhen(moment) ?? { after: 0 }) : moment;
-  return "at" in when ? when.at : start + when.after;
 }
 
 /** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */

@@ -1,8 +1,9 @@
 import type { FaultEffects } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { mix32, randomStream } from "../rules/seed.js";
-import { isoTime, parseDuration, timeFrom } from "../rules/time.js";
+import { isoTime, parseDuration } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
+import { timeFrom } from "../scenario/format/when.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 // A fault is read once, when it becomes active. Each request then asks all of them in order, and has the first that fires.
@@ -65,6 +66,7 @@ export interface FaultFacts {
 
 /** In a normal distribution, 99% of the values are below this many standard deviations. */
 const normalP99 = 2.326;
+
 /** No delay is longer than this many times its `p99`, so that no test waits for one in a billion. */
 const maxTimesP99 = 10;
 
@@ -204,12 +206,6 @@ export function isUsedUp(fault: ActiveFault): boolean {
   if (requests === undefined) return false;
   const isComing = requests.some((number) => number > fault.matched && number % every === 0);
   return !isComing;
-}
-
-/** Whether a fault fires on each request that it matches. */
-export function firesAlways({ when }: ActiveFault): boolean {
-  const { every, requests, probability } = when;
-  return every === undefined && requests === undefined && probability === undefined;
 }
 
 /** Whether a fault chooses by its count. */

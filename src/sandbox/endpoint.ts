@@ -6,7 +6,6 @@ import {
   type SuccessOutcomeId,
   type SuccessStatus,
 } from "../rules/outcomes.js";
-import type { Shape } from "../schema/shape.js";
 import type { KeyEntry } from "./registry.js";
 
 /** An endpoint of the API, and its responses. */
@@ -27,15 +26,6 @@ export interface Endpoint {
   readonly respond: (entry: KeyEntry) => TextBody;
   /** The body of its success for nobody: an example. */
   readonly example: () => TextBody;
-}
-
-/** An endpoint that the specification has, and its description. */
-export interface ReleasedEndpoint extends Endpoint {
-  readonly description: string;
-  /** The shape of a success body, with its name in the description, and an example. */
-  readonly responseName: string;
-  readonly responseShape: Shape;
-  readonly responseExample: unknown;
 }
 
 export interface TextBody {

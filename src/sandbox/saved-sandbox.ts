@@ -1,7 +1,7 @@
 import { lastClockInstant } from "../rules/api-key.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { jsonOfEntries, jsonWithParts } from "../schema/json.js";
+import { jsonWithParts } from "../schema/json.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
@@ -153,4 +153,14 @@ function restoreClients({ behavior, registry }: SandboxState, clients: SavedClie
     const entry = registry.key(ref);
     if (entry.key.replacedBy !== undefined) entry.replacement = registry.key(entry.key.replacedBy);
   }
+}
+
+/** The JSON of a mapping, with a part for each of its members. */
+function* jsonOfEntries(members: Iterable<readonly [name: string, value: object]>): Generator<string> {
+  let before = "{";
+  for (const [name, value] of members) {
+    yield `${before}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    before = ",";
+  }
+  yield before === "{" ? "{}" : "}";
 }

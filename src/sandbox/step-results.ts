@@ -1,7 +1,7 @@
-import { type ActionName, actionRefs, type StepKind } from "../rules/actions.js";
 import type { ActionErrorCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
+import { type ActionName, actionRefs, type StepKind } from "../scenario/actions.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { quote } from "../schema/words.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";

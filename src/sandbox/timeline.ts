@@ -1,4 +1,5 @@
-import { isoTime, timeFrom } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
+import { timeFrom } from "../scenario/format/when.js";
 import type { TimelineResult, TimelineStep } from "./step-results.js";
 
 /** The timeline of a sandbox, and how far it is. */

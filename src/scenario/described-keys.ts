@@ -1,5 +1,5 @@
 import { environments, type KeyRecord, makeSecret, parseApiKey } from "../rules/api-key.js";
-import { defaultSeed, randomStream, uuidFrom } from "../rules/seed.js";
+import { defaultSeed, hexOf, type RandomStream, randomStream } from "../rules/seed.js";
 import type { FieldPath } from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import {
@@ -12,6 +12,7 @@ import {
 import type { Scenario } from "./scenario.generated.js";
 
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
+
 /** What a scenario writes of one key; the rest follows from where it stands. */
 export type KeyFields = NonNullable<ScenarioOrganization["keys"]>[string];
 
@@ -43,7 +44,7 @@ export function* describedOrganizations(
   yield* Object.entries(scenario.organizations ?? {});
   const { organizations, keysEach } = populationOf(scenario);
   for (let number = 1; number <= organizations; number++) {
-    yield [populatedRef(number), populatedOrganization(number, keysEach)];
+    yield populatedOrganization(number, keysEach);
   }
 }
 
@@ -189,4 +190,17 @@ function sharedAmong(
     });
   }
   return shared;
+}
+
+/** A UUID of version 4: random digits, but for digit 12, the version, and two bits of digit 16, the variant. */
+function uuidFrom(draw: RandomStream): string {
+  const digits = hexOf(draw()) + hexOf(draw()) + hexOf(draw()) + hexOf(draw());
+  const variant = "89ab"[Number.parseInt(digits[16] as string, 16) & 3];
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `4${digits.slice(13, 16)}`,
+    `${variant}${digits.slice(17, 20)}`,
+    digits.slice(20, 32),
+  ].join("-");
 }

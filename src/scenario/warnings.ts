@@ -1,19 +1,27 @@
-import { defaultScopes, hasSandboxMark, sandboxMark } from "../rules/api-key.js";
+import { hasSandboxMark, sandboxMark } from "../rules/api-key.js";
 import type { Spelling } from "../schema/problem.js";
 import type { FieldPath } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
 import { describedKeys, fieldOfKey, writtenKeys } from "./described-keys.js";
+import { defaultScopes } from "./format/key-settings.js";
 import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
 
-// What is usually a mistake, in a scenario that is valid.
-
 /** Of each kind. */
 const maxWarnings = 20;
 
+/** What is usually a mistake in a scenario that is valid, by its kind, in the order in which the kinds are shown. */
+export function usualMistakes(scenario: Scenario, spelling: Spelling) {
+  return {
+    unmarkedSecrets: unmarkedSecrets(scenario),
+    unheldScopes: unheldScopes(scenario),
+    shortenedDecimals: shortenedDecimals(scenario, spelling),
+  };
+}
+
 /** The pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
-export function unmarkedSecrets(scenario: Scenario): FieldProblem[] {
+function unmarkedSecrets(scenario: Scenario): FieldProblem[] {
   const warnings: FieldProblem[] = [];
   for (const key of writtenKeys(scenario)) {
     const { secret } = key.fields;
@@ -35,7 +43,7 @@ interface RequiredScope {
 }
 
 /** The scopes that an endpoint requires and no key has: each of its requests gets 403. */
-export function unheldScopes(scenario: Scenario): FieldProblem[] {
+function unheldScopes(scenario: Scenario): FieldProblem[] {
   const held = scopesOfKeys(scenario);
   if (held.size === 0) return [];
 
@@ -61,7 +69,7 @@ export function unheldScopes(scenario: Scenario): FieldProblem[] {
 }
 
 /** The decimals in bodies that are shorter in JSON, such as a version `3.10`. */
-export function shortenedDecimals(scenario: Scenario, spelling: Spelling): FieldProblem[] {
+function shortenedDecimals(scenario: Scenario, spelling: Spelling): FieldProblem[] {
   const warnings: FieldProblem[] = [];
   for (const [field, number] of numbersOfBodies(scenario)) {
     if (warnings.length === maxWarnings) break;

@@ -129,13 +129,3 @@ export function* jsonWithParts(mapping: object, name: string, parts: Iterable<st
   }
   yield "}";
 }
-
-/** The JSON of a mapping, with a part for each of its members. */
-export function* jsonOfEntries(members: Iterable<readonly [name: string, value: object]>): Generator<string> {
-  let before = "{";
-  for (const [name, value] of members) {
-    yield `${before}${JSON.stringify(name)}:${JSON.stringify(value)}`;
-    before = ",";
-  }
-  yield before === "{" ? "{}" : "}";
-}

@@ -7,10 +7,10 @@ import {
   type Scenario,
   scenarioNames,
 } from "../../src/index.js";
-import type { ActionName } from "../../src/rules/actions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
+import type { ActionName } from "../../src/scenario/actions.js";
 import { oneKey } from "../support/api-client.js";
 import { type ServedControl, serveControl } from "./client.js";
 

@@ -1,10 +1,11 @@
 import { environments } from "../../rules/api-key.js";
 import { organizationViewFields } from "../../rules/organization.js";
 import { mePath } from "../../rules/outcomes.js";
-import type { ReleasedEndpoint, TextBody } from "../../sandbox/endpoint.js";
+import type { TextBody } from "../../sandbox/endpoint.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import * as s from "../../schema/shape.js";
 import { jsonBody, utf8Length } from "../http-messages.js";
+import type { ReleasedEndpoint } from "./released-endpoint.js";
 
 const contextShape = s.mapping({
   data: s.openMapping({

@@ -1,4 +1,3 @@
-import { stepKind } from "../../rules/actions.js";
 import { SandboxError } from "../../rules/errors.js";
 import { changeableValues, noteStepChange } from "../../sandbox/operations/changes.js";
 import { advanceClock, performAction, runDue } from "../../sandbox/operations/operations.js";
@@ -11,6 +10,7 @@ import {
   type TimelineResult,
 } from "../../sandbox/step-results.js";
 import { viewClock } from "../../sandbox/views.js";
+import { stepKind } from "../../scenario/actions.js";
 import { responseDifferences } from "./expectation.js";
 import { sendRequest, storyRequest } from "./send.js";
 

@@ -1,4 +1,3 @@
-import { actionName, actionRow } from "../../rules/actions.js";
 import { defaultOverlap } from "../../rules/api-key.js";
 import { faultKinds } from "../../rules/fault-effects.js";
 import { accessInWords } from "../../rules/organization.js";
@@ -10,6 +9,7 @@ import {
   type StepAction,
   type StoryStep,
 } from "../../sandbox/step-results.js";
+import { actionName, actionRow } from "../../scenario/actions.js";
 
 /** The words of an action in a sentence. */
 interface Sentence {

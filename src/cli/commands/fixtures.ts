@@ -1,19 +1,25 @@
-import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/make-farmers.js";
+import { makeFarmers } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { buildOrganization } from "../../sandbox/scenario-records.js";
-import { populatedOrganization, populatedRef } from "../../scenario/population.js";
+import { populatedOrganization } from "../../scenario/population.js";
 import { listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
+import { farmerFeatures, farmerRow } from "../farmer-formats.js";
 import * as flag from "../flags.js";
 import type { Printer } from "../terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
 
-const readLocale = flag.reader(resolveLocale, listed(farmerLocaleChoices, "or"));
+const readLocale = flag.reader(
+  (text) => {
+    return resolveLocale(text) === undefined ? undefined : text;
+  },
+  listed(farmerLocaleChoices, "or"),
+);
 
 // A farmer's life starts decades earlier.
 function readFarmerTime(text: string, from: string): number {
@@ -111,20 +117,19 @@ function fixtureRecords({ args, flags }: FixturesCall): Records {
 
 function farmerRecords(flags: FixturesCall["flags"]): Records {
   const { seed = 1, now = defaultNow, locale } = flags;
-  const source = { seed, start: now, ...(locale !== undefined && { locales: locale }) };
+  const { at } = makeFarmers({ seed, start: now, locale });
   return {
-    at: (index) => farmerAt(source, index),
-    row: (index) => farmerRow(farmerAt(source, index)),
-    features: (index) => farmerFeatures(farmerAt(source, index)),
+    at,
+    row: (index) => farmerRow(at(index)),
+    features: (index) => farmerFeatures(at(index)),
   };
 }
 
 /** A scenario's population with refs, as in the API; index 0 is `organization-1`. */
 function organizationRecords(seed: number): Records {
   const organizationAt = (index: number) => {
-    const number = index + 1;
-    const settings = populatedOrganization(number);
-    const { ref, id, name, type } = buildOrganization(populatedRef(number), settings, seed);
+    const [ref, fields] = populatedOrganization(index + 1);
+    const { id, name, type } = buildOrganization(ref, fields, seed);
     return { ref, id, name, type };
   };
   return { at: organizationAt, row: organizationAt, features: () => [] };

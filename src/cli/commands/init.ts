@@ -214,7 +214,7 @@ async function writeClientTests(
   flags: WriteFlags,
 ): Promise<string[]> {
   const { example, test, script } = clients[kind];
-  // Everything that can fail comes before the first file is written.
+  // What is wrong with the project or the call shows before the first file is written.
   requireEnding(kind, name);
   const project = script === undefined ? undefined : await addScript(script, io.cwd);
   await checkNeeds(kind, io);

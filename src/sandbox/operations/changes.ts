@@ -1,4 +1,4 @@
-import type { ActionName } from "../../rules/actions.js";
+import type { ActionName } from "../../scenario/actions.js";
 import { canonicalJson } from "../../schema/json.js";
 import { writtenFaults } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";

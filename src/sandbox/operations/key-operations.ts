@@ -1,4 +1,3 @@
-import { actions } from "../../rules/actions.js";
 import {
   countsAsActive,
   defaultOverlap,
@@ -13,18 +12,20 @@ import {
 import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { Organization } from "../../rules/organization.js";
-import { isInstant, type Overlap, parseDuration, scenarioDuration, timeFrom } from "../../rules/time.js";
-import { requireDuration } from "../../rules/time-input.js";
+import { isInstant, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
 import { requireFields } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
+import { actions } from "../../scenario/actions.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
+import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
-import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
+import { timeFrom } from "../../scenario/format/when.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type KeyEntry, type OrganizationEntry, removeEnded } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
+import { requireDuration } from "../time-input.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
 import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";

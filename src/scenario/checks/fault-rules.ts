@@ -1,5 +1,6 @@
-import { parseTime, timeFrom } from "../../rules/time.js";
+import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/shape.js";
+import { timeFrom } from "../format/when.js";
 import { type AddProblem, addingTo, type FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import type { Facts, ScenarioRule } from "./facts.js";

@@ -1,6 +1,5 @@
 import {
   countsAsActive,
-  defaultScopes,
   type KeySettings,
   maximumActiveKeys,
   maximumOverlap,
@@ -11,7 +10,7 @@ import { canonicalJson } from "../../schema/json.js";
 import { listed, quote } from "../../schema/words.js";
 import { fieldOfKey, isLegacy, type KeyFields, type ScenarioKey, sharedValues } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
-import { keyStateAtStart, readSettings } from "../format/key-settings.js";
+import { defaultScopes, keyStateAtStart, readSettings } from "../format/key-settings.js";
 import { populationOf } from "../population.js";
 import { type Facts, type ScenarioRule, timeSince } from "./facts.js";
 

@@ -1,15 +1,14 @@
 import {
   defaultOverlap,
-  defaultScopes,
   type KeyEnds,
   type KeyLimits,
   type KeySettings,
   type KeyStateName,
   keyStateAt,
 } from "../../rules/api-key.js";
-import { parseWhen, timeFrom, type When } from "../../rules/time.js";
 import type { Writable } from "../../rules/writable.js";
 import type { KeyFields } from "../described-keys.js";
+import { parseWhen, timeFrom, type When } from "./when.js";
 
 const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
 
@@ -100,3 +99,6 @@ export function keyStateAtStart(key: KeyFields, start: number | undefined): KeyS
   const anyStart = 0;
   return keyStateAt(endsFrom(anyStart, givenEnds), anyStart);
 }
+
+/** The scopes of a key without its own. */
+export const defaultScopes: readonly string[] = ["attestations:read"];

@@ -2,10 +2,10 @@ import { checkResults } from "../../../api/request-details.js";
 import { presentNextStep } from "../../../api/story/run-story.js";
 import { stepIntent } from "../../../api/story/step-text.js";
 import { stepView } from "../../../api/story/step-view.js";
-import { stepKind } from "../../../rules/actions.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import type { StoryStep } from "../../../sandbox/step-results.js";
+import { stepKind } from "../../../scenario/actions.js";
 import { quoteFile } from "../../../schema/words.js";
 import { controlRoute, type Route } from "../route.js";
 
