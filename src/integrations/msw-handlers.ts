@@ -99,12 +99,12 @@ function absoluteUrl(baseUrl: string): string {
 function handlerUnder(baseUrl: string, sandbox: () => SandboxState): HttpHandler {
   const { origin, pathname } = new URL(baseUrl);
   // The path of a base URL is not a part of the API's paths.
-  const basePath = pathname === "/" ? "" : pathname;
+  const base = pathname === "/" ? "" : pathname;
 
   // A regular expression, for the reason of `anyHost`.
-  const escaped = (origin + basePath).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   const underBase = new RegExp(`^${escaped}(?:/|$)`, "i");
-  return makeHandler(underBase, makeResolver(sandbox, basePath));
+  return makeHandler(underBase, makeResolver(sandbox, base));
 }
 
 /** The error of a base URL that cannot be used; `undefined` hides it. */
@@ -123,12 +123,12 @@ function makeHandler(urls: RegExp, resolver: Resolver): HttpHandler {
   return handler;
 }
 
-/** Responds to the requests of a handler. `basePath`: the path of the base URL, without a slash at its end. */
-function makeResolver(sandbox: () => SandboxState, basePath: string): Resolver {
+/** Responds to the requests of a handler. `base`: the path of the base URL, without a slash at its end. */
+function makeResolver(sandbox: () => SandboxState, base: string): Resolver {
   return async ({ request }) => {
     discardBody(request);
     try {
-      return await respondToWebRequest(sandbox, request, basePath);
+      return await respondToWebRequest(sandbox, request, base);
     } catch (error) {
       // The client of an aborted request already has its error; msw would treat this error as a failed handler.
       if (request.signal.aborted) return Response.error();
