@@ -201,8 +201,7 @@ export const mapping = <Of extends Fields>(fields: Of): MappingKind<Of> & Traits
 export const needingOneOf = <Of extends MappingKind>(
   needs: readonly (keyof Of["fields"] & string)[],
   of: Of,
-  isOffByFalse = false,
-): Of => ({ ...of, needsOneOf: needs, isOffByFalse });
+): Of => ({ ...of, needsOneOf: needs });
 /** A mapping that may have other fields besides these. */
 export const openMapping = <Of extends Fields>(fields: Of) => ({ ...mapping(fields), isOpen: true });
 export const record = <Member>(

@@ -5,7 +5,7 @@ import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
 import { parseWhen } from "./when.js";
 
-// The kinds of text and the limits in the format. Each use of a kind is a new shape, which can have its own description.
+// The kinds of text and the limits in the format. Most are functions: each use is a new shape, which can have its own description.
 
 /** One line, such as a name. */
 export const shortText = () => s.text({ min: 1, max: 200, pattern: /^[^\r\n]*$/ });
@@ -123,18 +123,20 @@ export const wait = () =>
 /** When something happens: at a time, or so long after the start. */
 export function timeOrDuration() {
   const meantDurations = withUnit((text) => durationPattern.test(text) && isTimeOrDuration(text));
-  const isLikeTime = (text: string) => /^\d{4}-\d{2}-|^\d{9}/.test(text);
   return s.text({
     noun: "a time or a duration",
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     isAllowed: isTimeOrDuration,
-    meant(text) {
-      return isLikeTime(text) ? meantTimes(text) : meantDurations(text);
-    },
+    meant: (text) => (isLikeTime(text) ? meantTimes(text) : meantDurations(text)),
     hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
   });
+}
+
+/** Whether a text looks more like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970. */
+function isLikeTime(text: string): boolean {
+  return /^\d{4}-\d{2}-|^\d{9}/.test(text);
 }
 
 /** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { shapeProblems } from "../../schema/check.js";
 import { jsonNotation, type Notation } from "../../schema/notation.js";
 import type { Shape } from "../../schema/shape.js";
-import { controlBodies } from "./inputs.js";
+import { controlBodies } from "./control-bodies.js";
 import { libraryNotation } from "./notations.js";
 
 test.each<[hint: string, notation: Notation, shape: Shape, value: unknown]>([

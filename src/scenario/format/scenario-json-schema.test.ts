@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { runs } from "../../../test/support/property-seed.js";
 import { shapeProblems } from "../../schema/check.js";
 import { bundledScenarios, scenarioNames } from "../bundled.js";
+import { controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
-import { controlBodies } from "./inputs.js";
 import { controlBodySchema, scenarioJsonSchema } from "./scenario-json-schema.js";
 import { scenarioSchema } from "./schema.js";
 
