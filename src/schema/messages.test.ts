@@ -1,11 +1,11 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { shapeProblems } from "./check.js";
+import { checkShape } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
 import { anything, choice, count, list, mapping, nullable, optional, record, type Shape } from "./shape.js";
 
 function hintOf(part: Shape, value: unknown): string | undefined {
-  return shapeProblems(mapping({ part }), { part: value })[0]?.hint;
+  return checkShape(mapping({ part }), { part: value }).problems[0]?.hint;
 }
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
 });
 
 test("only a field that is optional, or a member of a record, can be removed", () => {
-  const problems = shapeProblems(
+  const { problems } = checkShape(
     mapping({
       required: count(),
       requiredList: list(count(), { min: 1 }),
@@ -52,7 +52,9 @@ test("a required field of any value is missing if it is not there, as in JSON Sc
   const shape = mapping({ needed: anything(), nullable: nullable(anything()), free: optional(anything()) });
   const isValid = new Ajv2020().compile(jsonSchemaOf(shape));
   for (const value of [{ needed: null, nullable: null }, {}, { needed: 1 }, { nullable: 1 }]) {
-    expect([value, shapeProblems(shape, value).length === 0]).toEqual([value, isValid(value)]);
+    expect([value, checkShape(shape, value).problems.length === 0]).toEqual([value, isValid(value)]);
   }
-  expect(shapeProblems(shape, { nullable: 1 })).toMatchObject([{ code: "missing_field", field: ["needed"] }]);
+  expect(checkShape(shape, { nullable: 1 }).problems).toMatchObject([
+    { code: "missing_field", field: ["needed"] },
+  ]);
 });

@@ -27,10 +27,9 @@ import {
 } from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { findMistakes } from "../../schema/check.js";
+import { findMismatches } from "../../schema/check.js";
 import { tryParseJson } from "../../schema/json.js";
 import * as s from "../../schema/shape.js";
-import { pathText } from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
@@ -268,8 +267,8 @@ const lineShape = s.openMapping({
 
 /** Counts the request of a line in the server's sandbox, and adds it to the journal. Throws if no sandbox writes such a line. */
 function countLine({ counters, journal }: SandboxState, line: RunLine): void {
-  const [mistake] = findMistakes(lineShape, line);
-  if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
+  const [mismatch] = findMismatches(lineShape, line);
+  if (mismatch !== undefined) throw new Error(`a line has no valid ${mismatch.path || "content"}`);
 
   const { exchange, keys, trace, unread } = line;
   if (unread !== undefined) counters.countUnread(unread);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shapeProblems } from "../../schema/check.js";
+import { checkShape } from "../../schema/check.js";
 import { jsonNotation, type Notation } from "../../schema/notation.js";
 import type { Shape } from "../../schema/shape.js";
 import { controlBodies } from "./control-bodies.js";
@@ -23,5 +23,5 @@ test.each<[hint: string, notation: Notation, shape: Shape, value: unknown]>([
     { live_acces: "approved" },
   ],
 ])("a hint is in the words of its caller: %s", (hint, notation, shape, value) => {
-  expect(shapeProblems(shape, value, notation).map((problem) => problem.hint)).toEqual([hint]);
+  expect(checkShape(shape, value, notation).problems.map((problem) => problem.hint)).toEqual([hint]);
 });
