@@ -9,7 +9,7 @@ import { type Exchange, sentKeyRef } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
-import { controlBodies } from "../scenario/format/inputs.js";
+import { controlBodies } from "../scenario/format/control-bodies.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import { requiredScope } from "./decide.js";

@@ -276,7 +276,7 @@ export const format = cliOnlyOption(
 export const thresholdFlags = {
   minCoverage: option(
     "--min-coverage <percent>",
-    "exit with 5 if the coverage of promised outcomes is lower, from 0 to 100 (default: 0)",
+    "exit with 5 if the coverage of promised outcomes is lower, from 0 to 100 (default: none)",
     wholeNumber(0, 100),
   ),
   failOn: option(

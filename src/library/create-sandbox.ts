@@ -2,7 +2,6 @@ import { endpointsIn } from "../api/endpoints.js";
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
 import { type Instant, isoTime } from "../rules/time.js";
-import { requireInstant } from "../rules/time-input.js";
 import { checkValue, requireFields, requireKnownOptions } from "../rules/validation.js";
 import type { SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
@@ -13,6 +12,7 @@ import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-st
 import { secretToSend } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
 import { checkedStart, requireStepsAhead, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
+import { requireInstant } from "../sandbox/time-input.js";
 import {
   viewAssumptions,
   viewClock,

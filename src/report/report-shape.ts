@@ -3,7 +3,7 @@ import { profiles } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { mapTexts } from "../rules/redact.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import { findMistakes } from "../schema/check.js";
+import { findMismatches } from "../schema/check.js";
 import { camelCase, inJsonOfAnyVersion } from "../schema/json.js";
 import * as s from "../schema/shape.js";
 
@@ -152,7 +152,7 @@ export interface Report extends s.ValueOf<typeof reportShape> {}
 
 /** Reads a report as JSON; `undefined` for anything else. Keeps unknown members, which a newer sandbox may send. */
 export function parseReport(json: unknown): Report | undefined {
-  const mistakes = findMistakes(inJsonOfAnyVersion(reportShape), json);
-  if (mistakes.some(({ kind }) => kind !== "unknown")) return undefined;
+  const mismatches = findMismatches(inJsonOfAnyVersion(reportShape), json);
+  if (mismatches.some(({ kind }) => kind !== "unknown_member")) return undefined;
   return mapTexts(camelCase(json) as Report, escapeControls);
 }

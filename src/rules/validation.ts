@@ -1,4 +1,4 @@
-import { shapeProblems } from "../schema/check.js";
+import { checkShape } from "../schema/check.js";
 import type { Notation } from "../schema/notation.js";
 import type { Problem } from "../schema/problem.js";
 import { isMapping, type Shape, type ValueOf } from "../schema/shape.js";
@@ -15,7 +15,7 @@ export function checkValue<Of extends Shape>(
   failure: string,
   notation: Notation,
 ): ValueOf<Of> {
-  const problems = shapeProblems(shape, value, notation);
+  const { problems } = checkShape(shape, value, notation);
   if (problems.length > 0) throw validationError(failure, problems);
   // A copy, because the caller may change the original, which may be a proxy.
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;

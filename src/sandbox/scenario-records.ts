@@ -1,6 +1,5 @@
 import type { KeyLimits, KeyRecord } from "../rules/api-key.js";
 import { type Organization, readAccess } from "../rules/organization.js";
-import { requireInstant } from "../rules/time-input.js";
 import type { Writable } from "../rules/writable.js";
 import {
   describedKeys,
@@ -19,6 +18,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
 import { type ProfileSettings, profileInEffect } from "./profile.js";
 import type { Registry } from "./registry.js";
+import { requireInstant } from "./time-input.js";
 import { startUsage, type Windows } from "./usage.js";
 import { addedLimits, withGrantedScopes } from "./varied-records.js";
 

@@ -1,7 +1,6 @@
 import { profiles } from "../rules/assumptions.js";
 import { defaultSeed } from "../rules/seed.js";
 import { isoTime, parseTime } from "../rules/time.js";
-import { requireInstant } from "../rules/time-input.js";
 import { checkValue } from "../rules/validation.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import { libraryNotation } from "../scenario/format/notations.js";
@@ -31,6 +30,7 @@ import {
 } from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-records.js";
 import type { TimelineResult } from "./step-results.js";
+import { requireInstant } from "./time-input.js";
 import { createTimeline } from "./timeline.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";

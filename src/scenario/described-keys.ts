@@ -44,7 +44,7 @@ export function* describedOrganizations(
   yield* Object.entries(scenario.organizations ?? {});
   const { organizations, keysEach } = populationOf(scenario);
   for (let number = 1; number <= organizations; number++) {
-    yield [populatedRef(number), populatedOrganization(number, keysEach)];
+    yield populatedOrganization(number, keysEach);
   }
 }
 

@@ -1,4 +1,4 @@
-import { findProblems, maximumProblems } from "../schema/check.js";
+import { checkShape, maximumProblems } from "../schema/check.js";
 import type { Members, Spelling } from "../schema/problem.js";
 import { type FieldPath, isMapping, valueAt } from "../schema/shape.js";
 import { nearest } from "../schema/words.js";
@@ -50,7 +50,7 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
 
   const merged = result.scenario;
   const spelling = spellingIn(merged);
-  const { problems: misshapen, extras } = findProblems(scenarioSchema, merged.fields, written.notation, {
+  const { problems: misshapen, extras } = checkShape(scenarioSchema, merged.fields, written.notation, {
     isExtra: isForAnchors,
     spelling,
   });

@@ -1,7 +1,6 @@
 import { charactersOf, printable, textWidth } from "../rules/terminal-text.js";
 import { nearest } from "../schema/words.js";
 import { type Place, redactSecrets, type SourcePlace, type SourceText } from "./problems.js";
-import { indentOf } from "./text-lines.js";
 
 export function createSource(text: string, file?: string): SourceText {
   // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
@@ -73,6 +72,10 @@ function mayBeOfSecret(textAbove: string, line: string): boolean {
     indent = indentOf(outer);
   }
   return false;
+}
+
+function indentOf(line: string): number {
+  return line.search(/[^ ]|$/);
 }
 
 /** A longer name may be a secret itself. */

@@ -35,12 +35,14 @@ export function populationOf(scenario: Pick<Scenario, "population">) {
   };
 }
 
-/** The organization with this number, without its keys. Draws nothing, so that another seed changes only names, ids and secrets. */
+/** The organization with this number and its ref, without its keys. Draws nothing, so that another seed changes only names, ids and secrets. */
 export function populatedOrganization(
   number: number,
   keysEach = defaultKeysPerOrganization,
-): NonNullable<Scenario["organizations"]>[string] {
+): readonly [ref: string, fields: NonNullable<Scenario["organizations"]>[string]] {
+  const ref = populatedRef(number);
   const type = number % 3 === 0 ? "insurer" : "bank";
   // Its second key is a live one.
-  return keysEach > 1 ? { type, live_access: "approved" } : { type };
+  if (keysEach > 1) return [ref, { type, live_access: "approved" }];
+  return [ref, { type }];
 }

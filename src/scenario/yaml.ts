@@ -71,7 +71,7 @@ interface Tree {
 }
 
 /** What a text has: a scenario, unless the text cannot be read, and the problems of the text. */
-type ReadText = Pick<WrittenScenario, "scenario" | "problems">;
+type TextReading = Pick<WrittenScenario, "scenario" | "problems">;
 
 /** A problem of the text, before it has its place: then it is of no field. */
 type TextProblem = Pick<FieldProblem, "code" | "message" | "hint">;
@@ -79,15 +79,15 @@ type TextProblem = Pick<FieldProblem, "code" | "message" | "hint">;
 /** Reads a scenario from YAML to values with their places. Never throws: what is wrong with the text is in `problems`. */
 export function readYaml(text: string, file: string | undefined): WrittenScenario {
   const source = createSource(text, file);
+  // `version: 1` at the start of a line, or `{ "version": 1`.
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
   const { scenario, problems } = readText(source);
   const firstProblems = problems.slice(0, maximumProblems);
   return { file, text, notation: yamlNotation, startsLikeScenario, scenario, problems: firstProblems };
 }
 
-function readText(unreadSource: SourceText): ReadText {
-  const { text } = unreadSource;
-  const read = readDocument(text);
+function readText(unreadSource: SourceText): TextReading {
+  const read = readDocument(unreadSource.text);
   if (read.kind === "stopped") {
     return withoutScenario([problemAtOffset(unreadSource, read.offset, read.problem)]);
   }
@@ -112,13 +112,14 @@ function readText(unreadSource: SourceText): ReadText {
   const tree: Tree = { source, root: contents, targets, pairs: new WeakMap() };
   const plain = readPlain(new Values(tree).valueOf(contents), scenarioLimits.parts);
   if (plain.kind === "not_plain") {
-    return withoutScenario([...problems, ...plain.problems.map((problem) => plainProblem(tree, problem))]);
+    const placedProblems = plain.problems.map((problem) => withPlace(problem, tree));
+    return withoutScenario([...problems, ...placedProblems]);
   }
   const locate: ReadScenario["locate"] = (path, pointAt) => locateField(tree, path, pointAt);
   return { scenario: { fields: plain.fields, locate }, problems };
 }
 
-function withoutScenario(problems: readonly FieldProblem[]): ReadText {
+function withoutScenario(problems: readonly FieldProblem[]): TextReading {
   return { scenario: undefined, problems };
 }
 
@@ -137,7 +138,7 @@ function withSecrets(source: SourceText, document: Document.Parsed): SourceText 
 }
 
 /** A problem of the values at its place in the text. */
-function plainProblem(tree: Tree, problem: FieldProblem): FieldProblem {
+function withPlace(problem: FieldProblem, tree: Tree): FieldProblem {
   const { place } = locateField(tree, problem.field, problem.pointAt ?? "value");
   // Where a text has aliases, they are why it has too many parts: they repeat some.
   if (problem.code === "too_large" && tree.targets.size > 0) {

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { findMismatches, shapeProblems } from "./check.js";
+import { checkShape, findMismatches } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
 import {
   always,
@@ -49,7 +49,7 @@ test("a list and a mapping each have one word, as what is required and as what i
   const values = [[], {}, "text", 7];
   const messages = [list(text(), { min: 1 }), mapping({}), record(text()), text()].flatMap((part) =>
     values.flatMap((value) =>
-      shapeProblems(mapping({ part }), { part: value }).map(({ message }) => message),
+      checkShape(mapping({ part }), { part: value }).problems.map(({ message }) => message),
     ),
   );
   expect(messages).toContain("part must be a mapping, not a list");

@@ -1,5 +1,5 @@
 import { describeMistake } from "./messages.js";
-import { type Notation, plainJson } from "./notation.js";
+import { jsonNotation, type Notation } from "./notation.js";
 import type { Members, Mistake, Problem, Spelling } from "./problem.js";
 import {
   type FieldPath,
@@ -13,7 +13,7 @@ import {
   type ShapeCode,
   shapeOfField,
 } from "./shape.js";
-import { expectedWords } from "./shape-words.js";
+import { describeShape } from "./shape-words.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
@@ -37,23 +37,14 @@ interface ShapeResult {
   readonly extras: Iterable<FieldPath>;
 }
 
-/** The problems of a value that does not have this shape. */
-export function shapeProblems(
-  shape: Shape,
-  value: unknown,
-  notation: Notation = plainJson,
-): readonly Problem<ShapeCode>[] {
-  return findProblems(shape, value, notation).problems;
-}
-
 /** Checks a value, and finds the members that it has besides its shape. */
-export function findProblems(
+export function checkShape(
   shape: Shape,
   value: unknown,
-  notation: Notation,
-  { isExtra, spelling = notSpelled }: ReadText = {},
+  notation: Notation = jsonNotation,
+  { isExtra = isNone, spelling = notSpelled }: ReadText = {},
 ): ShapeResult {
-  const { mistakes, extras } = checked(shape, value, isExtra, spelling);
+  const { mistakes, extras } = new ShapeCheck(isExtra, spelling).checkWhole(shape, value);
   const problems: Problem<ShapeCode>[] = [];
   /** The fields that misspelled ones mean. */
   const misspelled = new Set<string>();
@@ -70,6 +61,7 @@ export function findProblems(
 
 /** A part of a response that does not have its shape. */
 interface Mismatch {
+  readonly kind: "wrong_part" | "unknown_member";
   /** As `limits.per_day`, empty for the whole value. */
   readonly path: string;
   readonly expected: string;
@@ -77,11 +69,15 @@ interface Mismatch {
 }
 
 /** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
-export function findMismatches(shape: Shape, whole: unknown, redact: (text: string) => string): Mismatch[] {
+export function findMismatches(
+  shape: Shape,
+  whole: unknown,
+  redact: (text: string) => string = String,
+): Mismatch[] {
   const mismatches: Mismatch[] = [];
   /** The last part that has no right value: what is inside it says nothing more. */
   let mismatched: FieldPath | undefined;
-  for (const mistake of findMistakes(shape, whole)) {
+  for (const mistake of new ShapeCheck(isNone, notSpelled).checkWhole(shape, whole).mistakes) {
     const { kind, path, value } = mistake;
     if (mismatched !== undefined && isInside(path, mismatched)) continue;
     if (kind === "value") mismatched = path;
@@ -90,9 +86,14 @@ export function findMismatches(shape: Shape, whole: unknown, redact: (text: stri
       // The name of a member from outside may contain anything.
       const name = shortName(redact(String(path.at(-1))));
       const field = [...path.slice(0, -1), name];
-      mismatches.push({ path: pathText(field), expected: "no such member", value });
+      mismatches.push({ kind: "unknown_member", path: pathText(field), expected: "no such member", value });
     } else {
-      mismatches.push({ path: pathText(path), expected: expectedWords(mistake.shape), value });
+      mismatches.push({
+        kind: "wrong_part",
+        path: pathText(path),
+        expected: describeShape(mistake.shape),
+        value,
+      });
     }
   }
   return mismatches;
@@ -104,17 +105,6 @@ function isInside(path: FieldPath, outer: FieldPath): boolean {
 
 function shortName(name: string): string {
   return name.length > longestShownName ? `${name.slice(0, longestShownName)}…` : name;
-}
-
-/** The parts of a value that do not have its shape, in the order of the shape. */
-export function findMistakes(root: Shape, whole: unknown): readonly Mistake[] {
-  return checked(root, whole).mistakes;
-}
-
-function checked(root: Shape, whole: unknown, isExtra = isNone, spelling = notSpelled): ShapeCheck {
-  const shapeCheck = new ShapeCheck(isExtra, spelling);
-  shapeCheck.check(root, whole, []);
-  return shapeCheck;
 }
 
 function isNone(_name: string): boolean {
@@ -132,15 +122,22 @@ class ShapeCheck {
     this.#spelling = spelling;
   }
 
-  check(shape: Shape, value: unknown, path: FieldPath): void {
+  checkWhole(root: Shape, whole: unknown): this {
+    this.#check(root, whole, []);
+    return this;
+  }
+
+  #check(shape: Shape, value: unknown, path: FieldPath): void {
     if (this.mistakes.length >= maximumProblems) return;
-    if (shape.kind === "anything" || (shape.isNullable && value === null)) return;
+    if (shape.isNullable && value === null) return;
+    const isMissing = value === undefined && path.length > 0;
+    if (shape.kind === "anything" && !isMissing) return;
     if (shape.kind === "either") {
-      this.check(optionFor(shape.options, value), value, path);
+      this.#check(optionFor(shape.options, value), value, path);
       return;
     }
 
-    if (value === undefined && path.length > 0) this.#add({ kind: "missing", path, shape, value });
+    if (isMissing) this.#add({ kind: "missing", path, shape, value });
     else if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
     else if (this.#startsWithZeros(value, path)) this.#add({ kind: "zeros", path, shape, value });
 
@@ -161,14 +158,14 @@ class ShapeCheck {
     if (shape.kind === "mapping") this.#checkMapping(shape, value as Members, path);
     if (shape.kind === "record") this.#checkRecord(shape, value as Members, path);
     if (shape.kind !== "list" || !Array.isArray(value)) return;
-    for (const [index, item] of value.entries()) this.check(shape.item, item, [...path, index]);
+    for (const [index, item] of value.entries()) this.#check(shape.item, item, [...path, index]);
   }
 
   #checkMapping(shape: MappingKind, members: Members, path: FieldPath): void {
     for (const [name, field] of Object.entries(shape.fields)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
       if (member === undefined && "optional" in field) continue;
-      this.check(shapeOfField(field), member, [...path, name]);
+      this.#check(shapeOfField(field), member, [...path, name]);
     }
     if (shape.isOpen) return;
 
@@ -193,7 +190,7 @@ class ShapeCheck {
       if (nameShape !== undefined && !isAllowed(nameShape, name)) {
         this.#add({ kind: "name", path: inner, shape: nameShape, value: name, holder: members });
       }
-      this.check(shape.member, value, inner);
+      this.#check(shape.member, value, inner);
     }
   }
 }

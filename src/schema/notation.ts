@@ -8,18 +8,15 @@ export interface Notation {
   readonly whole: string;
   /** The name of a field as the caller spells it. */
   readonly spell: (field: string) => string;
-  /** The words of the format that another tool's word can mean, the likeliest first. */
-  readonly meaningsOf: (word: string) => readonly string[];
   /** The hint for a mistake that only this notation has, such as an indent. */
   readonly hintOf: (mistake: Mistake, root: Shape, whole: unknown) => string | undefined;
 }
 
-/** JSON of a format without words of other tools. */
-export const plainJson: Notation = {
+/** A body of the control plane, or another value in JSON. */
+export const jsonNotation: Notation = {
   language: "json",
   whole: "body",
   spell: (field) => field,
-  meaningsOf: () => [],
   hintOf: () => undefined,
 };
 

@@ -59,8 +59,6 @@ export interface TextKind extends Range {
   readonly meant?: (text: string) => readonly string[];
   /** The kind of thing that the text is the ref of. Default: it is the ref of nothing that exists. */
   readonly refersTo?: "key" | "organization";
-  /** Whether a text is probably one of these, wherever it is written. Default: its form does not tell. */
-  readonly isLike?: (text: string) => boolean;
   /** How to mend an invalid text, if nothing shows what it means. `others` has the other names of a record. */
   readonly hint?: (text: string, others?: Readonly<Record<string, unknown>>) => string | undefined;
 }
@@ -203,8 +201,7 @@ export const mapping = <Of extends Fields>(fields: Of): MappingKind<Of> & Traits
 export const needingOneOf = <Of extends MappingKind>(
   needs: readonly (keyof Of["fields"] & string)[],
   of: Of,
-  isOffByFalse = false,
-): Of => ({ ...of, needsOneOf: needs, isOffByFalse });
+): Of => ({ ...of, needsOneOf: needs });
 /** A mapping that may have other fields besides these. */
 export const openMapping = <Of extends Fields>(fields: Of) => ({ ...mapping(fields), isOpen: true });
 export const record = <Member>(

@@ -12,7 +12,7 @@ import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
-import { shapeProblems } from "../schema/check.js";
+import { checkShape } from "../schema/check.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import { loadScenario, nameOfFile } from "./load-scenario.js";
@@ -156,7 +156,11 @@ function requireOptions(options: Omit<ServerOptions, "scenario">): void {
 
   // The others are checked where the sandbox starts.
   const serverOptions = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
-  const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(serverOptions), libraryNotation);
+  const { problems } = checkShape(
+    s.mapping(optionShapes),
+    Object.fromEntries(serverOptions),
+    libraryNotation,
+  );
   if (problems.length > 0) throw validationError("Failed to start the server", problems);
 
   const { onDefect } = options;

@@ -81,7 +81,7 @@ export async function openStateFile(
 /** The sandbox of a file, or a new one if there is no file. */
 function continueOrStart({ file, name }: NamedFile, start: Start, startedWith: NamedScenario): OpenedState {
   const stamp = stampOf(file);
-  const text = readText(file, name);
+  const text = readStateText(file, name);
   if (text === undefined) return { sandbox: startSandbox(start), savedAt: undefined, stamp };
 
   const saved = parseState(text, startedWith, name);
@@ -90,7 +90,7 @@ function continueOrStart({ file, name }: NamedFile, start: Start, startedWith: N
 }
 
 /** The text of a state file; `undefined` if there is none yet. */
-function readText(file: string, name: string): string | undefined {
+function readStateText(file: string, name: string): string | undefined {
   return readOrThrow(name, () => {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;

@@ -129,6 +129,19 @@ describe("--report", () => {
     },
   );
 
+  it.skipIf(process.platform !== "linux")(
+    "that cannot be written leaves JSON as the last lines of stderr, behind the reason",
+    async () => {
+      const cwd = clientFolder();
+      execFileSync("mkfifo", [join(cwd, "pipe.json")]);
+      const argv = ["--format", "json", "--report", "pipe.json", "--", ...client("active")];
+      const { stderr } = await execHere(argv, { cwd });
+      const [, reason, json = ""] = /^(.*\n)(\{[\s\S]*)$/.exec(stderr) ?? [];
+      expect(reason).toContain("a pipe that has no reader");
+      expect(JSON.parse(json)).toMatchObject({ requests: 1 });
+    },
+  );
+
   it("has lines that trust the certificate that the command was given", async () => {
     const { stderr } = await execHere(["--tls", "--", ...client("active")]);
     expect(stderr).toContain('curl --cacert "$SVC_CA_FILE" -H "x-api-key: $SVC_KEY_LIVE"');

@@ -126,6 +126,18 @@ describe("--watch", () => {
     await serves(url, ["two", "last"]);
   });
 
+  it("follows a file that a broken scenario extends: the scenario is loaded once that file is mended", async () => {
+    const { running, url, write } = await watch({
+      "a.yaml": sandbox(["one"]),
+      "base.yaml": "version: 1\norganizations: [\n",
+    });
+    write("a.yaml", "version: 1\nextends: ./base.yaml\n");
+    await running.stderr.shows(/base\.yaml:\d+:\d+: [\s\S]*\nThe running scenario continues\.\n/);
+    write("base.yaml", sandbox(["two"]));
+    await serves(url, ["two"]);
+    expect(running.stderr.text().match(/continues\./g)).toHaveLength(1);
+  });
+
   it("logs the requests to the new sandbox, and writes its keys into the file of --write-env", async () => {
     const { cwd, running, url, write } = await watch({ "a.yaml": sandbox(["one"]) }, ["--write-env", ".env"]);
     write("a.yaml", sandbox(["two"]));

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { memberWordsIn, sectionOf, wordsOfValue } from "../support/pages.js";
@@ -260,11 +260,18 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
   });
 });
 
+it("opens stdin only for -", async () => {
+  const cwd = temporaryFolder({ "a.yaml": good });
+  expect((await runCli(["verify", "a.yaml"], { cwd, rejectsInput: true })).code).toBe(0);
+  expect((await runCli(["verify", "-"], { cwd, rejectsInput: true })).code).not.toBe(0);
+});
+
 describe("svc-sandbox verify --watch", () => {
   function watch(files: Readonly<Record<string, string>>, argv: readonly string[]) {
     const cwd = temporaryFolder(files);
     const running = startCli(["verify", ...argv, "--watch"], { cwd });
-    return { running, write: (name: string, text: string) => writeFileSync(join(cwd, name), text) };
+    const write = (name: string, text: string) => writeFileSync(join(cwd, name), text);
+    return { running, write, remove: (name: string) => rmSync(join(cwd, name)) };
   }
 
   it("verifies again when a file changes, shows what is broken, and waits on", async () => {
@@ -296,6 +303,34 @@ describe("svc-sandbox verify --watch", () => {
   it("reports that bundled scenarios cannot be watched", async () => {
     const { running } = watch({}, ["revoked"]);
     expect((await running.done).stderr).toMatch(/^Nothing to watch: /);
+  });
+
+  it("rejects stdin next to a file, because it can be read only once", async () => {
+    const cwd = temporaryFolder({ "a.yaml": good });
+    const { code, stderr } = await runCli(["verify", "a.yaml", "-", "--watch"], { cwd, input: good });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^--watch .* Leave out one of them\.\n$/)]);
+  });
+
+  it("verifies a scenario again once a file is back that it extends", async () => {
+    const { running, write, remove } = watch(
+      {
+        "a.yaml": "version: 1\nextends: ./base.yaml\nstory: [{ request: { key: active } }]\n",
+        "base.yaml": good,
+      },
+      ["a.yaml"],
+    );
+    await running.stderr.shows(/Waiting/);
+    remove("base.yaml");
+    await running.stderr.shows(/a\.yaml:2:\d+: [\s\S]*Waiting/);
+    write("base.yaml", good);
+    await running.stdout.shows(/a\.yaml: 1 step[\s\S]*a\.yaml: 1 step/);
+  });
+
+  it("verifies a scenario from stdin once, and reports that it cannot be watched", async () => {
+    const cwd = temporaryFolder();
+    const { code, stdout, stderr } = await runCli(["verify", "-", "--watch"], { cwd, input: good });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/all passed/)]);
+    expect(stderr).toBe("Nothing to watch: the scenario came from stdin.\n");
   });
 });
 

@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Node, type Pair, parseDocument } from "yaml";
+import { isMap, type Node, type Pair, parseDocument } from "yaml";
 import type { ScenarioProblem } from "../../src/index.js";
 
 /** A text with a problem, whose hint is applied to it literally. */
@@ -11,13 +11,25 @@ interface Applied {
   readonly groups: readonly string[];
 }
 
-/** A kind of hint: how it is written, the mistake that it is for, and how it is applied. */
-export interface HintRow {
+/** A kind of hint: how it is written, and the mistake that it is for. */
+interface Hint {
   readonly hint: RegExp;
   readonly mistake: string;
-  /** Left out for a hint that leaves a choice to the reader, or names a rule. */
-  readonly apply?: (applied: Applied) => string | undefined;
 }
+
+/** A guess at what was meant, which mends the mistake as it is written. */
+interface MendingHint extends Hint {
+  /** The habit that makes the mistake common: nothing guesses at a mistake that is seldom. */
+  readonly habit: string;
+  readonly apply: (applied: Applied) => string | undefined;
+}
+
+/** A rule, or a choice that only the reader can make. */
+interface RulingHint extends Hint {
+  readonly apply?: undefined;
+}
+
+export type HintRow = MendingHint | RulingHint;
 
 const quotedText = String.raw`"(?:[^"\\]|\\.)*"`;
 const value = String.raw`\{.*?\}|\[.*\]|${quotedText}|[^\s{["]+?`;
@@ -26,83 +38,128 @@ const value = String.raw`\{.*?\}|\[.*\]|${quotedText}|[^\s{["]+?`;
 export const hintRows: readonly HintRow[] = [
   {
     hint: /^write (\w+: .+?), with an ordinary space after the colon$/,
-    mistake: "`type bank` and `environment:test` in place of a mapping",
+    mistake: "`environment:test` in place of a mapping",
+    habit: "JSON needs no space after a colon; documents and chats have wide ones",
     apply: withValue,
   },
-  { hint: /^write (\w+): \{ … \}$/, mistake: "`main { … }` without a colon", apply: withColon },
+  {
+    hint: /^write (\w+): \{ … \}$/,
+    mistake: "`main { … }` without a colon",
+    habit: "Terraform and nginx write blocks so",
+    apply: withColon,
+  },
   {
     hint: /^put an ordinary space after it: (\w+): …$/,
     mistake: "`main:{ … }` without a space",
+    habit: "JSON and JavaScript need no space after a colon",
     apply: withSpace,
   },
   {
     hint: /^write (\w+: [\w.]+)$/,
     mistake: "`revoked: true` for `state: revoked`; `version:1`",
+    habit: "other APIs have a flag for each state; JSON needs no space after a colon",
     apply: withField,
+  },
+  {
+    hint: /^write it as name: value, or remove it$/,
+    mistake: "a line of words, which is no field",
+    habit: "a note without #, and a name before its value is written",
+    apply: withoutLine,
   },
   {
     hint: new RegExp(
       `^write (?:it in quotes: |a list: )?(${value})(?: without quotes)?(?: or .+|, .+ or .+)?$`,
     ),
-    mistake: "a value of another type, unit, case or form",
+    mistake: '`version: "1"`, `name: 2024`, `scopes: attestations:read`, `overlap: 90`, `name: Banks: two`',
+    habit:
+      "Compose quotes its version; YAML reads numbers and colons; OAuth has scopes in a text; other tools count in seconds",
     apply: withValue,
   },
   {
     hint: /^write it (?:in kebab-case|with the letters a to z, digits and hyphens): (\S+)$/,
     mistake: "a name in place of a ref",
+    habit: "people name things as they call them: Main Key, mainKey",
     apply: withValue,
   },
   {
     hint: /^write (\S+) in place of (\S+)$/,
     mistake: "a path that encodes a letter",
+    habit: "tools encode more than they need; nothing else shows which letter it is",
     apply: ({ text, groups: [plain = "", encoded = ""] }) => text.replace(encoded, plain),
   },
   {
     hint: /^a path starts with \/ and is encoded: (\S+)$/,
     mistake: "an address, or signs that are not encoded",
+    habit: "addresses are copied from a browser or from curl",
     apply: withValue,
   },
-  { hint: /^did you mean "?([^"? ]+)"?\?/, mistake: "a misspelled or another tool's word", apply: withValue },
-  { hint: /^call it (\S+)$/, mistake: "a ref that is a word of stories", apply: withValue },
-  { hint: /^put quotes around a text: (".*")$/, mistake: "a text that starts with *", apply: withToken },
+  {
+    hint: /^did you mean "?([^"? ]+)"?\?/,
+    mistake: "a misspelled word, or `perMinute`",
+    habit: "typing, and the spelling of JSON and JavaScript",
+    apply: withValue,
+  },
+  {
+    hint: /^call it (\S+)$/,
+    mistake: "a ref that is a word of stories",
+    habit: "a key that nobody knows is called unknown",
+    apply: withValue,
+  },
+  {
+    hint: /^put quotes around a text: (".*")$/,
+    mistake: "a text that starts with *",
+    habit: "Markdown emphasizes with *, and patterns start with it",
+    apply: withToken,
+  },
   {
     hint: /^add (?:one: )?(\w+: (?:\{.*\}|[\w.]+))(?: or .+)?$/,
     mistake: "a field is missing",
+    habit: "only the fields are written that seem to matter",
     apply: withAdded,
   },
   {
-    hint: /^(\w+) belongs in (\w+): \{ \w+: … \}$/,
-    mistake: "a field one level too high",
-    apply: insideAnother,
+    hint: /^indent (\S+) by more spaces than \S+$/,
+    mistake: "a member below its name",
+    habit: "an editor starts a line where the one above starts",
+    apply: indented,
   },
-  { hint: /^indent (\S+) by more spaces than \S+$/, mistake: "a member below its name", apply: indented },
-  { hint: /^indent it to column (\d+), like .*$/, mistake: "a line that is below no other", apply: toColumn },
-  { hint: /^indent this line with ordinary spaces$/, mistake: "a no-break space", apply: withOrdinarySpaces },
+  {
+    hint: /^indent it to column (\d+), like .*$/,
+    mistake: "a line that is below no other",
+    habit: "a block is copied to another level",
+    apply: toColumn,
+  },
   {
     hint: /^indent with spaces; YAML does not allow tabs$/,
     mistake: "a tab",
+    habit: "editors indent with tabs",
     apply: ({ text }) => text.replaceAll("\t", "  "),
   },
-  { hint: /^remove the dash(?:es)?$/, mistake: "a list of mappings in place of one", apply: withoutDashes },
   {
-    hint: /^put a space after the dash: .*$/,
-    mistake: "`-say: hello`",
-    apply: ({ text }) => text.replace(/^(\s*)-(?=\w)/gm, "$1- "),
+    hint: /^remove the dash(?:es)?$/,
+    mistake: "a list of mappings in place of one",
+    habit: "Kubernetes and Compose have lists of named things",
+    apply: withoutDashes,
   },
   {
-    hint: /^write the number without a comma$/,
-    mistake: "`1,000`",
-    apply: ({ text }) => text.replace(/(\d),(\d{3})/, "$1$2"),
+    hint: /^write one line; a block starts with >- or \|-/,
+    mistake: "a block of text with its line end",
+    habit: "long texts and secrets are pasted below > or |",
+    apply: ({ text }) => text.replace(/([>|])(?=\n)/, "$1-"),
   },
-  { hint: /^close it with (["'])$/, mistake: "a quote that is not closed", apply: closed },
   {
-    hint: /^close it with [}\]], or remove it$/,
-    mistake: "a bracket that is not closed",
-    apply: closedBracket,
+    hint: /^close it$/,
+    mistake: "a quote that is not closed",
+    habit: "typing",
+    apply: closed,
   },
-  { hint: /^remove (?:it|the tag|one of the two)(?:, or .*)?$/, mistake: "what is too much", apply: removed },
-  { hint: /^write it as name: value, or remove it$/, mistake: "a line that is no field", apply: withoutLine },
-  { hint: /^list it once$/, mistake: "a scope twice", apply: removed },
+  {
+    hint: /^remove (?:it|the tag|one of the two)(?:, or .*)?$/,
+    mistake: "what is too much",
+    habit: "a line is copied twice; other tools have tags of their own, such as !secret",
+    apply: removed,
+  },
+  { hint: /^list it once$/, mistake: "a scope twice", habit: "lists are merged by hand", apply: removed },
   // A rule, or a choice that only the reader can make.
   {
     hint: /^known fields here: |^did you mean .*\?$|^the (?:choices|format|requests) /,
@@ -121,7 +178,7 @@ export const hintRows: readonly HintRow[] = [
     mistake: "what no scenario has",
   },
   {
-    hint: /^add (?:one of|state:|replaced_by|p99$|the|an entry)|^give |^set |^name |^choose /,
+    hint: /^add (?:one of|state:|replaced_by|p99$|ref$|the|an entry)|^give |^set |^name |^choose /,
     mistake: "something is missing",
   },
   {
@@ -129,14 +186,17 @@ export const hintRows: readonly HintRow[] = [
     mistake: "a contradiction",
   },
   {
-    hint: /^"\w+" can expect |^remove (?:key|some)|belongs next to|^extend a scenario|^each file/,
+    hint: /^"\w+" can expect |^remove (?:key|some)|^extend a scenario|^each file/,
     mistake: "a contradiction",
   },
   {
-    hint: /^start with |^put one scenario|^write a colon after|^write a plain name|^indent \w+: it belongs/,
+    hint: /^start with |^put one scenario|^write a colon after|^write a plain name/,
     mistake: "no scenario",
   },
-  { hint: /^write one line/, mistake: "a block of text with its line end" },
+  {
+    hint: /^close each |^indent what belongs together|^check the (?:brackets|quotes) /,
+    mistake: "no YAML, and no single change makes it YAML",
+  },
 ];
 
 /** A text with its problem mended; `undefined` if the hint does not fit the text. */
@@ -238,13 +298,6 @@ function withAdded({ text, problem, offset, groups: [field = ""] }: Applied): st
   return replaced(text, start, start, `${field}\n${" ".repeat(indent)}`);
 }
 
-function insideAnother({ text, offset, groups: [, owner = ""] }: Applied): string | undefined {
-  const { key, value } = partAt(text, offset) ?? {};
-  if (key?.range == null || !isScalar(value) || value.range == null) return undefined;
-  const field = text.slice(key.range[0], value.range[1]);
-  return replaced(text, key.range[0], value.range[1], `${owner}: { ${field} }`);
-}
-
 /** The line with a name, and those inside it, are moved to the right. */
 function indented({ text, groups: [name = ""] }: Applied): string {
   return moved(
@@ -273,10 +326,6 @@ function moved(text: string, first: number, by: number): string {
     .join("\n");
 }
 
-function withOrdinarySpaces({ text }: Applied): string {
-  return text.replace(/^\s+/gm, (indent) => indent.replace(/[^\S\n]/g, " "));
-}
-
 function withoutDashes({ text, problem }: Applied): string {
   const lines = text.split("\n");
   const first = (problem.line ?? 1) - 1;
@@ -286,24 +335,11 @@ function withoutDashes({ text, problem }: Applied): string {
     .join("\n");
 }
 
-function closed({ text, offset, groups: [sign = ""] }: Applied): string {
+function closed({ text, offset }: Applied): string {
+  const sign = text.charAt(offset);
   const rest = text.slice(offset).split("\n")[0] ?? "";
   const end = offset + rest.replace(/[\s,}\]]+$/, "").length;
   return replaced(text, end, end, sign);
-}
-
-/** Closed at the end of its line or of the text, or removed: what the reader sees to be right. */
-function closedBracket({ text, problem, offset }: Applied): string {
-  const closing = text[offset] === "{" ? "}" : "]";
-  const lineEnd = offset + (text.slice(offset).split("\n")[0] ?? "").length;
-  const brackets = text.slice(offset, lineEnd).search(/\s*[}\]]*$/) + offset;
-  const texts = [
-    replaced(text, lineEnd, lineEnd, closing),
-    replaced(text, brackets, brackets, closing),
-    text + closing,
-  ];
-  texts.push(removed({ text, problem, offset, groups: [] }));
-  return texts.find((one) => parseDocument(one).errors.length === 0) ?? (texts[0] as string);
 }
 
 function removed({ text, problem, offset }: Applied): string {

@@ -10,6 +10,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** What stands on the standard input. */
   readonly input?: string;
+  /** Whether it is an error to open the standard input, as a command does that reads it. */
+  readonly rejectsInput?: boolean;
   /** The ends of somebody who talks with it over its standard input and output. */
   readonly pipes?: { readonly stdin: Readable; readonly stdout: Writable };
   /** Whether stdout and stderr pretend to be a terminal. */
@@ -81,6 +83,13 @@ function run(argv: readonly string[], options: RunOptions): Running {
     endSoon() {},
     keyPresses: async () => keys && pressed(keys),
   };
+  if (options.rejectsInput) {
+    Object.defineProperty(io, "stdin", {
+      get() {
+        throw new Error("stdin was opened");
+      },
+    });
+  }
   const done = cli(argv, io).then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() }));
   return {
     stdout,

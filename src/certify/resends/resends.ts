@@ -1,11 +1,4 @@
-import { keyVariable } from "../../rules/api-key.js";
-import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
-import { listed } from "../../schema/words.js";
-import { isAnswerWanted, runFirstWrongAnswer } from "../answers.js";
-import { nameOf } from "../checks/check.js";
 import {
-  countingEvidence,
-  type Finding,
   failedResult,
   type Held,
   type JudgedCheck,
@@ -19,16 +12,16 @@ import {
   type RunEvidence,
   singleCheck,
 } from "../checks/judgment.js";
-import { type CertifyPlan, isWanted } from "../checks/plan.js";
-import { againCommand } from "../client-runs/again-command.js";
-import { type ClientRun, isNoticed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
+import { isWanted } from "../checks/plan.js";
+import { isNoticed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
 import { failuresNeeded, plainRunEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
-import { variedRunsThatHold } from "../varied/varied.js";
 import { type LastRejection, minResent, resultOfRejections } from "./last-rejections.js";
-import { firstExtraRequest, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
-import { nameOfKey, type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
+import { evidenceOfOtherRuns } from "./other-runs.js";
+import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
+import { type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
+import { resendProblem } from "./resend-problem.js";
 import { weighSuspects } from "./resend-suspects.js";
 import { commandThenFailed, onlyInSomeRuns, sentAgainBut, sentByOtherProcess } from "./resend-words.js";
 import { findSteadyKey, passesUnnoticed } from "./steady-key.js";
@@ -169,98 +162,3 @@ async function confirmHeld(
   }
   return { kind: "held", key: key.ref };
 }
-
-/** Whether the runs that were made for other checks contradict that the client gives up after a 401 or 403. */
-async function evidenceOfOtherRuns(runs: Runs, key: SteadyKey, resendKind: ResendKind): Promise<RunEvidence> {
-  const variedEvidence = await evidenceOfVariedRuns(runs, resendKind);
-  if (variedEvidence.kind === "not_judged") return variedEvidence;
-  if (outcomeRow(resendKind.check.outcome).status !== 401) return countingEvidence;
-  return evidenceOfWrongAnswers(runs, key, resendKind);
-}
-
-/** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
-async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
-  const variedRuns = await variedRunsThatHold(runs);
-  const countInPlain = countRejected(runs.plain, resendKind);
-  const run = variedRuns.find((variedRun) => countRejected(variedRun, resendKind) > countInPlain);
-  if (run === undefined) return countingEvidence;
-  const { responseWords, whatToDo } = resendKind;
-  const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
-  return notJudged({ why, whatToDo });
-}
-
-/** How many requests of a run got the status and code of this rejection. */
-function countRejected({ sent }: ClientRun, { check }: ResendKind): number {
-  const { status, code } = outcomeRow(check.outcome);
-  let count = 0;
-  for (const { requests } of sent) {
-    for (const request of requests) {
-      const outcome = outcomeRow(request.outcome);
-      if (outcome.status === status && outcome.code === code) count += 1;
-    }
-  }
-  return count;
-}
-
-/**
- * A run for a wrong answer contradicts it if it passed although the first request with the key got a 401 in place of its 200, and the key
- * came again. A first test that polls looks the same.
- */
-async function evidenceOfWrongAnswers(
-  runs: Runs,
-  key: SteadyKey,
-  { whatToDo }: ResendKind,
-): Promise<RunEvidence> {
-  for (const outcome of runs.covered) {
-    if (!isSuccess(outcome) || !isAnswerWanted(runs.plan, outcome)) continue;
-    const run = await runFirstWrongAnswer(runs, outcome);
-    if (run.kind === "not_made" || run.result !== "passed") continue;
-    const next = firstExtraRequest(run, key);
-    if (next === undefined) continue;
-    return notJudged({
-      why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${next.id}), and the command passed`,
-      whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
-    });
-  }
-  return countingEvidence;
-}
-
-/** The one problem of these kinds, which are all timed or all not. */
-function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, plan: CertifyPlan): Finding {
-  const names: string[] = [];
-  const times: string[] = [];
-  // Kinds often have the same one: ids do not depend on what was rejected.
-  const ids = new Set<string>();
-  const fixes = new Set<string>();
-  for (const { resendKind, requests } of suspects) {
-    const [first] = requests as [KeyRequest, KeyRequest];
-    const after = `after ${resendKind.responseWords}`;
-    names.push(nameOf(resendKind.check));
-    times.push(resendKind.isTimed ? `${first.earlyMs} ms ${after}` : after);
-    ids.add(first.id);
-    fixes.add(resendKind.whatToDo);
-  }
-
-  const isTimed = suspects[0]?.resendKind.isTimed === true;
-  if (isTimed) fixes.add(moveSandboxClock);
-  fixes.add(turnOffTestRetries);
-  const requestWord = ids.size === 1 ? "request" : "requests";
-  const sentence = `Sends ${nameOfKey(ref)} again ${listed(times, "and")} (${requestWord} ${listed([...ids], "and")})`;
-  const only: string[] = [];
-  for (const name of names) only.push("--only", name);
-  return {
-    name: names[0] as string,
-    sentence: (isTimed ? sentence : `${sentence}, and not after a 404`) + bySomebody,
-    whatToDo: [...fixes].join(" "),
-    again: againCommand(plan, "certify", ...only),
-    runs: names,
-  };
-}
-
-/** Nothing that runs show tells the two apart. */
-const bySomebody = ": by the client, or by its runner's retry of a failed test";
-
-const turnOffTestRetries =
-  "If it is not your client that sends it, but each test (polling) or their runner (a retry of failed tests), turn that off.";
-
-const moveSandboxClock = "(If your tests replace the pause, move the sandbox's clock by it.)";

@@ -6,7 +6,6 @@ import { certificateLayout } from "../../certify/certificate/certificate-layout.
 import { certificateText } from "../../certify/certificate/certificate-text.js";
 import { certifyResultOf } from "../../certify/certificate/certify-result.js";
 import { certify } from "../../certify/certify.js";
-import type { Note } from "../../certify/checks/judgment.js";
 import type { CertifyPlan } from "../../certify/checks/plan.js";
 import { checkOnlyNames } from "../../certify/only-names.js";
 import { version } from "../../node/package-files.js";
@@ -30,7 +29,7 @@ import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
-import { sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
+import { sayWhyNotRun, whyNoRequest } from "../serve/why-no-run.js";
 import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
 
@@ -224,7 +223,7 @@ function flagsForCertify(allow: readonly string[], timeout: number | undefined):
 }
 
 /** What limits a certificate, if the tests call no client of the user's. */
-async function notesOnTests(cwd: string): Promise<Note[]> {
+async function notesOnTests(cwd: string) {
   const files = await untouchedTests(cwd);
   if (files.length === 0) return [];
   const why = `the tests are those that init wrote (${files.join(", ")})`;

@@ -6,7 +6,7 @@ import { isLearnedScenario, learnedScenario } from "../../compare/assumptions/le
 import { compareWithContract } from "../../compare/compare.js";
 import type { Comparison } from "../../compare/comparison.js";
 import { renderComparison } from "../../compare/comparison-text.js";
-import { keysInVariables, typicalKey } from "../../compare/contract/keys-of-outcomes.js";
+import { keysInVariables } from "../../compare/contract/keys-of-outcomes.js";
 import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
 import { rejectEndlessFile, resolveLinks } from "../../node/files/write-file.js";
@@ -18,8 +18,6 @@ import { parseApiKey } from "../../rules/api-key.js";
 import { readBaseUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
-import { defaultSeed } from "../../rules/seed.js";
-import { unknownSecret } from "../../scenario/described-keys.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
@@ -96,7 +94,7 @@ export const compareCommand = declareCommand({
       maxRequests: flags.maxRequests,
       pace: flags.pace,
       probeLimits: flags.probeLimits === true,
-      unknownKey: createUnknownKeys(typicalKey(io.env) ?? unknownSecret(defaultSeed), nodePlatform.random),
+      unknownKey: createUnknownKeys(io.env, nodePlatform.random),
       stop,
       wait: (milliseconds) => io.wait(milliseconds, stop),
       announce: (sentence) => void io.stderr.say(`${sentence}\n`),

@@ -1,25 +1,21 @@
 import { constants } from "node:os";
-import { rerunCommand, shellWord } from "../../report/plain-text.js";
-import type { ReportFormat } from "../../report/render/layout.js";
-import { conclusion, renderReport } from "../../report/report-layout.js";
-import type { Report } from "../../report/report-shape.js";
+import { shellWord } from "../../report/plain-text.js";
 import type { Profile } from "../../rules/assumptions.js";
-import { redactKeys } from "../../rules/redact.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
-import { listed, quoteFile } from "../../schema/words.js";
-import { type CallOf, declareCommand } from "../command.js";
-import { describeFailure, exitCode } from "../exit-codes.js";
+import { declareCommand } from "../command.js";
+import { exitCode } from "../exit-codes.js";
 import { readFaults } from "../fault-flag.js";
 import * as flag from "../flags.js";
-import { type Io, runsOnGithub } from "../io.js";
-import { loadNamed, warnOfDates } from "../open-scenario.js";
-import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
-import { runClient, sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
+import { loadNamed } from "../open-scenario.js";
+import { extensionWords, reportTargets } from "../report-files.js";
+import { warnOfDates } from "../sandbox-warnings.js";
+import { runClient } from "../serve/run-client.js";
 import { TakenSignals } from "../serve/run-command.js";
-import type { RunFolder } from "../serve/run-folder.js";
-import { githubAnnotations, type UnmetThreshold, unmetThresholds } from "../thresholds.js";
+import { sayWhyNotRun } from "../serve/why-no-run.js";
+import { unmetThresholds } from "../thresholds.js";
+import { ExecReport, reportFlag } from "./exec-report.js";
 
 const flags = {
   report: flag.option(
@@ -45,10 +41,6 @@ const flags = {
   log: flag.log("off"),
   quiet: flag.quiet("no report, no notes and no request log"),
 };
-
-type ExecCall = CallOf<typeof flags>;
-
-const reportFlag = { name: "--report", what: "the report" };
 
 /** How many different requests the message shows if none reached an endpoint. */
 const maxTriedPaths = 5;
@@ -81,7 +73,8 @@ export const execCommand = declareCommand({
     const { args, clientCommand, flags, io } = call;
     const targets = reportTargets(flags.report, reportFlag, io, flags.format);
     const loaded = await loadNamed(args[0], io);
-    const conditions = createConditions(flags, loaded);
+    const hasConditions = flags.fault !== undefined || flags.profile !== undefined;
+    const conditions = hasConditions ? createConditions(flags, loaded) : undefined;
 
     // Counts all requests of the command. A message shows the first ones, also if they reach no endpoint.
     const counters = new Counters();
@@ -121,7 +114,7 @@ export const execCommand = declareCommand({
 
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
-      const isWritten = await deliverReport(report, unmet, targets, call, folder);
+      const isWritten = await new ExecReport({ report, unmet, folder }, call).deliver(targets);
       // The command's own code comes first.
       if (end.code !== exitCode.fine) return end.code;
       if (unmet.some(({ gate }) => gate === "requests")) return exitCode.noRequest;
@@ -144,71 +137,13 @@ function misplacedFlag(clientCommand: readonly string[]): string | undefined {
   });
 }
 
-/** What the flags set for all sandboxes of the command, as in `certify`: its tests do not change it. `undefined` if they set nothing. */
+/** What the flags set for all sandboxes of the command, as in `certify`: its tests do not change it. */
 function createConditions(
-  flags: { readonly fault?: string; readonly profile?: Profile },
+  { fault, profile }: { readonly fault?: string; readonly profile?: Profile },
   loaded: LoadedScenario,
-): RunConditions | undefined {
-  const { fault, profile } = flags;
-  if (fault === undefined) return profile === undefined ? undefined : { profile };
-  const faults = readFaults(fault, loaded);
-  return profile === undefined ? { faults } : { profile, faults };
-}
-
-/** Writes the report into its files, or prints it; resolves to whether every file could be written. If not, the report is on stderr. */
-async function deliverReport(
-  report: Report,
-  unmet: readonly UnmetThreshold[],
-  targets: readonly ReportTarget[],
-  call: ExecCall,
-  folder: RunFolder,
-): Promise<boolean> {
-  const { args, clientCommand, flags, io } = call;
-  const { quiet = false, format = "text" } = flags;
-  const uncounted = folder.uncountedSentences().join(" ");
-  const whyNone = uncounted || whyNoRequest(io, flags);
-  const how = {
-    failures: unmet.map(({ sentence }) => sentence),
-    hint: `The command has sent no request. ${whyNone}`,
-    next: rerunCommand("certify", args, clientCommand, io.program),
+): RunConditions {
+  return {
+    ...(profile !== undefined && { profile }),
+    ...(fault !== undefined && { faults: readFaults(fault, loaded) }),
   };
-  // Files have no colors, and no width.
-  const inFormat = (as: ReportFormat) => renderReport(report, as, how);
-  const failures = await writeTargets(targets, inFormat, reportFlag, io);
-
-  // A report that no file has must not be lost.
-  const isPrinted = failures.length > 0 || (targets.length === 0 && !quiet);
-  if (isPrinted && format === "json") {
-    // JSON stands alone: programs read it to the end of stderr.
-    io.stderr.write(redactKeys(inFormat(format)));
-  } else {
-    if (isPrinted) {
-      const text = renderReport(report, format, { ...how, ...io.stderr.style() });
-      io.stderr.write(redactKeys(`\n${text}`));
-    } else if (!quiet) {
-      const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
-      io.stderr.say(redactKeys(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`));
-    }
-    // The text for people already ends with these sentences.
-    if (!isPrinted || format !== "text") sayUnmet(unmet, io);
-    if (!quiet) sayDoubts(report, folder, whyNone, io);
-    if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
-  }
-
-  for (const failure of failures) io.stderr.say(redactKeys(describeFailure(failure, flags)));
-  return failures.length === 0;
-}
-
-/** Prints why requests may be missing, and what is left of the run. */
-function sayDoubts(report: Report, folder: RunFolder, whyNone: string, { stderr }: Pick<Io, "stderr">): void {
-  const hasUncounted = folder.uncountedSentences().length > 0;
-  if (report.requests === 0 || hasUncounted) stderr.say(redactKeys(`${whyNone}\n`));
-  const left = folder.leftSentence();
-  if (left !== undefined) stderr.say(redactKeys(`${left}\n`));
-}
-
-/** Prints the thresholds that were not reached. */
-function sayUnmet(unmet: readonly UnmetThreshold[], { stderr }: Pick<Io, "stderr">): void {
-  const { palette } = stderr.style();
-  for (const { sentence } of unmet) stderr.say(redactKeys(`${palette.red(sentence)}\n`));
 }

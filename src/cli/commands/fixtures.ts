@@ -2,7 +2,7 @@ import { makeFarmers } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { buildOrganization } from "../../sandbox/scenario-records.js";
-import { populatedOrganization, populatedRef } from "../../scenario/population.js";
+import { populatedOrganization } from "../../scenario/population.js";
 import { listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";
@@ -128,9 +128,8 @@ function farmerRecords(flags: FixturesCall["flags"]): Records {
 /** A scenario's population with refs, as in the API; index 0 is `organization-1`. */
 function organizationRecords(seed: number): Records {
   const organizationAt = (index: number) => {
-    const number = index + 1;
-    const settings = populatedOrganization(number);
-    const { ref, id, name, type } = buildOrganization(populatedRef(number), settings, seed);
+    const [ref, fields] = populatedOrganization(index + 1);
+    const { id, name, type } = buildOrganization(ref, fields, seed);
     return { ref, id, name, type };
   };
   return { at: organizationAt, row: organizationAt, features: () => [] };

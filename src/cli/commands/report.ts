@@ -44,7 +44,7 @@ export const reportCommand = declareCommand({
     },
     {
       name: "report <file>",
-      when: ({ args, io }) => args.length === 1 && isFileName(args[0] as string, io.cwd),
+      when: ({ args, io }) => args.length === 1 && meansFile(args[0] as string, io.cwd),
       words: ["[url or file...]"],
       flags: outputFlagNames,
     },
@@ -86,7 +86,7 @@ export const reportCommand = declareCommand({
 });
 
 /** Whether a word is no URL, but a path, the name of a report, also of one that does not exist, or of anything in the folder. */
-function isFileName(word: string, cwd: string): boolean {
+function meansFile(word: string, cwd: string): boolean {
   if (word === "" || /^https?:/.test(word)) return false;
   const extension = extname(word).toLowerCase();
   if (reportFormats.some((name) => formats[name].extensions.includes(extension))) return true;

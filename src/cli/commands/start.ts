@@ -16,7 +16,8 @@ import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { openNamed, stdinName, warnOfDates, warnOfPinned } from "../open-scenario.js";
+import { openNamed, stdinName } from "../open-scenario.js";
+import { warnOfDates, warnOfPinned } from "../sandbox-warnings.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -134,7 +135,7 @@ interface Serving {
 
 /** Starts the same command line in the background, until it accepts requests. */
 async function startInBackground({ fullArgv, args, io }: StartCall): Promise<number> {
-  const { startDetached } = await import("../serve/run-command.js");
+  const { startDetached } = await import("../serve/start-detached.js");
   const stop = io.stopSignal();
   const start = await startDetached(fullArgv, {
     cwd: io.cwd,

@@ -37,7 +37,7 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   } else {
     logger = createTextLog(write, io.stderr.style(), flags.verbose === true);
   }
-  // With --quiet, only problems and warnings are left.
+  // With --quiet, only problems are left.
   if (!flags.quiet) return logger;
   return { ...logger, note() {}, controlCall() {} };
 }

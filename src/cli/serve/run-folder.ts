@@ -27,10 +27,9 @@ import {
 } from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { findMistakes } from "../../schema/check.js";
+import { findMismatches } from "../../schema/check.js";
 import { tryParseJson } from "../../schema/json.js";
 import * as s from "../../schema/shape.js";
-import { pathText } from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
@@ -145,7 +144,7 @@ export class RunFolder {
     process.once("exit", this.remove);
   }
 
-  /** Removes the folder. If that fails, it is tried again when this process ends, and `leftSentence` says so. */
+  /** Removes the folder. If that fails, it is tried again when this process ends, and `leftSentences` says so. */
   readonly remove = (): void => {
     try {
       removeFolder(this.path);
@@ -217,10 +216,12 @@ export class RunFolder {
     throw usageError(`${this.uncountedSentences()[0]} Run it again.`);
   }
 
-  /** The sentence about the folder if it could not be removed. */
-  leftSentence(): string | undefined {
-    if (this.#removeFailure === undefined) return undefined;
-    return `The folder of the run, ${quoteFile(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`;
+  /** Sentences about what could not be removed. */
+  leftSentences(): string[] {
+    if (this.#removeFailure === undefined) return [];
+    return [
+      `The folder of the run, ${quoteFile(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`,
+    ];
   }
 }
 
@@ -266,8 +267,8 @@ const lineShape = s.openMapping({
 
 /** Counts the request of a line in the server's sandbox, and adds it to the journal. Throws if no sandbox writes such a line. */
 function countLine({ counters, journal }: SandboxState, line: RunLine): void {
-  const [mistake] = findMistakes(lineShape, line);
-  if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
+  const [mismatch] = findMismatches(lineShape, line);
+  if (mismatch !== undefined) throw new Error(`a line has no valid ${mismatch.path || "content"}`);
 
   const { exchange, keys, trace, unread } = line;
   if (unread !== undefined) counters.countUnread(unread);
@@ -340,9 +341,9 @@ class GrowingFile {
     const end = bytes.lastIndexOf("\n") + 1;
     this.#openLine = bytes.subarray(end);
 
-    // Only the first line can be long: the others are shorter than a part.
-    const firstLength = end === 0 ? bytes.length : bytes.indexOf("\n");
-    if (firstLength > maxLineLength) {
+    // Only the first line has more bytes than those of this part, which is short: it began in an earlier one.
+    const firstLineLength = end === 0 ? bytes.length : bytes.indexOf("\n");
+    if (firstLineLength > maxLineLength) {
       throw new Error(`${basename(path)} has a line of more than ${maxLineLength / 2 ** 20} MB`);
     }
     return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);

@@ -14,11 +14,12 @@ export interface ServeFlags extends flag.FlagValues<typeof flag.serverFlags>, Lo
 
 /** The options of a server that the flags set. */
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions & Hosting> {
-  // Three flags become `tls`, and `verbose` is not for the server. All others have the names of its options.
-  const { port = 4747, tls: _, cert: __, key: ___, verbose, ...namedAlike } = flags;
+  const { port = 4747, tls: _, cert: __, key: ___, verbose, ...otherFlags } = flags;
+  // `--tls`, `--cert` and `--key` become one option.
   const tls = await readTls(flags, io);
   return {
-    ...namedAlike,
+    // Most of these are options of the server, by the same names. It does not read the rest, such as `quiet`.
+    ...otherFlags,
     port,
     ...(tls !== undefined && { tls }),
     onStop: io.stop,

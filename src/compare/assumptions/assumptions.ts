@@ -103,8 +103,8 @@ function readEach(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Re
     if (!row.statuses.includes(response.status)) continue;
     const challenge = challenges.get(attempt) ?? "";
     const limitHeaders = limitHeadersByAttempt.get(attempt) ?? { kind: "none" };
-    const shown = row.read({ response, outcome, challenge, limitHeaders });
-    if (shown !== undefined) readings.push({ attempt, shown });
+    const reading = row.read({ response, outcome, challenge, limitHeaders });
+    if (reading !== undefined) readings.push({ attempt, shown: reading });
   }
   return readings;
 }

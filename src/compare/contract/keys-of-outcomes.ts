@@ -123,13 +123,6 @@ function keyVariables(env: Variables): [variable: string, value: string][] {
   return variables;
 }
 
-/** Returns the key whose form the unknown keys get: if possible, one that works. */
-export function typicalKey(env: Variables): string | undefined {
-  const keys = new Map(keysInVariables(env));
-  const [first] = keys.values();
-  return keys.get("SVC_API_KEY") ?? keys.get("SVC_KEY_ACTIVE") ?? keys.get("SVC_KEY_LIVE") ?? first;
-}
-
 /** Returns the variables that look like those of keys but belong to no outcome. */
 export function unusedVariables(env: Variables): string[] {
   const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));

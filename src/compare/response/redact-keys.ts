@@ -22,8 +22,8 @@ export function createRedactKeys(keys: readonly string[]): RedactKeys {
   const secretTexts: SecretText[] = [];
   for (const key of keys) {
     const prefix = findPrefix(key)?.prefix ?? "";
-    const shown = `${prefix}…`;
-    secretTexts.push({ secret: key, shown }, { secret: encodeURIComponent(key), shown });
+    const shortKey = `${prefix}…`;
+    secretTexts.push({ secret: key, shown: shortKey }, { secret: encodeURIComponent(key), shown: shortKey });
     const rest = key.slice(prefix.length);
     if (rest.length >= minSecretLength) secretTexts.push({ secret: rest, shown: "…" });
   }

@@ -13,7 +13,7 @@ describe("unknown keys", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[\w-]{1,60}$/), fc.nat(), (rest, seed) => {
         const given = `SVC_live_x${rest}`;
-        const key = createUnknownKeys(given, randomStream(seed, "unknown keys"))();
+        const key = createUnknownKeys({ SVC_API_KEY: given }, randomStream(seed, "unknown keys"))();
         expect([key.slice(0, 9), formOf(key), isWellFormedKey(key)]).toEqual([
           "SVC_live_",
           formOf(given),
@@ -36,14 +36,17 @@ describe("unknown keys", () => {
       /^legacysvc_live_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-/,
     ],
   ])("of %s have its form", (given, form) => {
-    const create = createUnknownKeys(given, randomStream(1, "unknown keys"));
+    const create = createUnknownKeys({ SVC_API_KEY: given }, randomStream(1, "unknown keys"));
     const keys = new Set(Array.from({ length: 24 }, create));
     expect(keys.size).toBe(24);
     for (const key of keys) expect(key).toMatch(form);
   });
 
   test("of a sandbox's key have its mark", () => {
-    const key = createUnknownKeys("SVC_test_sbx0123456789", randomStream(1, "unknown keys"))();
+    const key = createUnknownKeys(
+      { SVC_API_KEY: "SVC_test_sbx0123456789" },
+      randomStream(1, "unknown keys"),
+    )();
     expect(parseApiKey(key)?.marked).toBe(true);
   });
 });

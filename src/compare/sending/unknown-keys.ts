@@ -1,15 +1,18 @@
 import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/api-key.js";
-import { pick, type RandomStream } from "../../rules/seed.js";
+import { defaultSeed, pick, type RandomStream } from "../../rules/seed.js";
+import { unknownSecret } from "../../scenario/described-keys.js";
+import { keysInVariables, type Variables } from "../contract/keys-of-outcomes.js";
 
 const digits = "0123456789";
 const lowerCase = "abcdefghijklmnopqrstuvwxyz";
 const hexadecimal = "abcdef";
 
 /**
- * Makes unknown keys in the form of a given one, so that a service does not reject them as malformed: same prefix, same
- * length, and for each character another one of its kind.
+ * Makes unknown keys in the form of a key in the variables, so that a service does not reject them as malformed: same prefix,
+ * same length, and for each character another one of its kind. Without a key, their form is that of a sandbox's.
  */
-export function createUnknownKeys(given: string, draw: RandomStream): () => string {
+export function createUnknownKeys(env: Variables, draw: RandomStream): () => string {
+  const given = typicalKey(env) ?? unknownSecret(defaultSeed);
   const start = startOfKey(given);
   const rest = given.slice(start.length);
   const kinds = characterKinds(rest);
@@ -23,6 +26,13 @@ export function createUnknownKeys(given: string, draw: RandomStream): () => stri
     }
     return key;
   };
+}
+
+/** The key whose form the unknown keys get: if possible, one that works. */
+function typicalKey(env: Variables): string | undefined {
+  const keys = new Map(keysInVariables(env));
+  const [first] = keys.values();
+  return keys.get("SVC_API_KEY") ?? keys.get("SVC_KEY_ACTIVE") ?? keys.get("SVC_KEY_LIVE") ?? first;
 }
 
 /** The prefix, with the mark that only a sandbox's keys have after it. */

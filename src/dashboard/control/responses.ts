@@ -1,7 +1,7 @@
 import type { NextResult } from "../../api/next-request.js";
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
 import type { stepView } from "../../api/story/step-view.js";
-import type { ReportedAdvice, ReportedOutcome, Report as ReportView } from "../../report/report-shape.js";
+import type { Report as ReportView } from "../../report/report-shape.js";
 import type { KeyEnds, keyStateTable } from "../../rules/api-key.js";
 import type { Fault as FaultView } from "../../sandbox/active-faults.js";
 import type {
@@ -21,12 +21,13 @@ export type Clock = InJson<ClockView>;
 export type ShownRequest = InJson<RequestView>;
 export type ShownRequestDetails = InJson<DetailsView>;
 export type ShownFault = InJson<FaultView>;
-export type ReportOutcome = InJson<ReportedOutcome>;
+type Report = InJson<ReportView>;
+export type ReportOutcome = Report["outcomes"][number];
+type ReportAdvice = Report["advice"][number];
 /** Advice of the report, or of one request. */
-export type ShownAdvice = Omit<InJson<ReportedAdvice>, "count" | "examples"> &
-  Partial<InJson<ReportedAdvice>>;
+export type ShownAdvice = Omit<ReportAdvice, "count" | "examples"> & Partial<ReportAdvice>;
 /** The report, with what the page also sent itself. */
-export type ShownReport = InJson<ReportView> & {
+export type ShownReport = Report & {
   /** The numbers of requests of the story and this page, by outcome. */
   readonly from_story?: Readonly<Record<string, number>>;
   /** The numbers of requests that the journal still has, by outcome and advice id. */

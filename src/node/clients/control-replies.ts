@@ -2,7 +2,7 @@ import { requestDetailsShape } from "../../api/request-details.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { findMistakes } from "../../schema/check.js";
+import { findMismatches } from "../../schema/check.js";
 import { type InJson, inJsonOfAnyVersion, isTooDeep, tryParseJson } from "../../schema/json.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
@@ -54,7 +54,7 @@ export type RequestInJson = InJson<ValueOf<typeof requestShape>>;
 
 /** A value of another program; `undefined` if it does not have the shape. */
 export function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
-  return findMistakes(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
+  return findMismatches(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
 }
 
 /** The JSON object in a body; an empty one if the body is anything else. */

@@ -62,9 +62,9 @@ export async function sendOnce(url: URL, options: SendOptions): Promise<RawRespo
   try {
     const [response] = (await once(outgoing, "response")) as [http.IncomingMessage];
     const reply = await readReply(response, options.maxBody);
-    return signal.aborted ? lateResponse("the response did not end", timeout) : reply;
+    return signal.aborted ? lateReply("the response did not end", timeout) : reply;
   } catch (error) {
-    if (signal.aborted) return lateResponse("no response came", timeout);
+    if (signal.aborted) return lateReply("no response came", timeout);
     return describeConnectionError(error as NodeJS.ErrnoException);
   } finally {
     outgoing.destroy();
@@ -98,7 +98,7 @@ function startRequest(url: URL, options: SendOptions, signal: AbortSignal): http
   return outgoing;
 }
 
-function lateResponse(what: string, timeout: number): NoResponse {
+function lateReply(what: string, timeout: number): NoResponse {
   return { found: `${what} within ${timeout / 1000} s`, hint: "--timeout waits longer.", isLate: true };
 }
 

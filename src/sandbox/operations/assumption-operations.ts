@@ -1,7 +1,7 @@
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import { requireFields } from "../../rules/validation.js";
-import type { ControlBody } from "../../scenario/format/inputs.js";
+import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { quote } from "../../schema/words.js";
 import { assumptionsInEffect, type ProfileSettings, profileInEffect } from "../profile.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";

@@ -1,15 +1,15 @@
 import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { type Instant, isoTime } from "../../rules/time.js";
-import { requireDuration, requireInstant } from "../../rules/time-input.js";
 import { validationError } from "../../rules/validation.js";
 import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
-import type { ControlBody } from "../../scenario/format/inputs.js";
+import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { camelCase } from "../../schema/json.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { type ActionResult, actionDifferences, type Initiator, type StepAction } from "../step-results.js";
+import { requireDuration, requireInstant } from "../time-input.js";
 import type { Timeline } from "../timeline.js";
 import type { ClockView, OrganizationView } from "../view-shapes.js";
 import { viewClock, viewOrganization } from "../views.js";

@@ -5,16 +5,15 @@ import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;
 
-/** A scenario has not too many endpoints, removes only inherited ones, and none responds to the requests of another. */
-const endpointsFit: ScenarioRule = (facts) => {
-  const { scenario, addProblem } = facts;
-  const endpoints = writtenEndpoints(scenario);
-  if (endpoints.length > maxEndpoints) {
+/** A scenario has not too many endpoints, and removes only inherited ones. */
+const endpointsFit: ScenarioRule = ({ scenario, addProblem }) => {
+  const count = writtenEndpoints(scenario).length;
+  if (count > maxEndpoints) {
     addProblem({
       code: "out_of_range",
       field: ["endpoints"],
       pointAt: "key",
-      message: `the scenario has ${endpoints.length} endpoints, and at most ${maxEndpoints} are allowed`,
+      message: `the scenario has ${count} endpoints, and at most ${maxEndpoints} are allowed`,
       hint: "remove some",
     });
   }
@@ -30,9 +29,12 @@ const endpointsFit: ScenarioRule = (facts) => {
       hint: "write an endpoint, or remove the line",
     });
   }
+};
 
+/** No endpoint responds to the requests of another. */
+const endpointsAreApart: ScenarioRule = ({ scenario, fieldToFix, addProblem }) => {
   const nameByTarget = new Map<string, string>();
-  for (const [name, { method = "GET", path }] of endpoints) {
+  for (const [name, { method = "GET", path }] of writtenEndpoints(scenario)) {
     const target = `${method} ${formOfPath(path)}`;
     const first = nameByTarget.get(target);
     if (first === undefined) {
@@ -40,14 +42,14 @@ const endpointsFit: ScenarioRule = (facts) => {
       continue;
     }
 
-    const field = facts.fieldToFix(
+    const field = fieldToFix(
       ["endpoints", name, "path"],
       ["endpoints", name, "method"],
       ["endpoints", first, "path"],
       ["endpoints", first, "method"],
     );
-    // The message names the endpoint that the field is not of.
-    const otherName = field[1] === name ? first : name;
+    const [, nameToFix] = field;
+    const otherName = nameToFix === name ? first : name;
     addProblem({
       code: "endpoint_contradiction",
       field,
@@ -57,15 +59,15 @@ const endpointsFit: ScenarioRule = (facts) => {
   }
 };
 
-/** How much is read of a number's text: an exact one is shorter. */
+/** How much is read of the text of a value. A number that is as long is not exact: the numbers of JSON have at most 17 digits. */
 export const longestSpelling = 100;
 
 /** The numbers in bodies are sent, or compared with responses, exactly as they are written. */
-const numbersAreExact: ScenarioRule = (facts) => {
-  const { scenario, spelling, addProblem } = facts;
+const numbersAreExact: ScenarioRule = ({ scenario, spelling, addProblem }) => {
   for (const [field, number] of numbersOfBodies(scenario)) {
     const text = spelling(field) ?? String(number);
-    if (/^[+-]?0\d/.test(text)) {
+    const startsWithZeros = /^[+-]?0\d/.test(text);
+    if (startsWithZeros) {
       addProblem({
         code: "out_of_range",
         field,
@@ -110,9 +112,7 @@ const bodiesFit: ScenarioRule = (facts) => {
   }
 };
 
-export const endpointRules: readonly ScenarioRule[] = [endpointsFit, numbersAreExact, bodiesFit];
-
-/** Whether the text of a number in JSON, the shortest one, has the value of its text in the scenario. */
+/** Whether JSON, which has the shortest text of a number, has the value of its text in the scenario. */
 function isExact(value: number, text: string): boolean {
   if (!Number.isFinite(value) || text.length >= longestSpelling) return false;
   const isHexOrOctal = /^0[xo]/.test(text);
@@ -120,16 +120,19 @@ function isExact(value: number, text: string): boolean {
   return digitsOf(decimal) === digitsOf(String(value));
 }
 
-/** The digits of a decimal number without zeros around them, and the exponent of the last one: `15e-1` for `1.50`. */
+/**
+ * The value of a decimal number as its digits, without zeros around them, and the exponent of the last one: `15e-1` for `1.5`,
+ * `+1.50` and `0.15e1`, `12e2` for `1200`. Empty for 0, and for what is no decimal number. The sign is the same in both texts.
+ */
 function digitsOf(text: string): string {
   const parts = /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text);
   if (parts === null) return "";
 
   const [, whole = "", fraction = "", exponent = "0"] = parts;
-  const written = whole + fraction;
-  const digits = written.replace(/0+$/, "");
+  const allDigits = whole + fraction;
+  const digits = allDigits.replace(/0+$/, "");
   if (digits === "") return "";
-  const zerosAtEnd = written.length - digits.length;
+  const zerosAtEnd = allDigits.length - digits.length;
   const exponentOfLast = Number(exponent) - fraction.length + zerosAtEnd;
   return `${digits.replace(/^0+/, "")}e${exponentOfLast}`;
 }
@@ -145,3 +148,10 @@ function isTooLong(body: unknown): boolean {
   });
   return length > longestBody || new TextEncoder().encode(text).length > longestBody;
 }
+
+export const endpointRules: readonly ScenarioRule[] = [
+  endpointsFit,
+  endpointsAreApart,
+  numbersAreExact,
+  bodiesFit,
+];

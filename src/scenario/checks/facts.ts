@@ -5,6 +5,7 @@ import type { FieldPath } from "../../schema/shape.js";
 import {
   describedKeys,
   describedOrganizations,
+  populatedKeyAt,
   type ScenarioKey,
   type ScenarioOrganization,
   writtenKeys,
@@ -67,45 +68,38 @@ export function factsOf(scenario: Scenario, reporting: Reporting): Facts {
   const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
   const assumptions = resolveAssumptions(profile, ownAssumptions, endpoints);
 
-  const populated = populatedRefs(scenario);
-  const refs = {
-    key: allRefs(keyByRef, populated.key),
-    organization: allRefs(organizations, populated.organization),
-  };
+  const refs = { key: keyRefs(keyByRef, scenario), organization: organizationRefs(organizations, scenario) };
   const start = parseTime(scenario.clock?.now ?? "");
   return { scenario, organizations, keys, keyByRef, assumptions, refs, start, ...reporting };
 }
 
-/** The refs of a population: `organization-1-key-1` of a key, `organization-1` of an organization. */
-function populatedRefs(scenario: Scenario): Facts["refs"] {
-  const { population } = scenario;
-  const onlyPopulation: Scenario = { ...scenario, organizations: {} };
+// Hints list the refs of a population, which may be many, only if there are no others.
+
+function keyRefs(listed: ReadonlyMap<string, ScenarioKey>, scenario: Scenario): KnownRefs {
+  const has = (ref: string) => listed.has(ref) || populatedKeyAt(ref, scenario) !== undefined;
+  if (listed.size > 0) return { has, size: listed.size, keys: () => listed.keys() };
   const { organizations, keysEach } = populationOf(scenario);
   return {
-    key: {
-      has: (ref) => ref.includes("-key-") && isPopulated(ref, population),
-      size: organizations * keysEach,
-      *keys() {
-        for (const { ref } of describedKeys(onlyPopulation)) yield ref;
-      },
-    },
-    organization: {
-      has: (ref) => !ref.includes("-key-") && isPopulated(ref, population),
-      size: organizations,
-      *keys() {
-        for (const [ref] of describedOrganizations(onlyPopulation)) yield ref;
-      },
+    has,
+    size: organizations * keysEach,
+    *keys() {
+      for (const { ref } of describedKeys(scenario)) yield ref;
     },
   };
 }
 
-/** Listed refs and those of the population. A hint lists the population's, which may be many, only if there are no others. */
-function allRefs(listed: KnownRefs, populated: KnownRefs): KnownRefs {
-  const inHints = listed.size > 0 ? listed : populated;
+function organizationRefs(listed: ReadonlyMap<string, ScenarioOrganization>, scenario: Scenario): KnownRefs {
+  // A key of a population has `-key-` in its ref, as in `organization-1-key-1`.
+  const isPopulatedOrganization = (ref: string) =>
+    !ref.includes("-key-") && isPopulated(ref, scenario.population);
+  const has = (ref: string) => listed.has(ref) || isPopulatedOrganization(ref);
+  if (listed.size > 0) return { has, size: listed.size, keys: () => listed.keys() };
   return {
-    has: (ref) => listed.has(ref) || populated.has(ref),
-    size: inHints.size,
-    keys: () => inHints.keys(),
+    has,
+    size: populationOf(scenario).organizations,
+    *keys() {
+      for (const [ref] of describedOrganizations(scenario)) yield ref;
+    },
   };
 }
 

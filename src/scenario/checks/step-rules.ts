@@ -13,7 +13,7 @@ type Action = Pick<WrittenStep, ActionName>;
 
 // Problems of single steps. Only a run shows whether a step has its expected result.
 
-/** No step of the timeline is earlier than the one before it, or than the clock's start. If that is not known, a time fits anywhere. */
+/** No step of the timeline is earlier than the step before it, or than the clock's start. Without a known start, a time fits anywhere. */
 const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
   let timeBefore = 0;
   for (const [index, { at }] of (scenario.timeline ?? []).entries()) {
@@ -78,7 +78,7 @@ function checkKeyOfStep(
   checkRef("key", ref, field, refs, addProblem);
 }
 
-/** Adds a problem for a step that does several things; returns whether it does one. */
+/** Adds a problem for a step that does several things; returns whether the step does only one. */
 function checkOneThing(step: object, things: readonly string[], path: FieldPath, facts: Facts): boolean {
   const [first, second] = Object.keys(step).filter((name) => things.includes(name));
   if (second === undefined) return true;

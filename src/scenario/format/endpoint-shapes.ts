@@ -6,7 +6,8 @@ import { scope } from "./fields.js";
 // The endpoints of a scenario. `checks/endpoint-rules.ts` checks their fields against each other.
 
 /** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
-const namesOfMe = ["getRelyingPartyContext", ...apiOutcomes.filter(isSuccess).map((id) => id.slice(4))];
+const successesOfMe = apiOutcomes.filter(isSuccess).map((id) => id.replace("200.", ""));
+const namesOfMe = ["getRelyingPartyContext", ...successesOfMe];
 
 const operationId = s.text({
   noun: "the operation id of an endpoint",
@@ -18,12 +19,13 @@ const operationId = s.text({
   },
 });
 
-// The path is one pattern, which editors read from the JSON Schema. Its parts:
+// The path is one pattern, because editors read it from the JSON Schema: segments such as `/consents`, `/%20` and `/{id}`, and
+// perhaps a last `/`. It takes no path that a client cannot send, that could be written in two ways, or that is taken.
 
-/** What clients send as it is (RFC 3986). */
+/** What clients send as it is (RFC 3986): not `?`, `#`, a space or `é`. */
 const plainCharacter = String.raw`[\w.~!&'+,;=@:-]`;
 
-/** What needs no encoding (RFC 3986), encoded: the same path could be written in two ways. */
+/** What needs no encoding (RFC 3986), encoded, such as `%61` for `a`: the same path could be written in two ways. */
 const needlesslyEncoded = `%(?:${[
   "2[DdEe]", // - and .
   String.raw`3\d`, // 0 to 9
@@ -32,11 +34,13 @@ const needlesslyEncoded = `%(?:${[
   "5[Ff]", // _
   "7[Ee]", // ~
 ].join("|")})`;
+/** `%20`, not `%61` and not `%2`. */
 const encodedCharacter = String.raw`(?!${needlesslyEncoded})%[\dA-Fa-f]{2}`;
 
-/** `.` and `..`, which clients resolve, and `:id`, which is a parameter in other tools. */
+/** How no segment starts: `.` and `..`, which clients resolve, and `:id`, which is a parameter in other tools. */
 const noSegment = String.raw`:|\.{1,2}(?:/|$)`;
 const fixedSegment = `(?!${noSegment})(?:${plainCharacter}|${encodedCharacter})+`;
+/** `{id}`, as a whole segment. */
 const pathParameter = String.raw`\{[\w-]+\}`;
 
 /** The paths of the control plane, and `/me`. */
@@ -61,9 +65,9 @@ const endpointPath = s.text({
   pattern: pathPattern,
   max: 1000,
   meant(path) {
-    // Other tools write a parameter as `:id`, `<int:id>` or `[id]`.
-    const withOurParameters = path.replace(/(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g, "{$1}");
-    return [withOurParameters].filter((meant) => meant !== path && pathPattern.test(meant));
+    // Other tools write a parameter as `:id`, `<int:id>`, `[id]` or `$id`.
+    const meant = path.replace(/(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g, "{$1}");
+    return meant !== path && pathPattern.test(meant) ? [meant] : [];
   },
   hint(path) {
     for (const [wrong, hint] of pathMistakes) {

@@ -3,10 +3,9 @@ import { hour, type Overlap, parseDuration, parseTime, timePattern } from "../..
 import { meantTimes, timeHint } from "../../rules/time-hint.js";
 import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
-import { meantDurations } from "./duration-hint.js";
 import { parseWhen } from "./when.js";
 
-// The kinds of text and the limits in the format. Each use of a kind is a new shape, which can have its own description.
+// The kinds of text and the limits in the format. Most are functions: each use is a new shape, which can have its own description.
 
 /** One line, such as a name. */
 export const shortText = () => s.text({ min: 1, max: 200, pattern: /^[^\r\n]*$/ });
@@ -62,16 +61,14 @@ interface DurationKind {
 function durationText(kind: DurationKind) {
   const { noun, example, pattern, isAllowed, units } = kind;
   const fits = (text: string) => pattern.test(text) && isAllowed(text);
-  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, meant: meantOf(fits, units) });
+  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, meant: withUnit(fits, units) });
 }
 
-/** The durations that a text may mean and that are allowed: `-90s` for `-90 seconds` where a sign is allowed, and only elsewhere `90s`. */
-function meantOf(isAllowed: (text: string) => boolean, units?: readonly string[]) {
+/** A number without a unit may mean each of these that is allowed. */
+function withUnit(isAllowed: (text: string) => boolean, units: readonly string[] = ["s", "m"]) {
   return (text: string) => {
-    const meant = meantDurations(text, units).filter(isAllowed);
-    const [first, second] = meant;
-    const differOnlyInSign = second !== undefined && first?.endsWith(second) === true;
-    return differOnlyInSign ? meant.slice(0, 1) : meant;
+    const durations = /^-?\d+$/.test(text) ? units.map((unit) => text + unit) : [];
+    return durations.filter(isAllowed);
   };
 }
 
@@ -125,19 +122,21 @@ export const wait = () =>
 
 /** When something happens: at a time, or so long after the start. */
 export function timeOrDuration() {
-  const meantOfDuration = meantOf((text) => durationPattern.test(text) && isTimeOrDuration(text));
-  const isLikeTime = (text: string) => /^\d{4}-\d{2}-|^\d{9}/.test(text);
+  const meantDurations = withUnit((text) => durationPattern.test(text) && isTimeOrDuration(text));
   return s.text({
     noun: "a time or a duration",
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     isAllowed: isTimeOrDuration,
-    meant(text) {
-      return isLikeTime(text) ? meantTimes(text) : meantOfDuration(text);
-    },
+    meant: (text) => (isLikeTime(text) ? meantTimes(text) : meantDurations(text)),
     hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
   });
+}
+
+/** Whether a text looks more like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970. */
+function isLikeTime(text: string): boolean {
+  return /^\d{4}-\d{2}-|^\d{9}/.test(text);
 }
 
 /** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */

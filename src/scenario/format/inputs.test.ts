@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { SandboxError } from "../../rules/errors.js";
-import { checkInput, controlBodies } from "./inputs.js";
-import { jsonNotation } from "./notations.js";
+import { jsonNotation } from "../../schema/notation.js";
+import { controlBodies } from "./control-bodies.js";
+import { checkInput } from "./inputs.js";
 
 const key = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
 

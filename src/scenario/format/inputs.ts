@@ -6,15 +6,8 @@ import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/validation.js";
 import type { Notation } from "../../schema/notation.js";
 import * as s from "../../schema/shape.js";
-import { clockMove, overlap, refOf, time, timeOrDuration } from "./fields.js";
-import {
-  actor,
-  assumptionsSchema,
-  faultsSchema,
-  keyCreationFields,
-  replacementRef,
-  requestFields,
-} from "./step-shapes.js";
+import { overlap, refOf, time, timeOrDuration } from "./fields.js";
+import { actor, faultsSchema, keyCreationFields, replacementRef } from "./step-shapes.js";
 
 // The inputs of the library and the control plane have the fields of scenarios, and so their spelling, checks and messages.
 
@@ -63,21 +56,6 @@ export const expectationQuery = s.mapping({
     ),
   ),
 });
-
-/** The bodies of the control plane, by the name that each has in its OpenAPI document. */
-export const controlBodies = {
-  ...inputShapes,
-  clock_change: s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) }),
-  clock_advance: s.mapping({ by: clockMove() }),
-  assumptions_change: assumptionsSchema,
-  sending: s.mapping({ key: refOf("key"), ...requestFields }),
-  scenario_text: s.mapping({ text: s.text() }),
-  scenario_choice: s.mapping({ name: s.text() }),
-  nothing: s.mapping({}),
-} as const;
-
-export type ControlBodyName = keyof typeof controlBodies;
-export type ControlBody<Name extends ControlBodyName> = s.ValueOf<(typeof controlBodies)[Name]>;
 
 interface LeakedKey {
   readonly field: s.FieldPath;

@@ -2,10 +2,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../test/support/property-seed.js";
-import { shapeProblems } from "../../schema/check.js";
+import { checkShape } from "../../schema/check.js";
 import { bundledScenarios, scenarioNames } from "../bundled.js";
+import { controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
-import { controlBodies } from "./inputs.js";
 import { controlBodySchema, scenarioJsonSchema } from "./scenario-json-schema.js";
 import { scenarioSchema } from "./schema.js";
 
@@ -78,7 +78,7 @@ test("the JSON Schema accepts exactly the scenarios whose fields the validator a
   fc.assert(
     fc.property(changed, ({ scenario, steps, part }) => {
       const copy = changedAt(JSON.parse(JSON.stringify(scenario)), steps, part);
-      expect([copy, shapeProblems(scenarioSchema, copy).length === 0]).toEqual([copy, valid(copy)]);
+      expect([copy, checkShape(scenarioSchema, copy).problems.length === 0]).toEqual([copy, valid(copy)]);
     }),
     runs(500),
   );
@@ -114,7 +114,7 @@ test("the JSON Schema accepts exactly the names and paths of endpoints that the 
       expect([name, path, valid(scenario)]).toEqual([
         name,
         path,
-        shapeProblems(scenarioSchema, scenario).length === 0,
+        checkShape(scenarioSchema, scenario).problems.length === 0,
       ]);
     }),
     { ...runs(500), examples: ["test", "live", "retiring"].map((name): [string, string] => [name, "/a"]) },

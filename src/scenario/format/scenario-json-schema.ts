@@ -8,8 +8,9 @@ import {
   jsonSchemaOf,
 } from "../../schema/json-schema.js";
 import { isMapping, type Shape, shapeAt } from "../../schema/shape.js";
+import { type ControlBodyName, controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
-import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";
+import { requestQuery } from "./inputs.js";
 import { scenarioSchema } from "./schema.js";
 
 /** What each field means, by its path: `organizations.<ref>.type`. */
@@ -17,7 +18,7 @@ type Texts = Readonly<Record<string, string>>;
 
 const textsOfScenario = scenarioTexts();
 const textsOfBodies: Readonly<Record<string, Texts>> = descriptions.control;
-/** The text of each shape at its first place: faults, actions and limits are in several places. */
+/** The text of each shape at the first place that has a text: faults, actions and limits are one shape in several places. */
 const textOfShape = textsByShape();
 
 /** The texts of `descriptions.json`, and those that the tables of faults and assumptions have. */
@@ -54,12 +55,13 @@ export function shapeDescription(shape: Shape): string | undefined {
   return shape.description ?? textOfShape.get(shape);
 }
 
-/** A shape has its own description, or the text of its path, or that of its first place. */
+/** Describes a shape: by its own description, else by the text of its path, else by its text at another place. */
 function describeBy(texts: Texts): Describe {
   return (shape, path) => {
     if (shape.description !== undefined) return shape.description;
+    // `faults.<item>.then.latency.<option>.min` is described without the option.
     const field = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");
-    // A story has the actions of a timeline.
+    // A step of a story has the actions of a timeline, which are described there.
     const fieldOfTimeline = field.replace(/^story\b/, "timeline");
     return texts[field] ?? texts[fieldOfTimeline] ?? textOfShape.get(shape);
   };
@@ -75,26 +77,33 @@ export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   const { description, ...anyName } = properties.extends;
   properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, anyName] };
 
-  // Some fields are required only without `extends`: below it, the extended scenario may have them.
+  // The fields of organizations, keys and endpoints are required only without `extends`: below it, the extended scenario may
+  // have them.
   const organization = properties.organizations.additionalProperties;
   const key = organization.properties.keys.additionalProperties;
   const [endpoint] = properties.endpoints.additionalProperties.anyOf;
   const requiredAlone = {
     organizations: {
       additionalProperties: {
-        required: organization.required,
-        properties: { keys: { additionalProperties: { required: key.required } } },
+        required: takeRequired(organization),
+        properties: { keys: { additionalProperties: { required: takeRequired(key) } } },
       },
     },
     // An object: there is no endpoint that `null` could remove.
-    endpoints: { additionalProperties: { type: "object", required: endpoint.required } },
+    endpoints: { additionalProperties: { type: "object", required: takeRequired(endpoint) } },
   };
-  for (const part of [organization, key, endpoint]) delete part.required;
   return { ...schema, if: { required: ["extends"] }, else: { properties: requiredAlone } };
 }
 
 interface Requiring {
   required?: readonly string[];
+}
+
+/** Removes the required fields from a part of the schema, and returns them. */
+function takeRequired(part: Requiring): readonly string[] | undefined {
+  const { required } = part;
+  delete part.required;
+  return required;
 }
 
 /** The parts of the schema that differ from the shape. */

@@ -1,18 +1,13 @@
 import { environments } from "../../rules/api-key.js";
 import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
 import { actionErrorCodes } from "../../rules/errors.js";
-import {
-  type FailureStatus,
-  type FaultKind,
-  failures,
-  faultKinds,
-  faultKindTable,
-} from "../../rules/fault-effects.js";
+import { type FailureStatus, failures, faultKinds, faultKindTable } from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
 import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
+import type { Scenario } from "../scenario.generated.js";
 import {
   durationOrNone,
   limits,
@@ -84,22 +79,14 @@ const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; //
 const failureStatus = () =>
   s.choice(failureStatuses, "bad_choice", (value) => causesOfStatus.get(Number(value)));
 
-/** The shapes of the values of effects: the row of a kind in `faultKindTable` names one as its `value`. */
+/** The shape of the value of each effect: the row of a kind in `faultKindTable` names one of these as its `value`. */
 const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: positive };
 
-type EffectShape<Kind extends FaultKind> = ReturnType<
-  (typeof effectShapes)[(typeof faultKindTable)[Kind]["value"]]
->;
-type EffectFields = { readonly [Kind in FaultKind]: s.Optional<EffectShape<Kind>> };
-
-function fieldsOfEffects(): EffectFields {
-  const fields: Record<string, s.Optional> = {};
-  for (const kind of faultKinds) {
-    // A description belongs to one shape, so each field has its own.
-    const shape: s.Shape = effectShapes[faultKindTable[kind].value]();
-    fields[kind] = s.optional(shape);
-  }
-  return fields as unknown as EffectFields; // a field for each kind
+const effectFields: Record<string, s.Optional> = {};
+for (const kind of faultKinds) {
+  // A description belongs to one shape, so each field has its own.
+  const makeShape: () => s.Shape = effectShapes[faultKindTable[kind].value];
+  effectFields[kind] = s.optional(makeShape());
 }
 
 /** What belongs to a status, and has no effect without one. */
@@ -108,16 +95,18 @@ const statusFields = {
   retry_after: s.optional(s.either(wait(), s.mapping({ date: wait() }))),
 };
 
-const isOffByFalse = true;
-const then = s.needingOneOf(faultKinds, s.mapping({ ...fieldsOfEffects(), ...statusFields }), isOffByFalse);
+const effects: s.Fields = { ...effectFields, ...statusFields };
+// `{ hang: false }` has no effect, as `{}` has none.
+const then = { ...s.needingOneOf(faultKinds, s.mapping(effects)), isOffByFalse: true };
 
-const faultSchema = s.mapping({
+const faultSchema: s.Shape = s.mapping({
   when: s.optional(s.mapping(conditionFields)),
   then,
   requests_matched: s.snapshotOnly(s.count()),
 });
 
-export const faultsSchema = s.list(faultSchema, { max: maxFaults });
+type FaultFields = NonNullable<Scenario["faults"]>[number];
+export const faultsSchema = s.list(faultSchema as s.Shape<FaultFields>, { max: maxFaults }); // its type is generated from it
 
 // Actions of a timeline, of a story and of the control plane. `checks/step-rules.ts` checks the refs in a step.
 
@@ -169,28 +158,34 @@ const requestPath = s.text({
   example: `${mePath}?name=value`,
   pattern: /^\/[!-~]{0,1000}$/,
   hint(text) {
-    // People paste `GET https://service/path`.
-    const target = text.replace(/^[A-Z]+ +/, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
-    if (target.length > 200 || /[\uD800-\uDFFF]/u.test(target)) return undefined;
-    const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
-    const path = encoded.startsWith("/") ? encoded : `/${encoded}`;
-    return `a path starts with / and is encoded: ${path}`;
+    const path = encodedPath(text);
+    return path === undefined ? undefined : `a path starts with / and is encoded: ${path}`;
   },
 });
+
+/** The path of what people paste: `/v1/caf%C3%A9` of `GET https://service/v1/café`. None of a long text, or one that is no text. */
+function encodedPath(pasted: string): string | undefined {
+  const address = pasted.replace(/^[A-Z]+ +/, "");
+  const target = address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
+  const isLong = target.length > 200;
+  const hasHalfCharacter = /[\uD800-\uDFFF]/u.test(target);
+  if (isLong || hasHalfCharacter) return undefined;
+  const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
+  return encoded.startsWith("/") ? encoded : `/${encoded}`;
+}
 
 const headerName = s.text({
   noun: "the name of a header",
   example: "X-Trace",
   pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
 });
-const isKeyHeader = (name: string) => name.toLowerCase() === "x-api-key";
+/** Whether a header is for a key, or its name is one: names are shown, and no place for a key (R46). */
+const isOfKey = (name: string) => name.toLowerCase() === "x-api-key" || containsKey(name);
 const sentHeaderName = s.text({
   ...headerName,
   noun: "the name of a header to set here",
-  // The names of headers are shown, and are no place for a key (R46).
-  isAllowed: (name) => !isKeyHeader(name) && !containsKey(name),
-  hint: (name) =>
-    isKeyHeader(name) || containsKey(name) ? "use key: a ref, none, malformed or unknown" : undefined,
+  isAllowed: (name) => !isOfKey(name),
+  hint: (name) => (isOfKey(name) ? "use key: a ref, none, malformed or unknown" : undefined),
 });
 /** One line of Latin-1: what Node and browsers send. */
 const headerValue = s.text({
@@ -214,10 +209,10 @@ const storyRequestFields = s.mapping({
   repeat: s.optional(s.count({ min: 1, max: maxRequestRepeats })),
 });
 
-/** A number is no error code. */
+/** An error code is a word: `404` is a status. */
 const statusHint = (text: string) => (/^[1-5]\d\d$/.test(text) ? `write status: ${text}` : undefined);
 
-const expect = s.mapping({
+const expectedResult = s.mapping({
   status: s.optional(s.count()),
   code: s.optional(s.orNull(s.text({ hint: statusHint }))),
   outcome: s.optional(outcomeShape()),
@@ -251,7 +246,7 @@ export const storySchema = s.list(
       request: s.optional(storyRequestFields),
       ...actionFields,
       advance: s.optional(positiveDuration()),
-      expect: s.optional(expect),
+      expect: s.optional(expectedResult),
     }),
   ),
   { max: scenarioLimits.steps },

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
+import type { ControlBody, ControlBodyName } from "../../scenario/format/control-bodies.js";
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
 import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";

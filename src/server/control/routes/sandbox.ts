@@ -11,12 +11,12 @@ import { isoTime } from "../../../rules/time.js";
 import { type Fault, writtenFaults } from "../../../sandbox/active-faults.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
-import { listUpcoming, nextChangeAt } from "../../../sandbox/upcoming.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/scenario-json-schema.js";
 import { HttpError } from "../control-errors.js";
 import type { ControlServer } from "../control-server.js";
 import { callNotesOn, controlRoute, jsonResponse, type Route } from "../route.js";
+import { listUpcoming, nextChangeAt } from "../upcoming.js";
 
 /** The JSON Schema of each assumption, with its description. */
 const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {

@@ -1,7 +1,7 @@
+import { SandboxError } from "../rules/errors.js";
+import { type Instant, isInstant, parseDuration, parseTime } from "../rules/time.js";
+import { timeHint } from "../rules/time-hint.js";
 import { quote } from "../schema/words.js";
-import { SandboxError } from "./errors.js";
-import { type Instant, isInstant, parseDuration, parseTime } from "./time.js";
-import { timeHint } from "./time-hint.js";
 
 // Times and durations from a caller. A wrong one is an error.
 

@@ -1,11 +1,11 @@
-import { earliestEnd, type KeyEnds, lastClockInstant } from "../rules/api-key.js";
-import { faultOutcomeId } from "../rules/fault-effects.js";
-import { dayEnd, isoTime, minute, minuteEnd } from "../rules/time.js";
-import { actionName, actionRefs } from "../scenario/actions.js";
-import { removeEnded } from "./registry.js";
-import type { SandboxState } from "./sandbox-state.js";
-import { keyRefsOf } from "./step-results.js";
-import type { Upcoming } from "./view-shapes.js";
+import { earliestEnd, type KeyEnds, lastClockInstant } from "../../rules/api-key.js";
+import { faultOutcomeId } from "../../rules/fault-effects.js";
+import { dayEnd, isoTime, minute, minuteEnd } from "../../rules/time.js";
+import { removeEnded } from "../../sandbox/registry.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { keyRefsOf } from "../../sandbox/step-results.js";
+import type { Upcoming } from "../../sandbox/view-shapes.js";
+import { actionName, actionRefs } from "../../scenario/actions.js";
 
 /** An event by which a sandbox changes on its own. */
 interface ClockEvent extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {

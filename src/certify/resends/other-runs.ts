@@ -1,0 +1,69 @@
+import { keyVariable } from "../../rules/api-key.js";
+import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
+import { isAnswerWanted, runFirstWrongAnswer } from "../answers.js";
+import { nameOf } from "../checks/check.js";
+import { countingEvidence, notJudged, type RunEvidence } from "../checks/judgment.js";
+import type { ClientRun } from "../client-runs/client-run.js";
+import type { Runs } from "../client-runs/runs.js";
+import { variedRunsThatHold } from "../varied/varied.js";
+import { firstExtraRequest, type SteadyKey } from "./replaced-run.js";
+import type { ResendKind } from "./resend-kinds.js";
+
+/** Whether the runs that were made for other checks contradict that the client gives up after a 401 or 403. */
+export async function evidenceOfOtherRuns(
+  runs: Runs,
+  key: SteadyKey,
+  resendKind: ResendKind,
+): Promise<RunEvidence> {
+  const variedEvidence = await evidenceOfVariedRuns(runs, resendKind);
+  if (variedEvidence.kind === "not_judged") return variedEvidence;
+  if (outcomeRow(resendKind.check.outcome).status !== 401) return countingEvidence;
+  return evidenceOfWrongAnswers(runs, key, resendKind);
+}
+
+/** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
+async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
+  const variedRuns = await variedRunsThatHold(runs);
+  const countInPlain = countRejected(runs.plain, resendKind);
+  const run = variedRuns.find((variedRun) => countRejected(variedRun, resendKind) > countInPlain);
+  if (run === undefined) return countingEvidence;
+  const { responseWords, whatToDo } = resendKind;
+  const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
+  return notJudged({ why, whatToDo });
+}
+
+/** How many requests of a run got the status and code of this rejection. */
+function countRejected({ sent }: ClientRun, { check }: ResendKind): number {
+  const { status, code } = outcomeRow(check.outcome);
+  let count = 0;
+  for (const { requests } of sent) {
+    for (const request of requests) {
+      const outcome = outcomeRow(request.outcome);
+      if (outcome.status === status && outcome.code === code) count += 1;
+    }
+  }
+  return count;
+}
+
+/**
+ * A run for a wrong answer contradicts it if it passed although the first request with the key got a 401 in place of its 200, and the key
+ * came again. A first test that polls looks the same.
+ */
+async function evidenceOfWrongAnswers(
+  runs: Runs,
+  key: SteadyKey,
+  { whatToDo }: ResendKind,
+): Promise<RunEvidence> {
+  for (const outcome of runs.covered) {
+    if (!isSuccess(outcome) || !isAnswerWanted(runs.plan, outcome)) continue;
+    const run = await runFirstWrongAnswer(runs, outcome);
+    if (run.kind === "not_made" || run.result !== "passed") continue;
+    const next = firstExtraRequest(run, key);
+    if (next === undefined) continue;
+    return notJudged({
+      why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${next.id}), and the command passed`,
+      whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
+    });
+  }
+  return countingEvidence;
+}

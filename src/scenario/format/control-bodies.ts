@@ -1,0 +1,19 @@
+import * as s from "../../schema/shape.js";
+import { clockMove, refOf, time } from "./fields.js";
+import { inputShapes } from "./inputs.js";
+import { assumptionsSchema, requestFields } from "./step-shapes.js";
+
+/** The bodies of the control plane, by the name that each has in its OpenAPI document. */
+export const controlBodies = {
+  ...inputShapes,
+  clock_change: s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) }),
+  clock_advance: s.mapping({ by: clockMove() }),
+  assumptions_change: assumptionsSchema,
+  sending: s.mapping({ key: refOf("key"), ...requestFields }),
+  scenario_text: s.mapping({ text: s.text() }),
+  scenario_choice: s.mapping({ name: s.text() }),
+  nothing: s.mapping({}),
+} as const;
+
+export type ControlBodyName = keyof typeof controlBodies;
+export type ControlBody<Name extends ControlBodyName> = s.ValueOf<(typeof controlBodies)[Name]>;

@@ -1,0 +1,81 @@
+import { type Notation, written, writtenChoices } from "./notation.js";
+import type { Members } from "./problem.js";
+import { isAllowed, type Shape } from "./shape.js";
+import { nearest } from "./words.js";
+
+// What a wrong value probably means: a habit from another format or API. A hint of this file mends the value as it is
+// written there; `test/support/apply-hint.ts` lists the hints, each with its habit.
+
+/** A value that its shape does not allow. */
+interface WrongValue {
+  readonly value: unknown;
+  readonly shape: Shape;
+  /** The value as the text has it, or as messages quote it. */
+  readonly shown: string;
+  readonly notation: Notation;
+}
+
+/** How to mend a text as its shape knows it: `90` for `90s` or `90m`. `siblings` are the members of a record with this name. */
+export function hintForText(
+  text: string,
+  shape: Shape,
+  notation: Notation,
+  siblings?: Members,
+): string | undefined {
+  if (shape.kind !== "text") return undefined;
+  const meant = shape.meant?.(text) ?? [];
+  if (meant.length > 0) return `write ${writtenChoices(meant, notation)}`;
+  return shape.hint?.(text, siblings);
+}
+
+/** The first that knows the value gives the hint. */
+const guesses: readonly ((wrong: WrongValue) => string | undefined)[] = [
+  numberInQuotes, // "503" for 503
+  knownByShape, // 90 for 90s or 90m
+  misspelledChoice, // bnk for bank
+  textWithoutQuotes, // 2024 for "2024"
+  itemsWithoutList, // attestations:read for [attestations:read]
+];
+
+/** The hint for a wrong value that probably means another one; `undefined` if nothing shows what it means. */
+export function hintForMeant(wrong: WrongValue): string | undefined {
+  for (const guess of guesses) {
+    const hint = guess(wrong);
+    if (hint !== undefined) return hint;
+  }
+  return undefined;
+}
+
+function numberInQuotes({ value, shape }: WrongValue): string | undefined {
+  if (typeof value !== "string" || !/^\s*\d+(?:\.\d+)?\s*$/.test(value)) return undefined;
+  const number = Number(value);
+  return isAllowed(shape, number) ? `write ${number} without quotes` : undefined;
+}
+
+function knownByShape({ value, shape, notation }: WrongValue): string | undefined {
+  if (shape.kind === "choice") return shape.hint?.(value);
+  return typeof value === "string" ? hintForText(value, shape, notation) : undefined;
+}
+
+function misspelledChoice({ value, shape }: WrongValue): string | undefined {
+  if (shape.kind !== "choice" || value === null) return undefined;
+  // A similar number is not more likely to be the intended one.
+  if (typeof shape.choices[0] === "number") return undefined;
+  const meant = nearest(String(value), shape.choices.map(String));
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
+}
+
+function textWithoutQuotes({ value, shape, shown }: WrongValue): string | undefined {
+  const canBeQuoted = typeof value === "number" || typeof value === "boolean";
+  const isMeant = shape.kind === "text" && canBeQuoted && isAllowed(shape, shown);
+  return isMeant ? `write it in quotes: "${shown}"` : undefined;
+}
+
+/** One item, or several in a text, as OAuth has its scopes. */
+function itemsWithoutList({ value, shape, notation }: WrongValue): string | undefined {
+  if (shape.kind !== "list" || typeof value === "object") return undefined;
+  const { item } = shape;
+  const items = isAllowed(item, value) ? [value] : String(value).split(/[\s,]+/);
+  const areItems = items.every((one) => isAllowed(item, one));
+  return areItems ? `write a list: ${written(items, notation)}` : undefined;
+}

@@ -1,0 +1,60 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+import { checkShape } from "./check.js";
+import { jsonSchemaOf } from "./json-schema.js";
+import { anything, choice, count, list, mapping, nullable, optional, record, type Shape } from "./shape.js";
+
+function hintOf(part: Shape, value: unknown): string | undefined {
+  return checkShape(mapping({ part }), { part: value }).problems[0]?.hint;
+}
+
+test.each([
+  [count(), "007", "write 7 without quotes"],
+  [count(), "60", "write 60 without quotes"],
+  [count({ max: 5 }), "7", "write an integer from 0 to 5"],
+  [count(), "9".repeat(20), "write an integer from 0 to 9,007,199,254,740,991"],
+  [choice([0, 503]), "0503", "write 503 without quotes"],
+  [choice([0, 503]), " ", "write 0 or 503"],
+])("a number in quotes is written without them only where it is allowed: %#", (shape, value, hint) => {
+  expect(hintOf(shape, value)).toBe(hint);
+});
+
+test("only a field that is optional, or a member of a record, can be removed", () => {
+  const { problems } = checkShape(
+    mapping({
+      required: count(),
+      requiredList: list(count(), { min: 1 }),
+      optional: optional(count()),
+      optionalList: optional(list(count(), { min: 1 })),
+      members: record(count()),
+      items: list(count()),
+    }),
+    {
+      required: null,
+      requiredList: [],
+      optional: null,
+      optionalList: [],
+      members: { a: null },
+      items: [null],
+    },
+  );
+  expect(problems.map(({ field, hint }) => `${field.join(".")}: ${hint}`)).toEqual([
+    "required: write a value",
+    "requiredList: add an entry",
+    "optional: write a value or remove the field",
+    "optionalList: add an entry or remove the field",
+    "members.a: write a value or remove the field",
+    "items.0: write a value",
+  ]);
+});
+
+test("a required field of any value is missing if it is not there, as in JSON Schema", () => {
+  const shape = mapping({ needed: anything(), nullable: nullable(anything()), free: optional(anything()) });
+  const isValid = new Ajv2020().compile(jsonSchemaOf(shape));
+  for (const value of [{ needed: null, nullable: null }, {}, { needed: 1 }, { nullable: 1 }]) {
+    expect([value, checkShape(shape, value).problems.length === 0]).toEqual([value, isValid(value)]);
+  }
+  expect(checkShape(shape, { nullable: 1 }).problems).toMatchObject([
+    { code: "missing_field", field: ["needed"] },
+  ]);
+});
