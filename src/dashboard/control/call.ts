@@ -1,4 +1,4 @@
-import { decoded } from "../route.js";
+import { decoded } from "./route.js";
 import { Shared } from "./shared.js";
 
 /** The control plane: the page is there. */

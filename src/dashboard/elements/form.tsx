@@ -1,7 +1,7 @@
 import { type ComponentChildren, type ComponentProps, createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { useData } from "../control/data.js";
-import { withoutSecret } from "../route.js";
+import { withoutSecret } from "../control/route.js";
 import { RejectionText, useActions, useOffline } from "./action.js";
 
 /** A value to choose, with other words for it if these differ. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { changeQuery, route, withoutSecret } from "../route.js";
+import { changeQuery, route, withoutSecret } from "../control/route.js";
 import { Button } from "./action.js";
 
 /** How many rows a list draws at once. */

@@ -6,7 +6,7 @@ import type {
   ShownRequestDetails,
   ShownSentRequest,
 } from "../control/responses.js";
-import { linkTo } from "../route.js";
+import { linkTo } from "../control/route.js";
 import { counted, shortened } from "./text.js";
 import { DocsLink } from "./words.js";
 

@@ -3,12 +3,12 @@ import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { Effect, ShownFault } from "../control/responses.js";
+import { linkTo } from "../control/route.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, ShowData } from "../elements/action.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
 import { capitalized, counted, instantText, percentText, shortened } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
-import { linkTo } from "../route.js";
 import { useScenarioName } from "./scenario.js";
 
 // Each change of faults sends the whole list. So that it can be undone, the page keeps a second list: with the faults, at

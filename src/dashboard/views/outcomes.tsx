@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import type { ReportOutcome, RequestChecks, ShownReport, ShownSentRequest } from "../control/responses.js";
+import { linkTo, route } from "../control/route.js";
 import { Button, lossOfState, ShowData } from "../elements/action.js";
 import { OutcomeBadge, SentResponse, toneOf } from "../elements/request-parts.js";
 import { capitalized, shortened } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
-import { linkTo, route } from "../route.js";
 import { CopyCurl } from "./secret.js";
 
 /** The request checks in order, each with its outcomes and their numbers of requests. An outcome opens below its check. */

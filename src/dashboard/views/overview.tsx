@@ -1,12 +1,12 @@
 import { fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { DirectoryPart, ReportOutcome, ShownReport, ShownRequest } from "../control/responses.js";
+import { linkTo } from "../control/route.js";
 import { Button, ShowData } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { AdviceList, OutcomeBadge, Target } from "../elements/request-parts.js";
 import { counted, fileName, withoutExtension } from "../elements/text.js";
 import { FactList, Panel, Sentence } from "../elements/words.js";
-import { linkTo } from "../route.js";
 import { activateOrganization, approveLiveAccess, causeText, FixAndSend } from "./fix.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Outcomes, SendNow } from "./outcomes.js";

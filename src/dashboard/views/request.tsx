@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useData } from "../control/data.js";
 import type { ShownRequestDetails } from "../control/responses.js";
+import { changeQuery, linkTo, linkToKey, linkWithin } from "../control/route.js";
 import { ShowData } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
 import { AdviceList, BodyText, CheckStrip, OutcomeText, Target } from "../elements/request-parts.js";
 import { millisecondsText } from "../elements/text.js";
 import { FactList, InstantText, Sentence } from "../elements/words.js";
-import { changeQuery, linkTo, linkToKey, linkWithin } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
 import { CopyCurl } from "./secret.js";
 

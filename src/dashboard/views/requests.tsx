@@ -1,11 +1,11 @@
 import { useData } from "../control/data.js";
 import type { ShownRequest } from "../control/responses.js";
+import { linkWithin, route } from "../control/route.js";
 import { RejectionText } from "../elements/action.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { adviceTones, OutcomeBadge, Target } from "../elements/request-parts.js";
 import { SteadyRow } from "../elements/steady-row.js";
 import { counted, instantParts, millisecondsText } from "../elements/text.js";
-import { linkWithin, route } from "../route.js";
 import { RequestDetail } from "./request.js";
 import { useCurlLine } from "./secret.js";
 

@@ -4,10 +4,10 @@ import { baseUrl, hasToken, needsToken, storeToken, whyOffline } from "../contro
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import { revision } from "../control/revision.js";
+import { linkTo, route } from "../control/route.js";
 import { useShared } from "../control/shared.js";
 import { CopyButton } from "../elements/copy.js";
 import { DocsLink, InstantText } from "../elements/words.js";
-import { linkTo, route } from "../route.js";
 import { ActiveFaults } from "./faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ListedKey, ShownRequest, StepResult, Story } from "../control/responses.js";
+import { linkTo, linkToKey } from "../control/route.js";
 import { Shared, useShared } from "../control/shared.js";
 import {
   Button,
@@ -14,7 +15,6 @@ import {
 import { BodyText, CheckStrip, OutcomeText, Target, toneOf } from "../elements/request-parts.js";
 import { counted, shortened } from "../elements/text.js";
 import { DocsLink, FactList, InstantText, Sentence } from "../elements/words.js";
-import { linkTo, linkToKey } from "../route.js";
 import { Lifelines } from "./lifelines.js";
 import { useScenarioName } from "./scenario.js";
 

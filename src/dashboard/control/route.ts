@@ -1,4 +1,4 @@
-import { Shared } from "./control/shared.js";
+import { Shared } from "./shared.js";
 
 /** The part of the address that selects the view and its content. */
 interface PageRoute {
