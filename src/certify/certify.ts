@@ -19,7 +19,7 @@ import { judgeFaults } from "./faults.js";
 import { plainEvidence } from "./plain-run.js";
 import { noteRepeatedRejections } from "./resends/repeated-rejections.js";
 import { judgeResends } from "./resends/resends.js";
-import { judgeVaried, runVaried } from "./varied/varied.js";
+import { judgeVaried, makeVariedRunsOnce } from "./varied/varied.js";
 
 // The method. A run is one start of the client's command, against sandboxes of its own. In the plain run these do only what the
 // specification promises. Each other run has conditions: all its responses vary in what the specification leaves open (varied), one
@@ -51,7 +51,7 @@ const resultOfFailing: Readonly<Record<Check["kind"], "held" | "failed" | "none"
 /** Certifies a client: one plain run, and then what the plan contains; `only` of it limits that. */
 export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
   const runs = new Runs(plan, runner);
-  const plain = await runs.first(plainRun);
+  const plain = await runs.makeOnce(plainRun);
   if (plain.kind === "not_made") return { kind: "no_run" };
   if (plain.failure !== undefined) return { kind: "not_started", failure: plain.failure };
 
@@ -77,7 +77,7 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
 async function judgeParts(runs: Runs): Promise<Parts> {
   // The varied runs start with the others, and the search for causes after all of them: it is alone then.
   const [, answers, resends, faults] = await Promise.all([
-    runVaried(runs),
+    makeVariedRunsOnce(runs),
     judgeAnswers(runs),
     judgeResends(runs),
     judgeFaults(runs),
@@ -94,7 +94,7 @@ function restsOnFailures({ answers, resends, faults, varied }: Parts): boolean {
 /** Makes the plain run again, after all others. A command that no longer passes at all contradicts its first run then. */
 async function makeLastPlainRun(runs: Runs): Promise<void> {
   if (runs.contradiction !== undefined || runs.isStopped) return;
-  await runs.another({ ...plainRun, isAlone: true });
+  await runs.makeAnother({ ...plainRun, isAlone: true });
 }
 
 /** Nothing contradicts what the runs have shown. */
@@ -147,8 +147,8 @@ function judgedWithoutFailures(runs: Runs, parts: Parts, contradiction: Contradi
   return judgedClient(runs, mergeJudgments([judgeAdvice(runs), withoutFailures]), unstable);
 }
 
-/** What the runs have shown. `unusable`: why that is nothing, or not all. */
-function judgedClient(runs: Runs, judgment: Judgment, unusable?: Reason): JudgedClient {
+/** What the runs have shown. `whyNotJudged`: why that is nothing, or not all. */
+function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): JudgedClient {
   const { all, plain, isStopped } = runs;
   const scenarios = new Set<string>();
   for (const run of all) {
@@ -162,6 +162,6 @@ function judgedClient(runs: Runs, judgment: Judgment, unusable?: Reason): Judged
     plain,
     scenarios: [...scenarios],
     isStopped,
-    ...(unusable && { unusable }),
+    ...(whyNotJudged && { whyNotJudged }),
   };
 }

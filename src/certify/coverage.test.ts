@@ -59,7 +59,7 @@ test("a name of --only shows something if one of its checks is judged", () => {
     result: { kind: "not_judged", reason },
   } as const;
   const held = { check: { kind: "fault", outcome: "fault.slow" }, result: { kind: "held" } } as const;
-  expect(onlyEvidence({ only: ["fault"] }, [open, held], report).kind).toBe("counts");
+  expect(onlyEvidence({ only: ["fault"] }, [open, held], report).kind).toBe("sufficient");
   expect(reasonOf(onlyEvidence({ only: ["fault.slow", "fault.hang"] }, [open, held], report))?.why).toBe(
     "fault.hang: no request was hit",
   );

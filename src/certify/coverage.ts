@@ -1,13 +1,7 @@
 import type { Report } from "../report/report-shape.js";
 import { keyVariable } from "../rules/api-key.js";
 import { asksFor, asksForOutcome, readPattern } from "./checks/check.js";
-import {
-  countingEvidence,
-  type JudgedCheck,
-  notJudged,
-  type Reason,
-  type RunEvidence,
-} from "./checks/judgment.js";
+import { type JudgedCheck, notJudged, type Reason, type RunEvidence, sufficient } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";
 
 /** How many promised outcomes and announced endpoints a client must cover: fewer show too little. */
@@ -20,7 +14,7 @@ const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization"
 export function coverageEvidence(report: Report): RunEvidence {
   const { coverage, announced } = report;
   const missing = minOutcomes - coverage.covered - announced.covered;
-  if (missing <= 0) return countingEvidence;
+  if (missing <= 0) return sufficient;
 
   const promised = report.outcomes.filter((row) => row.promised);
   const misdirection = report.advice.find(({ id }) => misdirectionAdvice.includes(id));
@@ -74,7 +68,7 @@ export function onlyEvidence(
     const { why, whatToDo } = first.result.reason;
     return notJudged({ why: `${name}: ${why}`, whatToDo });
   }
-  return countingEvidence;
+  return sufficient;
 }
 
 /** Why there is no check of this name: the client covers none of the outcomes that it begins with, such as `answer.401`. */

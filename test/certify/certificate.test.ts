@@ -149,7 +149,7 @@ const plain: ClientRun = {
   purpose: { kind: "plain" },
   seed: 1,
   conditions: {},
-  wait: 0,
+  clientMayWaitMs: 0,
   timeouts: timeoutsFor(1, 1),
   isAlone: false,
   number: 1,
@@ -177,13 +177,13 @@ test.each<[string, object, string]>([
     },
     "passed",
   ],
-  ["there is a problem", { problems: [problem], unusable: reason }, "failed"],
+  ["there is a problem", { problems: [problem], whyNotJudged: reason }, "failed"],
   [
     "a check failed without a problem",
     { checks: [judgedCheck({ kind: "varied", seed: 1 }, { kind: "failed" })] },
     "failed",
   ],
-  ["it is not usable", { unusable: reason }, "not_judged"],
+  ["it cannot be judged", { whyNotJudged: reason }, "not_judged"],
   ["no varied run is judged", { checks: [judgedCheck({ kind: "varied", seed: 1 }, open)] }, "not_judged"],
   [
     "one varied run is judged",
@@ -213,9 +213,9 @@ test.each<[string, object, string]>([
 
 test("a command that prints a key has failed, also if it sends no request", () => {
   const withoutRequests = { ...plain, report: { ...plain.report, requests: 0 } };
-  const unusable = { ...client, plain: withoutRequests, unusable: reason };
+  const clientWithoutRequests = { ...client, plain: withoutRequests, whyNotJudged: reason };
   const verdictWith = (problems: typeof failed.problems) =>
-    certifyResultOf({ ...unusable, problems }, { allow: [], firstSeed: 1 }, failed).verdict;
+    certifyResultOf({ ...clientWithoutRequests, problems }, { allow: [], firstSeed: 1 }, failed).verdict;
   expect(verdictWith([])).toBe("no_request");
   expect(verdictWith(failed.problems)).toBe("failed");
 });

@@ -88,6 +88,6 @@ export async function handMade(
       separateRuns() {},
     },
   );
-  await runs.first(plainRun);
+  await runs.makeOnce(plainRun);
   return { runs, names };
 }

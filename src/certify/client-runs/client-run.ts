@@ -51,8 +51,8 @@ export interface PlannedRun {
   readonly purpose: RunPurpose;
   readonly seed: number;
   readonly conditions: RunConditions;
-  /** How long the client may wait before its next request, in milliseconds. */
-  readonly wait: number;
+  /** How long the client may wait before its next request. */
+  readonly clientMayWaitMs: number;
   readonly timeouts: Timeouts;
   /** Whether no other run may be under way. */
   readonly isAlone: boolean;

@@ -1,5 +1,5 @@
 import { pluralize } from "../../report/plain-text.js";
-import { isAnsweredWrongly } from "../../runs/conditions.js";
+import { hidesOutcomes } from "../../runs/conditions.js";
 import { nameOf } from "../checks/check.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun } from "./client-run.js";
@@ -34,7 +34,7 @@ export function progressLines(run: ClientRun, { allow }: Pick<CertifyPlan, "allo
 function progressOf({ result, conditions }: ClientRun): Progress {
   // A run of a search, which is judged by all of them.
   if (conditions.rows !== undefined) return { verdict: "", word: result };
-  if (!isAnsweredWrongly(conditions)) {
+  if (!hidesOutcomes(conditions)) {
     return { verdict: result === "passed" ? "ok" : "problem", word: result };
   }
 

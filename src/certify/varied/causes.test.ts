@@ -55,7 +55,7 @@ async function causesOf(
     separateRuns() {},
   });
   const varied = ({ seed }: ClientRun) =>
-    runs.first({ purpose: { kind: "varied", seed }, conditions: { profile: "varied" }, seed });
+    runs.makeOnce({ purpose: { kind: "varied", seed }, conditions: { profile: "varied" }, seed });
   await Promise.all(passing.map(varied));
   const first = await Promise.all(failing.map(varied));
   const causes = await findCauses(runs, first as ClientRun[]);

@@ -33,20 +33,20 @@ interface VariedRun {
   readonly result: ResultOfCheck;
 }
 
-/** Runs the client with each seed of varied responses. */
-export function runVaried(runs: Runs): Promise<VariedRun[]> {
+/** Makes the run of each seed of varied responses, once for all parts. */
+export function makeVariedRunsOnce(runs: Runs): Promise<VariedRun[]> {
   return Promise.all(variedSeeds(runs.plan).map((seed) => runSeed(runs, seed)));
 }
 
 async function runSeed(runs: Runs, seed: number): Promise<VariedRun> {
   const check = { kind: "varied", seed } as const;
-  const run = await runs.first({ purpose: check, conditions: { profile: "varied" }, seed });
+  const run = await runs.makeOnce({ purpose: check, conditions: { profile: "varied" }, seed });
   return { check, run, result: resultOfVaried(runs, run) };
 }
 
-/** The varied runs that show that the client accepts what varied. Other parts compare theirs with these. */
-export async function variedRunsThatHold(runs: Runs): Promise<ClientRun[]> {
-  return runsWithResult(await runVaried(runs), "held");
+/** Awaits the varied runs, and returns those that show that the client accepts what varied. Other parts compare their runs with these. */
+export async function awaitHeldVariedRuns(runs: Runs): Promise<ClientRun[]> {
+  return runsWithResult(await makeVariedRunsOnce(runs), "held");
 }
 
 function runsWithResult(variedRuns: readonly VariedRun[], kind: ResultOfCheck["kind"]): ClientRun[] {
@@ -67,7 +67,7 @@ function resultOfVaried({ plain }: Runs, run: ClientRun | NotMade): ResultOfChec
 /** Judges the varied runs: searches for the causes of those that failed, and makes the mixed run if all passed. */
 export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
-  const variedRuns = await runVaried(runs);
+  const variedRuns = await makeVariedRunsOnce(runs);
   const accepted = runsWithResult(variedRuns, "held");
   const failures = runsWithResult(variedRuns, "failed");
   const causes = await findCauses(runs, failures);
@@ -125,7 +125,7 @@ const mixedCheck = { kind: "varied", seed: "mixed" } as const satisfies Check;
 async function judgeMixed(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
   const conditions = { profile: "varied", mixed: true } as const;
-  const run = await runs.first({ purpose: mixedCheck, conditions, seed: plan.firstSeed });
+  const run = await runs.makeOnce({ purpose: mixedCheck, conditions, seed: plan.firstSeed });
   const result = resultOfVaried(runs, run);
   if (run.kind === "not_made" || result.kind !== "failed") return singleCheck(mixedCheck, result);
 
@@ -143,9 +143,9 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
 }
 
 /** Notes what has not varied: responses with a status that no request got, and what the client's tests set themselves. */
-function notesOnUnvaried({ covered, plan }: Runs, variedRuns: readonly ClientRun[]): Note[] {
+function notesOnUnvaried({ outcomesToJudge, plan }: Runs, variedRuns: readonly ClientRun[]): Note[] {
   const notes: Note[] = [];
-  const statuses = covered.map((outcome) => outcomeRow(outcome).status);
+  const statuses = outcomesToJudge.map((outcome) => outcomeRow(outcome).status);
   for (const status of [401, 403, 429]) {
     if (statuses.includes(status)) continue;
     notes.push({
