@@ -53,9 +53,10 @@ const commonJsChunks = inOrder([
   { name: "library", test: /\/src\/index\.ts$/ },
   {
     name: "server",
-    test: /\/src\/(?:server\/(?:serve|open-sandbox)|node\/(?:files\/(?:load-scenario|lock)|package-files))\.ts$/,
+    test: /\/src\/(?:server\/(?:serve|open-sandbox|load-scenario)|node\/(?:files\/(?:scenario-files|lock)|package-files))\.ts$/,
   },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
+  { name: "report-layout", test: /\/src\/(?:report\/report-layout|cli\/(?:thresholds|output-file))\.ts$/ },
   { name: "dry-run", test: /\/src\/node\/(?:scenario-warnings|dry-run)\.ts$/ },
 ]);
 

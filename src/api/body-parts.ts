@@ -1,5 +1,8 @@
 import type { Delivery } from "../sandbox/journal/exchange.js";
 
+/** At most so many parts are sent each second. */
+const mostPartsPerSecond = 20;
+
 /** The parts in which adapters send a body that may be cut or slow, and the pause before each. */
 export function bodyParts(
   body: string,
@@ -12,9 +15,9 @@ export function bodyParts(
     return { parts, pauseMs: 0 };
   }
 
-  // At most twenty parts a second, each of at least one byte.
-  const pauseMs = Math.max(50, 1000 / bytesPerSecond);
-  const bytes = Math.max(1, Math.round((bytesPerSecond * pauseMs) / 1000));
+  // The pause follows from the bytes, which are whole: 30 bytes a second are 2 bytes each 66.7 ms.
+  const bytes = Math.ceil(bytesPerSecond / mostPartsPerSecond);
+  const pauseMs = (1000 * bytes) / bytesPerSecond;
   const parts: Uint8Array[] = [];
   for (let start = 0; start < sentBytes.length; start += bytes) {
     parts.push(sentBytes.subarray(start, start + bytes));

@@ -34,7 +34,9 @@ export interface NextResult extends RejectionReason {
   readonly outcome: ApiOutcomeId;
   /** The faults that may hit this request, each once. */
   readonly faultOutcomes: readonly FaultOutcomeId[];
-  /** All this for people, and whether a fault may hit a later request: `429 until 09:01:00, or a fault`, `200, later a fault`. */
+  /** Whether no fault hits this request, but one may hit a later one like it: `every: 2` hits the second. */
+  readonly isFaultLater: boolean;
+  /** All this for people: `429 until 09:01:00, or a fault`, `200, later a fault`. */
   readonly sentence: string;
 }
 
@@ -55,6 +57,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const facts = faultFacts(call, endpoint.method, () => outcome);
   const effects = possibleEffects(sandbox.faults, facts);
   const faultOutcomes = [...new Set(effects.map(faultOutcomeId))];
+  const isFaultLater = faultOutcomes.length === 0 && mayFireOnSome(sandbox, facts);
 
   const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry, endpoint);
 
@@ -62,12 +65,12 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   let sentence = status === 403 ? `${status} ${code}:` : String(status);
   if (why !== null) sentence += ` ${why}`;
   if (faultOutcomes.length > 0) sentence += ", or a fault";
-  else if (mayFireLater(sandbox, facts)) sentence += ", later a fault";
-  return { status, code, outcome, why, faultOutcomes, sentence, until };
+  if (isFaultLater) sentence += ", later a fault";
+  return { status, code, outcome, why, faultOutcomes, isFaultLater, sentence, until };
 }
 
-/** Whether a fault may hit a later request that is like the next one: such as `every: 2`, which hits the second. */
-function mayFireLater({ faults }: SandboxState, facts: FaultFacts): boolean {
+/** Whether a fault may hit the next request, or a later one like it. */
+function mayFireOnSome({ faults }: SandboxState, facts: FaultFacts): boolean {
   return faults.some((fault) => matchingEffect(fault, facts) !== undefined && !isUsedUp(fault));
 }
 

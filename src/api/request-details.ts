@@ -51,7 +51,7 @@ export const requestDetailsShape = s.mapping({
   sent: s.mapping({ headers: s.record(s.text()), keyForm: s.nullable(s.text()) }),
   /** The body for `POST /send` that sends it again. */
   repeat: controlBodies.sending,
-  /** The requests with the same key around it, itself included: at most three before it and five after it. */
+  /** It and the requests with the same key around it: at most three before it and five after it. It is the only one without a key. */
   around: s.list(s.mapping({ id: s.text(), at: s.instant(), outcome: outcomeShape() })),
   /** The request as a command for a shell with the environment of clients. */
   curl: s.text(),
@@ -188,13 +188,16 @@ function byteEncoded(character: string): string {
 const mostBefore = 3;
 const mostAfter = 5;
 
-/** A request with the requests with the same key before and after it. */
+/** A request with the requests with the same key before and after it. A request without a key is alone: others may be of anybody. */
 function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestDetails["around"] {
-  const requests = journal.requests({ probes: true });
-  const withSameKey = requests.filter((request) => {
-    if (request.id === exchange.id) return true;
-    return request.fingerprint === exchange.fingerprint && !request.fromStory;
-  });
+  const { fingerprint } = exchange;
+  let withSameKey: readonly Exchange[] = [exchange];
+  if (fingerprint !== null) {
+    withSameKey = journal.requests({ probes: true }).filter((request) => {
+      if (request.id === exchange.id) return true;
+      return request.fingerprint === fingerprint && !request.fromStory;
+    });
+  }
 
   const index = withSameKey.findIndex((request) => request.id === exchange.id);
   const first = Math.max(0, index - mostBefore);

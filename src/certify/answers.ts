@@ -21,7 +21,7 @@ import type { Runs } from "./client-runs/runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
 export async function judgeAnswers(runs: Runs): Promise<Judgment> {
-  const outcomes = runs.covered.filter((outcome) => isWanted(runs.plan, answerCheck(outcome)));
+  const outcomes = runs.outcomesToJudge.filter((outcome) => isWanted(runs.plan, answerCheck(outcome)));
   return mergeJudgments(await Promise.all(outcomes.map((outcome) => judgeAnswer(runs, outcome))));
 }
 
@@ -29,14 +29,17 @@ function answerCheck(outcome: OutcomeId): AnswerCheck {
   return { kind: "answer", outcome };
 }
 
-/** Whether judging the answers makes {@link runFirstWrongAnswer} of this outcome. Another part may then read it without adding a run. */
+/** Whether judging the answers makes the run of {@link makeFirstWrongAnswerOnce} anyway: another part may then ask for it without adding a run. */
 export function isAnswerWanted(plan: Pick<CertifyPlan, "only" | "allow">, outcome: OutcomeId): boolean {
   return isWanted(plan, answerCheck(outcome)) && !plan.allow.includes(outcome);
 }
 
-/** The run in which only the first request with this outcome gets the wrong answer. Resends and faults read this run, too. */
-export function runFirstWrongAnswer(runs: Runs, outcome: OutcomeId): Promise<ClientRun | NotMade> {
-  return runs.first({ purpose: answerCheck(outcome), conditions: wrongAnswerTo({ kind: "first", outcome }) });
+/** Makes the run in which only the first request with this outcome gets the wrong answer, once for all: resends and faults read it, too. */
+export function makeFirstWrongAnswerOnce(runs: Runs, outcome: OutcomeId): Promise<ClientRun | NotMade> {
+  return runs.makeOnce({
+    purpose: answerCheck(outcome),
+    conditions: wrongAnswerTo({ kind: "first", outcome }),
+  });
 }
 
 /** The wrong answer is a 401 in place of a success, and a 200 in place of a rejection. */
@@ -66,12 +69,12 @@ async function resultOfAnswer(runs: Runs, outcome: OutcomeId): Promise<ResultOfC
   // If the client may survive it, only the stronger form is tried: each request gets it.
   const isAllowed = runs.plan.allow.includes(outcome);
   if (!isAllowed) {
-    const first = await runFirstWrongAnswer(runs, outcome);
+    const first = await makeFirstWrongAnswerOnce(runs, outcome);
     if (first.kind === "ended" && isNoticed(first)) return resultOfFailure(runs, first);
   }
 
   const conditions = wrongAnswerTo({ kind: "each", outcome });
-  const each = await runs.first({ purpose: answerCheck(outcome), conditions });
+  const each = await runs.makeOnce({ purpose: answerCheck(outcome), conditions });
   if (each.kind === "not_made") return notJudged(runNotMade);
   if (isNoticed(each)) return resultOfFailure(runs, each);
   if (isAllowed) return { kind: "allowed" };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { named, reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
+import { adviceOf } from "../rules/advice.js";
 import type { JudgedClient } from "./certificate/certification.js";
 import { certify } from "./certify.js";
 import { nameOf } from "./checks/check.js";
@@ -13,8 +14,8 @@ async function certifyAndJudge(plan: CertifyPlan, runner: ClientRunner): Promise
   return certification;
 }
 
-/** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
-async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<string | undefined> {
+/** Why nothing is judged, if each run ends as the next of these; the last one is repeated. */
+async function whyPlainNotJudged(...ends: readonly ("passes" | "fails")[]): Promise<string | undefined> {
   let run = 0;
   const runOnce = async (): Promise<RunEnd> => {
     const end = ends[Math.min(run, ends.length - 1)];
@@ -23,23 +24,23 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
   const runner: ClientRunner = { run: runOnce, say() {}, separateRuns() {} };
-  return (await certifyAndJudge(plan, runner)).unusable?.why;
+  return (await certifyAndJudge(plan, runner)).whyNotJudged?.why;
 }
 
 const fails = "the command fails in the plain run with exit code 1";
 
 test("a plain run that fails names the profile typical only if it always decides: each other command may fail at random", async () => {
   const turn = ["fails", "passes"] as const;
-  expect(await whyUnusable("fails")).toBe(fails);
-  expect(await whyUnusable("fails", "passes")).toBe(`${fails}, and passes when it runs again`);
-  expect(await whyUnusable("fails", ...turn, "passes")).toBe(`${fails}, and passes when it runs again`);
-  expect(await whyUnusable("fails", ...turn, "fails")).toBe(
+  expect(await whyPlainNotJudged("fails")).toBe(fails);
+  expect(await whyPlainNotJudged("fails", "passes")).toBe(`${fails}, and passes when it runs again`);
+  expect(await whyPlainNotJudged("fails", ...turn, "passes")).toBe(`${fails}, and passes when it runs again`);
+  expect(await whyPlainNotJudged("fails", ...turn, "fails")).toBe(
     `${fails}, and passes and fails with \`--profile typical\``,
   );
-  expect(await whyUnusable("fails", ...turn, ...turn, ...turn, ...turn)).toBe(
+  expect(await whyPlainNotJudged("fails", ...turn, ...turn, ...turn, ...turn)).toBe(
     `${fails}, and passes with \`--profile typical\``,
   );
-  expect(await whyUnusable("fails", ...turn, ...turn, ...turn, "fails", "fails")).toBe(
+  expect(await whyPlainNotJudged("fails", ...turn, ...turn, ...turn, "fails", "fails")).toBe(
     `${fails}, and passes and fails with \`--profile typical\``,
   );
 });
@@ -53,7 +54,7 @@ async function whatToDoStoppedAfter(count: number): Promise<string | undefined> 
     return runEnd({ result: conditions.profile === "typical" ? "passed" : "failed" });
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
-  return (await certifyAndJudge(plan, { run, say() {}, separateRuns() {} })).unusable?.whatToDo;
+  return (await certifyAndJudge(plan, { run, say() {}, separateRuns() {} })).whyNotJudged?.whatToDo;
 }
 
 test("a stopped certify does not say that the command always fails", async () => {
@@ -100,10 +101,14 @@ async function certified(
     certifyFlags: [],
     ...more,
   };
-  const { checks, problems, unusable } = await certifyAndJudge(plan, { run, say() {}, separateRuns() {} });
+  const { checks, problems, whyNotJudged } = await certifyAndJudge(plan, {
+    run,
+    say() {},
+    separateRuns() {},
+  });
   const heldNames = checks.flatMap(({ check, result }) => (result.kind === "held" ? nameOf(check) : []));
   const plainCount = names.filter((name) => name === "plain").length;
-  return { held: heldNames, problems, why: unusable?.why, plainCount, count: names.length };
+  return { held: heldNames, problems, why: whyNotJudged?.why, plainCount, count: names.length };
 }
 
 test("if wrong answers are noticed, the plain run is made again at the end", async () => {
@@ -181,16 +186,36 @@ async function sharing(endOf: (request: PlannedRun, isSeparate: boolean) => Part
     if (name !== undefined) separated.push(name);
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
-  const { runs, unusable } = await certifyAndJudge(plan, { run, say, separateRuns() {} });
-  return { separated, count, runs, unusable };
+  const client = await certifyAndJudge(plan, { run, say, separateRuns() {} });
+  return { ...client, separated, count };
 }
 
 test("a run that failed next to another one is no contradiction: all runs are made again, and all are counted", async () => {
-  const { separated, count, runs, unusable } = await sharing((request, isSeparate) =>
+  const { separated, count, runs, whyNotJudged } = await sharing((request, isSeparate) =>
     request.isAlone && !isSeparate ? { result: "failed", isShared: true } : {},
   );
-  expect([separated, unusable]).toEqual([["plain"], undefined]);
+  expect([separated, whyNotJudged]).toEqual([["plain"], undefined]);
   expect(runs).toBe(count);
+});
+
+test("a key in the output of a run counts, although all runs are made again", async () => {
+  const { level, rule, meaning, whatToDo } = adviceOf("key-in-output");
+  const keyInOutput = {
+    id: "key-in-output" as const,
+    level,
+    rule,
+    meaning,
+    whatToDo,
+    count: 1,
+    examples: [],
+  };
+  const leaking = { ...report, advice: [keyInOutput] };
+  const { problems, scenarios } = await sharing((request, isSeparate) => {
+    if (isSeparate || !request.isAlone) return { scenarios: ["second"] };
+    return { result: "failed", isShared: true, report: leaking, scenarios: ["first"] };
+  });
+  expect(problems.map(({ name, runs }) => [name, runs])).toEqual([["advice.key-in-output", ["plain"]]]);
+  expect(scenarios).toEqual(["second", "first"]);
 });
 
 test("after a signal, no run is made again", async () => {

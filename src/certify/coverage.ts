@@ -1,13 +1,8 @@
+import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import { keyVariable } from "../rules/api-key.js";
 import { asksFor, asksForOutcome, readPattern } from "./checks/check.js";
-import {
-  countingEvidence,
-  type JudgedCheck,
-  notJudged,
-  type Reason,
-  type RunEvidence,
-} from "./checks/judgment.js";
+import { type JudgedCheck, notJudged, type Reason, type RunEvidence, sufficient } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";
 
 /** How many promised outcomes and announced endpoints a client must cover: fewer show too little. */
@@ -20,14 +15,16 @@ const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization"
 export function coverageEvidence(report: Report): RunEvidence {
   const { coverage, announced } = report;
   const missing = minOutcomes - coverage.covered - announced.covered;
-  if (missing <= 0) return countingEvidence;
+  if (missing <= 0) return sufficient;
 
   const promised = report.outcomes.filter((row) => row.promised);
   const misdirection = report.advice.find(({ id }) => misdirectionAdvice.includes(id));
   const sendsKey =
     misdirection !== undefined ||
     promised.some(({ covered, outcome }) => covered && outcome !== "401.missing");
-  let why = `the client covers ${coverage.covered} of ${coverage.promised} promised outcomes, and certify needs ${minOutcomes}`;
+  let covers = `${coverage.covered} of ${coverage.promised} promised outcomes`;
+  if (announced.covered > 0) covers += ` and ${pluralize(announced.covered, "announced endpoint")}`;
+  let why = `the client covers ${covers}, and certify needs ${minOutcomes}`;
   if (report.requests === 0) why = "the command sent no request";
   else if (!sendsKey) why = "the client sends no key in x-api-key";
 
@@ -74,7 +71,7 @@ export function onlyEvidence(
     const { why, whatToDo } = first.result.reason;
     return notJudged({ why: `${name}: ${why}`, whatToDo });
   }
-  return countingEvidence;
+  return sufficient;
 }
 
 /** Why there is no check of this name: the client covers none of the outcomes that it begins with, such as `answer.401`. */

@@ -2,7 +2,7 @@ import { exampleOfFault } from "../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
-import { runFirstWrongAnswer } from "./answers.js";
+import { makeFirstWrongAnswerOnce } from "./answers.js";
 import {
   type Finding,
   failedResult,
@@ -27,7 +27,7 @@ import { lastLineOf } from "./client-runs/last-line.js";
 import { passEvidence } from "./client-runs/pass-evidence.js";
 import type { Runs } from "./client-runs/runs.js";
 import { longestWait } from "./client-runs/timeouts.js";
-import { variedRunsThatHold } from "./varied/varied.js";
+import { awaitHeldVariedRuns } from "./varied/varied.js";
 
 /** The faults that break most clients; `--faults` tries the others as well. */
 const defaultFaults: readonly FaultOutcomeId[] = [
@@ -101,7 +101,11 @@ async function tryFault(
   const which = { kind: "first", outcome: target.outcome } as const;
   const gets = { kind: "fault", effect: exampleOfFault(fault, "html") } as const;
   const purpose = { kind: "fault", outcome: fault } as const;
-  const run = await runs.first({ purpose, conditions: { onRequest: { which, gets } }, wait: longestWait });
+  const run = await runs.makeOnce({
+    purpose,
+    conditions: { onRequest: { which, gets } },
+    clientMayWaitMs: longestWait,
+  });
 
   if (run.kind === "not_made") return notJudged(runNotMade);
   if (hasFailed(run) && run.replacedCount > 0) {
@@ -122,7 +126,7 @@ async function tryFault(
 
 /** Finds requests whose response a test uses, or else any that a fault may hit. */
 async function findFaultTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
-  const outcomes = outcomesToHit(runs.plain, await variedRunsThatHold(runs));
+  const outcomes = outcomesToHit(runs.plain, await awaitHeldVariedRuns(runs));
   const [firstOutcome] = outcomes;
   if (firstOutcome === undefined) return notJudged(noRequest);
 
@@ -140,7 +144,7 @@ async function findFaultTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
 
 /** Whether a test uses the response: the command fails if the first request with this outcome gets a 401. */
 async function findResponseUse(runs: Runs, outcome: OutcomeId): Promise<ResponseUse> {
-  const run = await runFirstWrongAnswer(runs, outcome);
+  const run = await makeFirstWrongAnswerOnce(runs, outcome);
   if (run.kind === "not_made") return notJudged(runNotMade);
   if (run.result === "timed_out") return notJudged(runTooLate);
 
@@ -276,7 +280,7 @@ const followsOwnFailure: Reason = {
 };
 
 const nothingFollowed: Reason = {
-  why: "the command passed, and no request followed the one that was hit",
+  why: "the command passed, and no request with its key followed the one that was hit",
   whatToDo: "Make a test fail when the response of a key that works does not come.",
 };
 

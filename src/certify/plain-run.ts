@@ -47,7 +47,7 @@ async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
 
 /** Whether another plain run passes, in which the sandbox has this profile. */
 async function passesWith(profile: Profile, runs: Runs): Promise<boolean> {
-  const run = await runs.another({ ...plainRun, conditions: { profile } });
+  const run = await runs.makeAnother({ ...plainRun, conditions: { profile } });
   return run.kind === "ended" && run.result === "passed";
 }
 

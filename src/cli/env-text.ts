@@ -24,9 +24,21 @@ interface OtherLines {
 /** The mark of UTF-8 at the start of a file, as Latin-1 reads it. */
 const byteOrderMark = "\u00EF\u00BB\u00BF";
 
+// The parts of an assignment.
+/** `export NAME = `, with the name as a group. */
+const startPattern = /[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*/;
+/** `"a \" b"`, `'a'` or `` `a` ``: each may have several lines. */
+const quotedPattern = /"(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`/;
+/** `a b`: up to a comment, or to the end of the line without the spaces there. */
+const unquotedPattern = /[^\r\n]*?(?=[ \t]+#|[ \t]*$)/;
+/** ` # a comment` and the line end. */
+const endPattern = /.*(?:\r?\n)?/;
+
 /** Its groups are the members of an assignment, in their order. */
-const assignmentPattern =
-  /^([ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*)("(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`|[^\r\n]*?(?=[ \t]+#|[ \t]*$))(.*(?:\r?\n)?)/gm;
+const assignmentPattern = new RegExp(
+  `^(${startPattern.source})(${quotedPattern.source}|${unquotedPattern.source})(${endPattern.source})`,
+  "gm",
+);
 
 /** Reads the parts of a `.env` file without a byte order mark. */
 function readParts(text: string): (Assignment | OtherLines)[] {
@@ -50,14 +62,16 @@ export function findForeignLine(text: string): number | undefined {
       number += countLineEnds(part.value + part.end);
       continue;
     }
-    for (const line of part.text.split("\n")) {
-      if (!/^\s*(?:#.*)?\s*$/.test(line)) return number;
-      number += 1;
-    }
-    // The next part starts in the last of these lines.
-    number -= 1;
+    const index = part.text.split("\n").findIndex(isForeign);
+    if (index !== -1) return number + index;
+    number += countLineEnds(part.text);
   }
   return undefined;
+}
+
+/** Whether a line outside of assignments is neither empty nor a comment. */
+function isForeign(line: string): boolean {
+  return !/^\s*(?:#.*)?\s*$/.test(line);
 }
 
 function countLineEnds(text: string): number {

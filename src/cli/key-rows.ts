@@ -17,9 +17,11 @@ interface ListedKey {
   readonly outcome: OutcomeId;
   /** The fault outcomes in which it may end instead. */
   readonly fault_outcomes: readonly OutcomeId[];
+  /** Whether only a later request may end in a fault. */
+  readonly isFaultLater: boolean;
 }
 
-/** A key as `keys` prints it. */
+/** A key as the table shows it. */
 export interface KeyRow extends ListedKey {
   readonly organization: string;
   readonly environment: Environment;
@@ -51,8 +53,8 @@ export function rejectedRows(sandbox: SandboxState): ListedKey[] {
 }
 
 function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
-  const { status, code, outcome, faultOutcomes } = nextRequest(sandbox, ref, endpoint);
-  return { status, code, outcome, fault_outcomes: faultOutcomes };
+  const { status, code, outcome, faultOutcomes, isFaultLater } = nextRequest(sandbox, ref, endpoint);
+  return { status, code, outcome, fault_outcomes: faultOutcomes, isFaultLater };
 }
 
 /** The titles of columns. */
@@ -95,5 +97,6 @@ function cellText(row: ListedKey, column: Column, palette: Palette): string {
   // The specification promises the status, and leaves its code open.
   if (column === "response" && status === 429) cell += " (code not promised)";
   if (faults.length > 0) cell += " or a fault";
+  if (row.isFaultLater) cell += ", later a fault";
   return cell;
 }

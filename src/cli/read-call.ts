@@ -22,13 +22,14 @@ export function readCall(
   const onLine = flagsOnLine(command, commander);
   const values = { ...flagsOfVariables(command, commander, onLine, io.env), ...onLine };
 
-  // The command line comes first: variables have no effect if they lead to a mode that does not read it.
   const modes = modesOf(name, command);
   let mode = findMode(modes, { args, flags: values, io });
-  if (unreadParts(mode, command, args, onLine).length > 0) {
+  let unread = unreadParts(mode, command, args, onLine);
+  // A variable must not lead to a mode that does not read the command line: the line alone decides then.
+  if (unread.length > 0) {
     mode = findMode(modes, { args, flags: onLine, io });
+    unread = unreadParts(mode, command, args, onLine);
   }
-  const unread = unreadParts(mode, command, args, onLine);
   if (unread.length > 0) {
     const remove = unread.length === 1 ? "Remove it" : "Remove them";
     throw usageError(`${mode.name} does not use ${listed(unread, "and")}. ${remove}.`);
@@ -102,10 +103,10 @@ function flagsOfVariables(
   for (const [name, declared] of Object.entries(flags)) {
     const variable = declared.variables.find((one) => (env[one] ?? "") !== "");
     if (variable === undefined || name in onLine) continue;
-    const value = declared.read(env[variable] as string, variable);
-    // With `--no-control`, the value is that of `control`.
-    const { negate } = optionOf(declared, commander);
-    fromVariables.set(name, { variable, value: negate ? !value : value, isOn: value !== false });
+    const read = declared.read(env[variable] as string, variable);
+    // `--no-control` that is on sets `control` to false.
+    const isNegated = optionOf(declared, commander).negate;
+    fromVariables.set(name, { variable, value: isNegated ? !read : read, isOn: read !== false });
   }
 
   const values: Record<string, unknown> = {};

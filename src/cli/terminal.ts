@@ -79,11 +79,19 @@ function wrapLines(text: string, columns: number): string {
   return text.replace(/.+/g, (line) => wrapLine(line, width));
 }
 
-/** Where a command starts: with this program or curl, behind a colon or a word that leads to it. Not in a sentence about the program, such as "svc-sandbox failed". */
-const commandStart = String.raw`(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )|(?<=: |^)curl`;
+// A command in a text, as our own sentences write it.
+/** In backticks: `` `svc-sandbox list` ``. */
+const quotedCommand = /`[^`]+`/;
+/** This program, behind a colon or a word that leads to it: `run npx --no-install svc-sandbox`. Not in a sentence about it, such as "svc-sandbox failed". */
+const ownProgram = /(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )/;
+const curlProgram = /(?<=: |^)curl/;
+/** The words of a command, to the end of its part of the sentence. */
+const commandWords = / .+?(?=, |\. |; |[.;?]?$)/;
 
-/** A command in a text: between backticks, or from its start to the end of its part of the sentence. */
-const commandInText = new RegExp(`\`[^\`]+\`|(?:${commandStart}) .+?(?=, |\\. |; |[.;?]?$)`, "g");
+const commandInText = new RegExp(
+  `${quotedCommand.source}|(?:${ownProgram.source}|${curlProgram.source})${commandWords.source}`,
+  "g",
+);
 
 /** Stands for a space of a command until the line is broken: no line may end there. */
 const unbreakableSpace = "\uE000";

@@ -1,6 +1,5 @@
 import type { AdviceLevel } from "../rules/advice.js";
 import { keyVariable } from "../rules/api-key.js";
-import { faultKindRow } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { snakeCase } from "../schema/json.js";
 import { listed } from "../schema/words.js";
@@ -161,25 +160,28 @@ function outcomeTableRow(
 
   const text = `${when}: ${howToCover.text}`;
   // The note below the table shows the command that many rows share.
-  if (shared !== undefined && hasSameRequest(row, shared)) return { cells: [outcome, requests, text] };
+  const isInNote = shared !== undefined && differsOnlyInKey(howToCover, shared);
+  if (isInNote) return { cells: [outcome, requests, text] };
   return { cells: [outcome, requests, { text: `${text}:`, code: howToCover.curl }] };
 }
 
-/** How to cover the first outcome whose request, with other keys, covers others, too; `undefined` if each has its own. */
+/** The first row's instruction whose command covers the outcome of another row, too, with another key; `undefined` if there is none. */
 function sharedInstruction(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
-  for (const { howToCover } of outcomes) {
-    if (howToCover === null || howToCover.ref === "none") continue;
-    const alike = outcomes.filter((row) => hasSameRequest(row, howToCover));
-    if (alike.length > 1) return howToCover;
-  }
-  return undefined;
+  const instructions = outcomes.map((row) => row.howToCover).filter((howToCover) => howToCover !== null);
+  return instructions.find((howToCover) => {
+    return instructions.some((other) => other !== howToCover && differsOnlyInKey(howToCover, other));
+  });
 }
 
-/** Whether the command for an outcome differs from this one only in its key. */
-function hasSameRequest({ outcome, howToCover }: ReportedOutcome, { request }: HowToCover): boolean {
-  // The command of an outcome without a response has a timeout.
-  if (faultKindRow(outcome)?.ends === "hang") return false;
-  return JSON.stringify(howToCover?.request) === JSON.stringify(request);
+/** Whether the commands of two instructions differ at most in the variable of their key. A command without a key has no variable. */
+function differsOnlyInKey(one: HowToCover, other: HowToCover): boolean {
+  if (one.ref === "none" || other.ref === "none") return false;
+  return withoutVariable(one) === withoutVariable(other);
+}
+
+/** A command with `$` in place of the variable of its key. */
+function withoutVariable({ ref, curl }: HowToCover): string {
+  return curl.replace(`$${keyVariable(ref)}"`, '$"');
 }
 
 function endpointsSection({ endpoints }: Report): Section {

@@ -74,6 +74,19 @@ test("merged reports show how to cover an outcome if one of them does", () => {
   expect(merged.outcomes).toEqual(report.outcomes);
 });
 
+test("the rows of a report share the command of another key, but a row without a key has its own", () => {
+  const report = clientReport(startInNode({ scenario: bundledScenarios["key-states"], name: "key-states" }));
+  // Sections for advice only need no request.
+  const lines = renderReport({ ...report, requests: 1 }, "text").split("\n");
+  const commandOf = (outcome: string) => {
+    const row = lines.findIndex((line) => line.trimStart().startsWith(outcome));
+    return lines.slice(row, row + 3).join(" ");
+  };
+  expect(commandOf("401.missing")).toContain('send no key: curl "$SVC_BASE_URL/v1/relying-party/me"');
+  expect(commandOf("401.revoked")).not.toContain("curl");
+  expect(lines.join("\n")).toContain("With its variable instead of SVC_KEY_");
+});
+
 test("a report without outcomes covers nothing, and reaches no threshold", () => {
   const empty: Report = {
     scenario: "damaged",

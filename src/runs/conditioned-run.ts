@@ -8,7 +8,7 @@ import {
 } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
-import { isAnsweredWrongly, type RunConditions } from "./conditions.js";
+import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
 import { type ClaimOnce, RequestReplacer } from "./request-replacer.js";
 
@@ -19,20 +19,20 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
   const replacer = onRequest && new RequestReplacer(onRequest, claim);
   return {
     profile,
-    hidesOutcomes: isAnsweredWrongly(conditions),
+    hidesOutcomes: hidesOutcomes(conditions),
     rows,
     nextShift: startMixing(mixed),
-    intercept(sandbox, call, own) {
+    intercept(sandbox, call, withoutRun) {
       // The faults of the run come first.
-      const fired = fire(sandbox, call, own.facts);
+      const fired = fire(sandbox, call, withoutRun.facts);
       if (fired !== undefined) {
         // Read before a late response, which counts the request.
-        const conditionEffect = { replaced: own.facts.expectedOutcome() };
+        const conditionEffect = { replaced: withoutRun.facts.expectedOutcome() };
         return { ...resultOfFault(sandbox, call, fired), conditionEffect };
       }
 
-      if (replacer === undefined) return own.respond();
-      return replacer.resultOf(sandbox, call, own);
+      if (replacer === undefined) return withoutRun.respond();
+      return replacer.resultOf(sandbox, call, withoutRun);
     },
   };
 }

@@ -31,7 +31,7 @@ export interface OnRequest {
 export type WhichRequest =
   /** By where it would end. */
   | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
-  /** The nth one with a key, from 1, of those that would be accepted. */
+  /** The nth one with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
   | { readonly kind: "nth"; readonly key: string; readonly nth: number };
 
 export type Replacement =
@@ -52,7 +52,7 @@ export interface RejectionOfRun {
   readonly asDate?: boolean;
 }
 
-/** Whether a request gets what no service should send: its response then tells nothing about the request. */
-export function isAnsweredWrongly({ onRequest }: RunConditions): boolean {
+/** Whether some requests get another response than the one of their outcome, or get it late: what they get tells nothing about them. */
+export function hidesOutcomes({ onRequest }: RunConditions): boolean {
   return onRequest !== undefined && onRequest.gets.kind !== "fault";
 }

@@ -2,7 +2,7 @@ import { me } from "../api/endpoints/me.js";
 import { failureOf, faultyResult } from "../api/fault-responses.js";
 import { headerPairs, utf8Length } from "../api/http-messages.js";
 import { retryAfterHeader } from "../api/limits.js";
-import { renderRejection, renderSuccess, respondToCall } from "../api/respond.js";
+import { renderRejection, renderSuccess } from "../api/respond.js";
 import { isSuccess } from "../rules/outcomes.js";
 import type { FiredFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
@@ -22,9 +22,8 @@ export function resultOfFault(sandbox: SandboxState, call: ApiCall, fired: Fired
   return { ...result, delivery: { ...delivery, bytesPerSecond } };
 }
 
-/** The own response of a call, after so many seconds. */
-export function lateResponse(sandbox: SandboxState, call: ApiCall, seconds: number): CallResult {
-  const result = respondToCall(sandbox, call);
+/** The result, with its response after so many seconds. */
+export function lateResponse(result: CallResult, seconds: number): CallResult {
   return {
     ...result,
     delivery: {
@@ -46,18 +45,25 @@ export function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallRe
   return { ...result, response: wrong.response, code: wrong.code, points: [] };
 }
 
-/** The success of a call, as if its key had passed each check and the request was counted. */
+/** The success of a call that was rejected, as if its key had passed each check and the request was counted. */
 function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
   const { entry, endpoint = me } = call;
   if (entry === undefined) return renderSuccess(sandbox, call, endpoint, endpoint.example());
-  const counted = { ...entry, usage: { ...entry.usage, dayCount: entry.usage.dayCount + 1 } };
-  return renderSuccess(sandbox, call, endpoint, endpoint.respond(counted));
+
+  const { usage } = entry;
+  const counted = {
+    ...entry,
+    usage: { ...usage, minuteCount: usage.minuteCount + 1, dayCount: usage.dayCount + 1 },
+  };
+  // The checks have counted it already if the sandbox counts rejected requests.
+  const asAccepted = sandbox.assumptions.count_rejected ? entry : counted;
+  return renderSuccess(sandbox, { ...call, entry: asAccepted }, endpoint, endpoint.respond(asAccepted));
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */
 export function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionOfRun): CallResult {
   const { as, seconds, asDate = false } = rejection;
-  // The client reads the wall clock, and subtracts `Date` from a date: both are of that clock.
+  // A client subtracts `Date`, or its own wall clock, from a date in `Retry-After`: then both headers are of the wall clock.
   const date = asDate ? sandbox.platform.time() : undefined;
   const now = date ?? call.now;
 

@@ -1,4 +1,4 @@
-import { isIdempotent } from "../rules/fault-effects.js";
+import { faultKindTable, isIdempotent, mainFaultKind } from "../rules/fault-effects.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { activateFaults, fireFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
@@ -15,16 +15,19 @@ import { type Moment, momentOf, msTooEarly } from "./too-early.js";
 /** Claims a name for this process. Returns whether no process of the run had claimed it before. */
 export type ClaimOnce = (name: string) => boolean;
 
+/** Where a request stands among those that the conditions choose from. `after_nth`: it came after the nth one, of this process or another one. */
+type Standing = "meant" | "not_meant" | "after_nth";
+
 /**
  * Gives the request that the conditions mean something in place of its response, and marks it. For the nth request of a key, it
- * also marks the later ones of that key: it knows whether this process has replaced the nth, or another one, or none so far.
+ * also marks the later ones of that key.
  */
 export class RequestReplacer {
   readonly #onRequest: OnRequest;
   readonly #claim: ClaimOnce;
-  /** The highest number of a candidate, over all processes, that this process knows of: each process claims the numbers of its own. */
-  #latestNumber = 0;
-  /** When this process has replaced what a request gets; `undefined` if it has not. */
+  /** The lowest number that may be free. Each request with the key claims one, over all processes, up to the nth. */
+  #nextNumber = 1;
+  /** When this process replaced the response to a request; `undefined` if it has not. */
   #replacedAt: Moment | undefined;
 
   constructor(onRequest: OnRequest, claim: ClaimOnce) {
@@ -32,20 +35,26 @@ export class RequestReplacer {
     this.#claim = claim;
   }
 
-  resultOf(sandbox: SandboxState, call: ApiCall, own: WithoutRun): CallResult {
-    // A fault of the run comes before the sandbox's own, and nothing else does.
-    if (own.fault !== undefined && this.#onRequest.gets.kind !== "fault") return own.respond();
-    const outcome = own.facts.expectedOutcome();
-    if (!this.#isCandidate(call, outcome)) return own.respond();
+  resultOf(sandbox: SandboxState, call: ApiCall, withoutRun: WithoutRun): CallResult {
+    if (this.#isLeftToOwnFault(withoutRun)) return withoutRun.respond();
+    const outcome = withoutRun.facts.expectedOutcome();
+    if (!this.#isCandidate(call, outcome)) return withoutRun.respond();
 
-    if (!this.#claimCandidate()) {
-      // Read before the response, which takes time.
-      const conditionEffect = this.#effectOnOther(sandbox, call);
-      return { ...own.respond(), conditionEffect };
+    const standing = this.#claimStanding();
+    if (standing === "meant") {
+      this.#replacedAt = momentOf(sandbox, call);
+      return { ...this.#replace(sandbox, call, withoutRun), conditionEffect: { replaced: outcome } };
     }
 
-    this.#replacedAt = momentOf(sandbox, call);
-    return { ...this.#replace(sandbox, call, own), conditionEffect: { replaced: outcome } };
+    // Read before the response, which takes time.
+    const conditionEffect = standing === "after_nth" ? this.#effectAfterNth(sandbox, call) : undefined;
+    return { ...withoutRun.respond(), conditionEffect };
+  }
+
+  /** Whether the sandbox's own fault hits the request: only a fault of the run comes before it. One that only delays leaves the outcome. */
+  #isLeftToOwnFault({ fault }: WithoutRun): boolean {
+    if (fault === undefined || this.#onRequest.gets.kind === "fault") return false;
+    return !faultKindTable[mainFaultKind(fault.effect)].onlyDelays;
   }
 
   /** Whether the conditions choose among requests like this one. */
@@ -57,56 +66,52 @@ export class RequestReplacer {
     return gets.kind !== "fault" || (isIdempotent(request.method) && request.method !== "HEAD");
   }
 
-  /** Claims a candidate. Returns whether it is the request that the conditions mean. */
-  #claimCandidate(): boolean {
+  #claimStanding(): Standing {
     const { which } = this.#onRequest;
     switch (which.kind) {
       case "each":
-        return true;
+        return "meant";
       case "first":
-        return this.#claim("first");
+        return this.#claim("first") ? "meant" : "not_meant";
       case "nth":
-        return this.#claimNumber(which.nth) === which.nth;
+        return this.#claimNumber(which.nth);
     }
   }
 
-  /** Claims the first number that no process has claimed, and returns it; `undefined` if all numbers up to `last` are claimed. */
-  #claimNumber(last: number): number | undefined {
-    while (this.#latestNumber < last) {
-      this.#latestNumber += 1;
-      if (this.#claim(`request-${this.#latestNumber}`)) return this.#latestNumber;
+  /** Claims the first number from 1 to `nth` that no process has. The request that gets `nth` is meant; one that gets none came later. */
+  #claimNumber(nth: number): Standing {
+    while (this.#nextNumber <= nth) {
+      const number = this.#nextNumber;
+      this.#nextNumber += 1;
+      if (!this.#claim(`request-${number}`)) continue;
+      return number === nth ? "meant" : "not_meant";
     }
-    return undefined;
+    return "after_nth";
   }
 
-  /** What the conditions do to a candidate that is not meant: whether it came too early after the one that is. */
-  #effectOnOther(sandbox: SandboxState, call: ApiCall): ConditionEffect | undefined {
-    const { which, gets } = this.#onRequest;
-    if (which.kind !== "nth") return undefined;
-
-    if (this.#replacedAt !== undefined) {
-      const seconds = "seconds" in gets ? gets.seconds : undefined;
-      return { earlyMs: msTooEarly(this.#replacedAt, momentOf(sandbox, call), seconds) };
-    }
-    // All numbers are claimed, and this process has replaced nothing: another one has.
-    if (this.#latestNumber === which.nth) return { isElsewhere: true };
-    return undefined;
+  /** What the run shows with a request after the nth: whether it came too early. */
+  #effectAfterNth(sandbox: SandboxState, call: ApiCall): ConditionEffect {
+    // Another process has replaced the response to the nth.
+    if (this.#replacedAt === undefined) return { isElsewhere: true };
+    const { gets } = this.#onRequest;
+    const seconds = "seconds" in gets ? gets.seconds : undefined;
+    return { earlyMs: msTooEarly(this.#replacedAt, momentOf(sandbox, call), seconds) };
   }
 
   /** What the request gets in place of its own response. */
-  #replace(sandbox: SandboxState, call: ApiCall, own: WithoutRun): CallResult {
+  #replace(sandbox: SandboxState, call: ApiCall, withoutRun: WithoutRun): CallResult {
     const { gets } = this.#onRequest;
     switch (gets.kind) {
       case "fault": {
         const then = gets.effect;
         const active = activateFaults([{ then }], sandbox.seed, sandbox.startedAt);
-        const fault = fireFault(active, call.number, own.facts);
-        return fault === undefined ? own.respond() : resultOfFault(sandbox, call, fault);
+        const fault = fireFault(active, call.number, withoutRun.facts);
+        return fault === undefined ? withoutRun.respond() : resultOfFault(sandbox, call, fault);
       }
       case "wrong_answer":
-        return wrongAnswer(sandbox, call, own.respond());
+        return wrongAnswer(sandbox, call, withoutRun.respond());
       case "late":
-        return lateResponse(sandbox, call, gets.seconds);
+        return lateResponse(withoutRun.respond(), gets.seconds);
       case "rejection":
         return rejectCall(sandbox, call, gets);
     }

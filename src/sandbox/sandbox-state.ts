@@ -166,8 +166,8 @@ export interface ConditionedRun {
   readonly nextShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
-  /** What a client's call gets: the result of `own.respond`, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, own: WithoutRun) => CallResult;
+  /** What a client's call gets: the result of `withoutRun.respond`, or something in its place. */
+  readonly intercept: (sandbox: SandboxState, call: ApiCall, withoutRun: WithoutRun) => CallResult;
 }
 
 /** What a sandbox would do with a call if there was no run. */

@@ -34,12 +34,24 @@ test.each<[string, { readonly cutAfter?: number; readonly bytesPerSecond?: numbe
   ["abcdef", { bytesPerSecond: 1 }, [1, 1, 1, 1, 1, 1], 1000],
   ["abcdef", { bytesPerSecond: 20, cutAfter: 3 }, [1, 1, 1], 50],
   ["abcdef", { bytesPerSecond: 80 }, [4, 2], 50],
+  ["abcdef", { bytesPerSecond: 25 }, [2, 2, 2], 80],
+  ["abcdef", { bytesPerSecond: 40.5 }, [3, 3], 3000 / 40.5],
   ["", { bytesPerSecond: 80 }, [], 50],
 ])("the body %j with %j is sent in parts of %j bytes, %i ms apart", (body, delivery, sizes, pauseMs) => {
   const { parts, pauseMs: pause } = bodyParts(body, delivery);
   expect([parts.map(({ length }) => length), pause]).toEqual([sizes, pauseMs]);
   expect(parts.map((part) => new TextDecoder().decode(part)).join("")).toBe(body.slice(0, delivery.cutAfter));
 });
+
+test.each([0.5, 1, 19, 29, 30, 31, 59, 100, 999])(
+  "a slow body has its %d bytes each second",
+  (bytesPerSecond) => {
+    const { parts, pauseMs } = bodyParts("x".repeat(1000), { bytesPerSecond });
+    const size = parts[0]?.length ?? 0;
+    expect((1000 * size) / pauseMs).toBeCloseTo(bytesPerSecond);
+    expect(pauseMs).toBeGreaterThanOrEqual(50);
+  },
+);
 
 test("a key that allows no requests never has another next request, and a fault may hit it", () => {
   const keys = {

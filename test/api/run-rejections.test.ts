@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import type { Scenario } from "../../src/index.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { Replacement } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startFrozen } from "../support/doors.js";
 import { ask, collectTraces } from "../support/varied.js";
 
@@ -102,4 +104,18 @@ test("a rejected request counts against no limit of the key (R24)", () => {
 test("a control gets a 404", () => {
   const { send } = started(1, { kind: "rejection", as: "404.unknown_path" });
   expect([send(), send()]).toEqual([404, 200]);
+});
+
+test("a request that a fault of the scenario only delays counts, and can be rejected; one that the fault breaks does not", () => {
+  const rejectedAt = (then: NonNullable<Scenario["faults"]>[number]["then"]) => {
+    const which = { kind: "nth", key: "active", nth: 2 } as const;
+    const run = conditionedRun({ onRequest: { which, gets: { kind: "rejection", as: "401.revoked" } } });
+    const sandbox = startFrozen(
+      { ...bundledScenarios["key-states"], faults: [{ when: { requests: [1, 2] }, then }] },
+      { run },
+    );
+    return [1, 2, 3, 4].map(() => ask(sandbox, { key: "active" }).status);
+  };
+  expect(rejectedAt({ latency: "100ms" })).toEqual([200, 401, 200, 200]);
+  expect(rejectedAt({ status: 503 })).toEqual([503, 503, 200, 401]);
 });

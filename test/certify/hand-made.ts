@@ -28,6 +28,7 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   points: [],
   replacedCount: 0,
   lastRequest: undefined,
+  lastAskedWait: undefined,
   pinned: undefined,
   ownAssumptions: [],
   scenarios: [],
@@ -88,6 +89,6 @@ export async function handMade(
       separateRuns() {},
     },
   );
-  await runs.first(plainRun);
+  await runs.makeOnce(plainRun);
   return { runs, names };
 }

@@ -75,6 +75,18 @@ test("explain prints the text of GET /requests/{id}, with the requests around it
   expect((await runCli(["explain", id, "--url", url])).stdout).toBe(`${data.text}\n`);
 });
 
+test("explain shows no other request of a request without a key: these may be of anybody", async () => {
+  const { url, sandbox } = await served(frozen);
+  await fetch(`${url}/favicon.ico`);
+  for (let i = 0; i < 2; i++) await fetch(url + mePath);
+  const id = sandbox.requests.list()[0]?.id ?? "";
+  const { data } = (await (await fetch(`${url}/__sandbox/requests/${id}`)).json()) as {
+    data: { text: string; around: readonly { id: string }[] };
+  };
+  expect(data.around.map((one) => one.id)).toEqual([id]);
+  expect(data.text).not.toContain("Requests with this key");
+});
+
 test("the last rejection is a client's, and not a later one of the story", async () => {
   const { url, controlUrl, sandbox } = await served(frozen);
   await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret("revoked") } });

@@ -7,7 +7,7 @@ import { root, sectionOf } from "../support/pages.js";
 // are collected from the source: what follows `why` or `ending`. A `…` is a part that differs.
 
 const folder = join(root, "src/certify");
-const source = readdirSync(folder)
+const source = readdirSync(folder, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
   .map((file) => readFileSync(join(folder, file), "utf8"))
   .join("\n");

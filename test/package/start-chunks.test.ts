@@ -23,8 +23,7 @@ const reasons = {
   "run-command": "starts the user's command",
   "run-client": "runs the user's command, whose processes append their requests to a folder",
   report: "counts and advice",
-  "report-layout": "what every format of a report shows, and what it must reach",
-  render: "the report as text",
+  "report-layout": "what every format of a report shows, its text, what it must reach, and its files",
   "users-package": "tells which package of the user is missing",
 };
 
@@ -110,7 +109,6 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
       "client-variables",
       "exec",
       "library",
-      "render",
       "report",
       "report-layout",
       "run-command",

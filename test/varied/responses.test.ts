@@ -277,6 +277,22 @@ test.each(all.filter(({ row, variant }) => variant !== row.variants[0]))(
   },
 );
 
+test.each([
+  ["a list", []],
+  ["a list in a list", [[1], "}"]],
+  ["a text", "}"],
+  ["a number", 1.5],
+  ["null", null],
+])("a longer body that is %s has other bytes and the same value", (_kind, body) => {
+  const lengths = variationTable.find(({ id }) => id === "body_length") as VariationRow;
+  for (const variant of lengths.variants.slice(1)) {
+    const text = JSON.stringify(body);
+    const changed = variant.changeText?.(text) ?? text;
+    expect(changed.length).toBeGreaterThan(text.length + 1000);
+    expect(JSON.parse(changed)).toEqual(body);
+  }
+});
+
 type Assumed = NonNullable<Scenario["assumptions"]>;
 
 /** What a scenario can set of each row, with the variants that are left: `true` leaves each form of what is there. */

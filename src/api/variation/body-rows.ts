@@ -170,9 +170,15 @@ function respelled(which: RegExp, spell: (characters: string) => string): Varian
   return { changeText: (text) => text.replace(which, spell) };
 }
 
-/** Spaces before the last brace: the start and the end of the body stay. */
+/** A longer text of the same value: it has this many spaces before its last bracket, or at its start if it ends with none. */
 function padded(length: number): VariantMembers {
-  return { changeText: (text) => text.replace(/\}(?=\s*$)/, `${" ".repeat(length)}}`) };
+  return {
+    changeText(text) {
+      const last = text.trimEnd().length - 1;
+      const place = "}]".includes(text.charAt(last)) ? last : 0;
+      return text.slice(0, place) + " ".repeat(length) + text.slice(place);
+    },
+  };
 }
 
 function unicodeEscapes(characters: string): string {

@@ -19,7 +19,7 @@ export interface JudgedClient extends Judgment {
   /** Whether a signal ended certify before its last run. */
   readonly isStopped: boolean;
   /** Why the client cannot be judged, or not wholly. Default: it can. */
-  readonly unusable?: Reason;
+  readonly whyNotJudged?: Reason;
   /** The scenarios of the client's sandboxes. */
   readonly scenarios: readonly string[];
 }

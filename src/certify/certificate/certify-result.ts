@@ -21,7 +21,7 @@ type StatedPlan = Pick<CertifyPlan, "only" | "allow" | "ownAssumptions" | "first
 
 /** The certificate of a client: what its runs have shown, its plan, and its call. */
 export function certifyResultOf(client: JudgedClient, plan: StatedPlan, call: CallFacts): CertifyResult {
-  const { checks, problems, notes, runs, plain, unusable, scenarios } = client;
+  const { checks, problems, notes, runs, plain, whyNotJudged, scenarios } = client;
   const { only, ownAssumptions } = plan;
   const otherScenarios = scenarios.filter((name) => name !== call.scenario);
   const notJudged = checks.filter(({ result }) => result.kind === "not_judged").length;
@@ -38,7 +38,7 @@ export function certifyResultOf(client: JudgedClient, plan: StatedPlan, call: Ca
     startedAt: call.startedAt,
     durationMs: call.durationMs,
     verdict: verdictOf(client),
-    ...unusable,
+    ...whyNotJudged,
     ...(otherScenarios.length > 0 && { otherScenarios }),
     runs,
     judged: checks.length - notJudged,
@@ -53,12 +53,12 @@ export function certifyResultOf(client: JudgedClient, plan: StatedPlan, call: Ca
 
 /** The verdict. A problem comes before a missing request: a command that sends nothing may still print a key. */
 export function verdictOf(client: JudgedClient): CertifyResult["verdict"] {
-  const { checks, problems, plain, unusable, isStopped } = client;
+  const { checks, problems, plain, whyNotJudged, isStopped } = client;
   const hasProblem = problems.length > 0 || checks.some(({ result }) => result.kind === "failed");
   if (hasProblem && !isStopped) return "failed";
   if (plain.result === "passed" && plain.report.requests === 0) return "no_request";
   if (isStopped) return "stopped";
-  if (unusable !== undefined) return "not_judged";
+  if (whyNotJudged !== undefined) return "not_judged";
 
   // If no fault or no resend is judged, the certificate lists that, and passes: a runner that repeats failing tests hides what comes once.
   const areJudged = isGroupJudged(checks, "varied") && isGroupJudged(checks, "answer");

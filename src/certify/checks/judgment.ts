@@ -47,7 +47,7 @@ export interface NotJudged {
 }
 
 /** Whether what a run shows counts for a check. */
-export type RunEvidence = { readonly kind: "counts" } | NotJudged;
+export type RunEvidence = { readonly kind: "sufficient" } | NotJudged;
 
 const noteShape = s.mapping({
   what: s.described(s.text(), "What no check could show."),
@@ -91,7 +91,7 @@ export interface Judgment {
 
 export const heldResult = { kind: "held" } as const;
 export const failedResult = { kind: "failed" } as const;
-export const countingEvidence = { kind: "counts" } as const;
+export const sufficient = { kind: "sufficient" } as const;
 export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
 
 /** Nothing was tried: no run was asked for, or the plain run shows too little for any other. */

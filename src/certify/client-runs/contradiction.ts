@@ -1,4 +1,4 @@
-import { isAnsweredWrongly } from "../../runs/conditions.js";
+import { hidesOutcomes } from "../../runs/conditions.js";
 import { nameOf } from "../checks/check.js";
 import { findDependency, type Reason } from "../checks/judgment.js";
 import type { ClientRun, PlannedRun } from "./client-run.js";
@@ -20,7 +20,7 @@ export function findContradiction(runs: readonly ClientRun[]): Contradiction | u
   const firstPassed = new Map<string, ClientRun>();
   for (const run of runs) {
     // A rejection or a wrong answer may leave open what the client does.
-    if (isAnsweredWrongly(run.conditions)) continue;
+    if (hidesOutcomes(run.conditions)) continue;
 
     const id = conditionsId(run);
     const firstAlike = run.result === "passed" ? firstPassed : firstFailed;

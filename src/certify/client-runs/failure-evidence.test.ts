@@ -12,7 +12,7 @@ const runsThat = (endOf: (before: number) => Partial<RunEnd> | undefined, only?:
   handMade(({ name }, before) => (name === "varied.1" ? endOf(before) : {}), only && { only });
 
 const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) =>
-  (await runs.first(varied)) as ClientRun;
+  (await runs.makeOnce(varied)) as ClientRun;
 
 test.each<[string, Partial<RunEnd>, number]>([
   ["one failure is repeated five times: chance passes one of them", failed, 5],
@@ -41,21 +41,21 @@ test("only a failure next to another run is repeated alone", async () => {
       if (name === "varied.1") alone.push(isAlone);
       return name === "varied.1" ? { ...failed, isShared } : {};
     });
-    await repeatFailures(runs, [(await runs.first(varied)) as ClientRun]);
+    await repeatFailures(runs, [(await runs.makeOnce(varied)) as ClientRun]);
     expect(alone).toEqual([false, ...Array(5).fill(isShared)]);
   }
 });
 
 test("with all varied runs, a failure counts without another run", async () => {
   const made = await runsThat(() => failed);
-  expect((await failureEvidence(made.runs, await firstOf(made))).kind).toBe("counts");
+  expect((await failureEvidence(made.runs, await firstOf(made))).kind).toBe("sufficient");
   expect(made.names).toHaveLength(2);
 });
 
 test("with fewer varied runs, a failure counts if it comes again, and two more plain runs are made", async () => {
   const only = ["varied.1"];
   const sure = await runsThat(() => failed, only);
-  expect((await failureEvidence(sure.runs, await firstOf(sure))).kind).toBe("counts");
+  expect((await failureEvidence(sure.runs, await firstOf(sure))).kind).toBe("sufficient");
   expect(sure.names.filter((name) => name === "plain")).toHaveLength(3);
   const once = await runsThat((before) => (before === 0 ? failed : {}), only);
   expect(reasonOf(await failureEvidence(once.runs, await firstOf(once)))?.why).toBe(

@@ -1,10 +1,10 @@
 import {
-  countingEvidence,
   findDependency,
   type NotJudged,
   notAllMade,
   notJudged,
   type RunEvidence,
+  sufficient,
 } from "../checks/judgment.js";
 import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
 import { type ClientRun, hasFailed, type NotMade } from "./client-run.js";
@@ -27,20 +27,20 @@ export function failuresNeeded(plan: CertifyPlan): 1 | 2 {
 
 /** Whether this failure counts. It is the first run under its conditions. */
 export async function failureEvidence(runs: Runs, run: ClientRun): Promise<RunEvidence> {
-  if (failuresNeeded(runs.plan) === 1) return countingEvidence;
+  if (failuresNeeded(runs.plan) === 1) return sufficient;
 
-  const [plain, [, second]] = await Promise.all([plainRunEvidence(runs), runs.firstRuns(run, 2)]);
+  const [plain, [, second]] = await Promise.all([plainRunEvidence(runs), runs.makeUpTo(run, 2)]);
   if (second === undefined || second.kind === "not_made") return notJudged(notAllMade(1, 2));
   if (plain.kind === "not_judged") return plain;
-  if (hasFailed(second)) return countingEvidence;
+  if (hasFailed(second)) return sufficient;
   return notJudged({ why: "the command fails, but only in some runs", whatToDo: findDependency });
 }
 
 /** Whether failures that came as often as needed count: plain runs are made next to them. One that fails is a contradiction. */
 export async function plainRunEvidence(runs: Runs): Promise<RunEvidence> {
-  if (failuresNeeded(runs.plan) === 1) return countingEvidence;
-  const madeCount = countMade(await runs.firstRuns(plainRun, plainRunsNextToFailure));
-  if (madeCount === plainRunsNextToFailure) return countingEvidence;
+  if (failuresNeeded(runs.plan) === 1) return sufficient;
+  const madeCount = countMade(await runs.makeUpTo(plainRun, plainRunsNextToFailure));
+  if (madeCount === plainRunsNextToFailure) return sufficient;
   return notJudged(notAllMade(madeCount, plainRunsNextToFailure));
 }
 
@@ -66,7 +66,7 @@ export async function repeatFailures(runs: Runs, failures: readonly ClientRun[])
 
 /** Makes the run again: alone, if it may have failed because of a run next to it. */
 function repeatFailure(runs: Runs, run: ClientRun): Promise<ClientRun | NotMade> {
-  return runs.another({ ...run, isAlone: run.isShared === true });
+  return runs.makeAnother({ ...run, isAlone: run.isShared === true });
 }
 
 function countMade(runs: readonly (ClientRun | NotMade)[]): number {

@@ -1,6 +1,6 @@
 import { isFault } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
-import { countingEvidence, notJudged, type Reason, type RunEvidence } from "../checks/judgment.js";
+import { notJudged, type Reason, type RunEvidence, sufficient } from "../checks/judgment.js";
 import type { RunEnd, SentKey } from "./client-run.js";
 
 /**
@@ -20,7 +20,7 @@ export function passEvidence(
   }
   if (subject === "varied" && run.points.length === 0) return notJudged(nothingVaried);
   if (subject === "replaced" && run.replacedCount === 0) return notJudged(nothingHit);
-  if (missing.length === 0) return countingEvidence;
+  if (missing.length === 0) return sufficient;
 
   const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
   return notJudged({

@@ -5,8 +5,8 @@ const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "v
 
 test("the first run is made once for all that ask for it, and another one is always new", async () => {
   const { runs, names } = await handMade(() => ({}));
-  const [first, same] = await Promise.all([runs.first(varied), runs.first(varied)]);
-  const other = await runs.another(varied);
+  const [first, same] = await Promise.all([runs.makeOnce(varied), runs.makeOnce(varied)]);
+  const other = await runs.makeAnother(varied);
   expect([first === same, first === other, names]).toEqual([true, false, ["plain", "varied.1", "varied.1"]]);
 });
 
@@ -19,6 +19,6 @@ test("a wrong answer that is noticed only sometimes is no contradiction: a test 
     gets: { kind: "wrong_answer" },
   } as const;
   const request = { purpose: varied.purpose, conditions: { onRequest } };
-  for (let made = 0; made < 2; made++) await runs.another(request);
+  for (let made = 0; made < 2; made++) await runs.makeAnother(request);
   expect(runs.contradiction).toBeUndefined();
 });

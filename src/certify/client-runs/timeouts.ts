@@ -13,13 +13,17 @@ export const longestWait = 30_000;
 
 /**
  * How long a run may take. `timeout`: what --timeout sets. `plainMs`: how long the plain run took; `undefined` for the plain run itself.
- * `wait`: how long the client may wait before its next request, in milliseconds.
+ * `clientMayWaitMs`: how long the client may wait before its next request.
  */
-export function timeoutsFor(timeout: number | undefined, plainMs: number | undefined, wait = 0): Timeouts {
+export function timeoutsFor(
+  timeout: number | undefined,
+  plainMs: number | undefined,
+  clientMayWaitMs = 0,
+): Timeouts {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
   if (plainMs === undefined) return { total: minute, silent: minute };
 
-  const total = Math.max(longestWait, 5 * plainMs) + wait;
-  if (wait === 0) return { total, silent: total };
-  return { total, silent: Math.max(longestWait, wait) + plainMs };
+  const total = Math.max(longestWait, 5 * plainMs) + clientMayWaitMs;
+  if (clientMayWaitMs === 0) return { total, silent: total };
+  return { total, silent: Math.max(longestWait, clientMayWaitMs) + plainMs };
 }

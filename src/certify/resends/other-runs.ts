@@ -1,11 +1,11 @@
 import { keyVariable } from "../../rules/api-key.js";
 import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
-import { isAnswerWanted, runFirstWrongAnswer } from "../answers.js";
+import { isAnswerWanted, makeFirstWrongAnswerOnce } from "../answers.js";
 import { nameOf } from "../checks/check.js";
-import { countingEvidence, notJudged, type RunEvidence } from "../checks/judgment.js";
+import { notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
-import { variedRunsThatHold } from "../varied/varied.js";
+import { awaitHeldVariedRuns } from "../varied/varied.js";
 import { firstExtraRequest, type SteadyKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
@@ -17,16 +17,16 @@ export async function evidenceOfOtherRuns(
 ): Promise<RunEvidence> {
   const variedEvidence = await evidenceOfVariedRuns(runs, resendKind);
   if (variedEvidence.kind === "not_judged") return variedEvidence;
-  if (outcomeRow(resendKind.check.outcome).status !== 401) return countingEvidence;
+  if (outcomeRow(resendKind.check.outcome).status !== 401) return sufficient;
   return evidenceOfWrongAnswers(runs, key, resendKind);
 }
 
 /** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
 async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
-  const variedRuns = await variedRunsThatHold(runs);
+  const variedRuns = await awaitHeldVariedRuns(runs);
   const countInPlain = countRejected(runs.plain, resendKind);
   const run = variedRuns.find((variedRun) => countRejected(variedRun, resendKind) > countInPlain);
-  if (run === undefined) return countingEvidence;
+  if (run === undefined) return sufficient;
   const { responseWords, whatToDo } = resendKind;
   const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
   return notJudged({ why, whatToDo });
@@ -54,9 +54,9 @@ async function evidenceOfWrongAnswers(
   key: SteadyKey,
   { whatToDo }: ResendKind,
 ): Promise<RunEvidence> {
-  for (const outcome of runs.covered) {
+  for (const outcome of runs.outcomesToJudge) {
     if (!isSuccess(outcome) || !isAnswerWanted(runs.plan, outcome)) continue;
-    const run = await runFirstWrongAnswer(runs, outcome);
+    const run = await makeFirstWrongAnswerOnce(runs, outcome);
     if (run.kind === "not_made" || run.result !== "passed") continue;
     const next = firstExtraRequest(run, key);
     if (next === undefined) continue;
@@ -65,5 +65,5 @@ async function evidenceOfWrongAnswers(
       whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
     });
   }
-  return countingEvidence;
+  return sufficient;
 }

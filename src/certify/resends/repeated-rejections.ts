@@ -1,6 +1,6 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
-import { isAnswerWanted, runFirstWrongAnswer } from "../answers.js";
+import { isAnswerWanted, makeFirstWrongAnswerOnce } from "../answers.js";
 import type { Note } from "../checks/judgment.js";
 import type { ClientRun, SentKey } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
@@ -22,7 +22,7 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
     if (outcome === undefined || !isAnswerWanted(runs.plan, outcome)) continue;
 
     // The wrong answer to a rejected key is a 200.
-    const accepted = await runFirstWrongAnswer(runs, outcome);
+    const accepted = await makeFirstWrongAnswerOnce(runs, outcome);
     if (accepted.kind === "not_made" || !isOnlyOneSentLess(sentKey, runs.plain, accepted)) continue;
     names.push(nameOfKey(sentKey.key));
     counts.push(`${sentKey.requests.length} times`);

@@ -13,8 +13,8 @@ import { longestWait } from "../client-runs/timeouts.js";
 export interface SteadyKey {
   readonly kind: "steady_key";
   readonly ref: string;
-  /** How many of its requests the plain run accepted. */
-  readonly acceptedInPlain: number;
+  /** How many of its requests the plain run accepted, without those whose response the client did not read. The last one has this number. */
+  readonly usualCount: number;
 }
 
 /** What followed the replacement. */
@@ -31,45 +31,61 @@ type WhatFollowed =
   | NotMade
   | NotJudged;
 
-/** The run in which the nth request with the key gets this. `wait`: how long the client may wait then, in milliseconds. */
-export function replacing(
+/** The run in which the last request with the key gets this. The client may wait so long before its next request. */
+export function runReplacingLast(
+  key: SteadyKey,
+  gets: Replacement,
+  purpose: RunPurpose,
+  clientMayWaitMs = longestWait,
+): RunRequest {
+  return runReplacingNth(key, key.usualCount, gets, purpose, clientMayWaitMs);
+}
+
+/** The run in which the nth request with the key gets this, from 1. */
+export function runReplacingNth(
   { ref }: SteadyKey,
   nth: number,
   gets: Replacement,
   purpose: RunPurpose,
-  wait = longestWait,
+  clientMayWaitMs: number,
 ): RunRequest {
-  return { purpose, conditions: { onRequest: { which: { kind: "nth", key: ref, nth }, gets } }, wait };
+  const which = { kind: "nth", key: ref, nth } as const;
+  return { purpose, conditions: { onRequest: { which, gets } }, clientMayWaitMs };
 }
 
-/** What followed in a run that {@link replacing} describes. */
-export function whatFollowed(run: ClientRun | NotMade, { ref, acceptedInPlain }: SteadyKey): WhatFollowed {
+/** What followed in a run that replaces the response to a request with this key. */
+export function whatFollowed(run: ClientRun | NotMade, key: SteadyKey): WhatFollowed {
   if (run.kind === "not_made") return run;
   if (run.result === "timed_out") return notJudged(runTooLate);
 
-  const accepted = acceptedRequests(run, ref);
-  const next = accepted[acceptedInPlain];
+  const accepted = acceptedOfRun(run, key.ref);
+  const next = requestBeyondUsual(accepted, key);
   if (next === undefined) return { kind: "nothing", run };
   return { kind: "sent_again", run, next, early: accepted.find(({ earlyMs }) => earlyMs !== undefined) };
 }
 
-/** The first request with the key that is more than in the plain run, if the run hit a request with this key. */
-export function firstExtraRequest(
-  run: ClientRun,
-  { ref, acceptedInPlain }: SteadyKey,
-): KeyRequest | undefined {
-  const accepted = acceptedRequests(run, ref);
+/** The first request with the key that is more than in the plain run, if the run hit a request with this key, whatever that got. */
+export function firstExtraRequest(run: ClientRun, key: SteadyKey): KeyRequest | undefined {
+  const accepted = acceptedOfRun(run, key.ref);
   const isHit = accepted.some(({ isReplaced }) => isReplaced);
-  return isHit ? accepted[acceptedInPlain] : undefined;
+  return isHit ? requestBeyondUsual(accepted, key) : undefined;
+}
+
+/** The first of these requests that is more than in the plain run; `undefined` if there are no more. */
+function requestBeyondUsual(
+  accepted: readonly KeyRequest[],
+  { usualCount }: SteadyKey,
+): KeyRequest | undefined {
+  return accepted[usualCount];
 }
 
 /** The requests with a key that the sandbox accepts, or would without the conditions of the run. */
-export function acceptedRequests({ sent }: ClientRun, ref: string): readonly KeyRequest[] {
+export function acceptedOfRun({ sent }: ClientRun, ref: string): readonly KeyRequest[] {
   const sentKey = sent.find(({ key }) => key === ref);
-  return sentKey === undefined ? [] : acceptedOf(sentKey);
+  return sentKey === undefined ? [] : acceptedRequests(sentKey);
 }
 
 /** The accepted requests of a key, without those whose response the client has not read: it may send these again. */
-export function acceptedOf({ requests }: SentKey): readonly KeyRequest[] {
+export function acceptedRequests({ requests }: SentKey): readonly KeyRequest[] {
   return requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
 }

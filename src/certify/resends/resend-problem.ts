@@ -32,7 +32,7 @@ export function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, 
   for (const name of names) only.push("--only", name);
   return {
     name: names[0] as string,
-    sentence: (isTimed ? sentence : `${sentence}, and not after a 404`) + bySomebody,
+    sentence: (isTimed ? sentence : `${sentence}, and not after a 404`) + byClientOrRunner,
     whatToDo: [...fixes].join(" "),
     again: againCommand(plan, "certify", ...only),
     runs: names,
@@ -40,7 +40,7 @@ export function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, 
 }
 
 /** Nothing that runs show tells the two apart. */
-const bySomebody = ": by the client, or by its runner's retry of a failed test";
+const byClientOrRunner = ": by the client, or by its runner's retry of a failed test";
 
 const turnOffTestRetries =
   "If it is not your client that sends it, but each test (polling) or their runner (a retry of failed tests), turn that off.";

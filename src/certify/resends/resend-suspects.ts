@@ -1,6 +1,6 @@
-import { countingEvidence, notAllMade, notJudged, type RunEvidence } from "../checks/judgment.js";
+import { notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
 import type { Runs } from "../client-runs/runs.js";
-import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
+import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import type { Suspect } from "./resend-kinds.js";
 import { takeTurns } from "./resend-turns.js";
 import { alsoIfLate, failedIfLate, sentAgainBut } from "./resend-words.js";
@@ -32,7 +32,7 @@ export async function weighSuspects(
   }
 
   for (const suspect of suspects) evidence.set(suspect, await lateEvidence(runs, key, suspect));
-  const remaining = suspects.filter((suspect) => evidence.get(suspect)?.kind === "counts");
+  const remaining = suspects.filter((suspect) => evidence.get(suspect)?.kind === "sufficient");
   if (remaining.length === 0) return evidence;
 
   // These are one problem, with the same other reasons: a turn with one of them counts for all, and all get its reason.
@@ -44,13 +44,13 @@ export async function weighSuspects(
 /** Whether early requests come only after a rejection, or also if the response is late. A kind without a time has no early requests. */
 async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promise<RunEvidence> {
   const { resendKind, requests } = suspect;
-  if (!resendKind.isTimed) return countingEvidence;
+  if (!resendKind.isTimed) return sufficient;
 
   const latest = Math.max(...requests.map(({ earlyMs = 0 }) => earlyMs));
   // In whole seconds, so that kinds share the run.
   const late = { kind: "late", seconds: Math.ceil((latest + marginMs) / 1000) } as const;
-  const request = replacing(key, key.acceptedInPlain, late, { kind: "resend_control" });
-  const followed = whatFollowed(await runs.first(request), key);
+  const request = runReplacingLast(key, late, { kind: "resend_control" });
+  const followed = whatFollowed(await runs.makeOnce(request), key);
   switch (followed.kind) {
     case "not_made":
       return notJudged(notAllMade(requests.length, requests.length + 1));
@@ -59,7 +59,7 @@ async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promi
     case "sent_again":
       return notJudged(sentAgainBut(key, resendKind, requests, alsoIfLate));
     case "nothing":
-      if (followed.run.result === "passed") return countingEvidence;
+      if (followed.run.result === "passed") return sufficient;
       return notJudged(sentAgainBut(key, resendKind, requests, failedIfLate));
   }
 }

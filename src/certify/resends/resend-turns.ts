@@ -1,25 +1,25 @@
 import { keyVariable } from "../../rules/api-key.js";
 import { listed } from "../../schema/words.js";
 import {
-  countingEvidence,
   type NotJudged,
   notAllMade,
   notJudged,
   type Reason,
   type RunEvidence,
+  sufficient,
 } from "../checks/judgment.js";
-import { isNoticed, type NotMade } from "../client-runs/client-run.js";
+import { type ClientRun, isNoticed, type NotMade } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
-import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
+import { runReplacingNth, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import { nameOfKey, type ResendKind, type Suspect, waitAfterRejection } from "./resend-kinds.js";
 import { type Doubt, letPollsWait, sentByOtherProcess, turnOffSomePolls } from "./resend-words.js";
 import { steadyKeysBesides } from "./steady-key.js";
-import { kindOfTurn, planTurns, type Turn } from "./turn-plan.js";
+import { inHalves, planTurns, type SomeKinds, type Turn, turnsAfter } from "./turn-plan.js";
 
 // The key came again after its last request was rejected. Was it the client, which does so everywhere, or a single test that polls? A turn
 // is a run that rejects one of the requests with the key. One more must follow in each turn:
-// 1. Eight turns reject the requests from the first to the last, with the suspects' kinds of rejection by turns. Two of them reject
-//    another key that always works, if there is one: all tests with the first key may poll.
+// 1. Eight turns or more reject the requests from the first to the last, with the suspects' kinds of rejection by turns. Two of them
+//    reject another key that always works, if there is one: all tests with the suspects' key may poll (turn-plan.ts).
 // 2. With a kind that has a time, the next request may have come in time by chance. Each request that was only followed in time has three
 //    more turns, one of which must be followed too soon.
 
@@ -36,100 +36,107 @@ interface Turns {
 
 /** What followed a turn. Not judged: the turn is a reason to doubt the suspects. */
 type TurnResult =
-  /** A request that must not come, or one in time, after request `nth` of the suspects' key. */
-  | { readonly kind: "resent" | "in_time"; readonly nth: number }
+  /** A request that must not come, or one in time. */
+  | { readonly kind: "resent" | "in_time" }
   /** Another key came again as well, or no test uses its response. */
   | { readonly kind: "other_key" }
   | NotMade
   | NotJudged;
 
+/** A turn with what followed. */
+interface TakenTurn {
+  readonly turn: Turn;
+  readonly result: TurnResult;
+}
+
 /** Rejects requests in turn. The first turn that nothing follows is a reason to doubt all suspects. */
 export async function takeTurns(turns: Turns): Promise<RunEvidence> {
   const { runs, key, suspects } = turns;
   const otherKeys = await steadyKeysBesides(runs, key);
-  const halves = planTurns(key, otherKeys, suspects);
-  const turnCount = halves[0].length + halves[1].length;
+  const plan = planTurns(key, otherKeys, kindsOf(suspects));
 
   // Of most suites in which only some tests ask again, the first half shows it: the second half is not taken then.
-  const results: TurnResult[] = [];
-  for (const half of halves) {
-    const resultsOfHalf = await Promise.all(half.map((turn) => takeTurn(turns, turn)));
-    for (const result of resultsOfHalf) {
+  const taken: TakenTurn[] = [];
+  for (const half of inHalves(plan)) {
+    const takenInHalf = await Promise.all(half.map((turn) => takeTurn(turns, turn)));
+    for (const { result } of takenInHalf) {
       if (result.kind === "not_judged") return result;
     }
 
-    results.push(...resultsOfHalf);
+    taken.push(...takenInHalf);
     if (runs.isStopped) {
-      const madeCount = results.filter(({ kind }) => kind !== "not_made").length;
-      return notAllTaken(turns, madeCount, turnCount);
+      const madeCount = taken.filter(({ result }) => result.kind !== "not_made").length;
+      return notAllTaken(turns, madeCount, plan.length);
     }
   }
-  return takeMoreTurns(turns, requestsOnlyInTime(results), turnCount);
+  return takeMoreTurns(turns, lastTurnsOnlyInTime(taken), plan.length);
 }
 
-/** The numbers of the requests after which, in each of their turns, the next one came in time. */
-function requestsOnlyInTime(results: readonly TurnResult[]): number[] {
+function kindsOf(suspects: readonly Suspect[]): SomeKinds {
+  return suspects.map(({ resendKind }) => resendKind) as [ResendKind, ...ResendKind[]]; // there is a suspect
+}
+
+/** The last turn of each request after which, in all of its turns, the next one came in time. */
+function lastTurnsOnlyInTime(taken: readonly TakenTurn[]): Turn[] {
   const resent = new Set<number>();
-  for (const result of results) {
-    if (result.kind === "resent") resent.add(result.nth);
+  for (const { turn, result } of taken) {
+    if (result.kind === "resent") resent.add(turn.nth);
   }
 
-  const onlyInTime = new Set<number>();
-  for (const result of results) {
-    if (result.kind === "in_time" && !resent.has(result.nth)) onlyInTime.add(result.nth);
+  const lastTurns = new Map<number, Turn>();
+  for (const { turn, result } of taken) {
+    if (result.kind === "in_time" && !resent.has(turn.nth)) lastTurns.set(turn.nth, turn);
   }
-  return [...onlyInTime];
+  return [...lastTurns.values()];
 }
 
 /** Rejects those requests again that were only followed in time: a client with jitter may have done that by chance. */
 async function takeMoreTurns(
   turns: Turns,
-  requests: readonly number[],
-  turnsBefore: number,
+  lastTurns: readonly Turn[],
+  countBefore: number,
 ): Promise<RunEvidence> {
   const { key, suspects } = turns;
-  let takenCount = turnsBefore;
-  for (const nth of requests) {
+  let takenCount = countBefore;
+  for (const lastTurn of lastTurns) {
     let isResent = false;
-    for (let more = 0; more < maxMoreTurns && !isResent; more++) {
-      const result = await takeTurnOfKey(turns, nth, kindOfTurn(takenCount, key, suspects));
+    for (const turn of turnsAfter(lastTurn, kindsOf(suspects), maxMoreTurns)) {
+      const { result } = await takeTurn(turns, turn);
       if (result.kind === "not_judged") return result;
       if (result.kind === "not_made") return notAllTaken(turns, takenCount, takenCount + 1);
-      isResent = result.kind === "resent";
       takenCount += 1;
+      isResent = result.kind === "resent";
+      if (isResent) break;
     }
     if (isResent) continue;
-    const ending = `but in time after its request ${nth} of ${key.acceptedInPlain}`;
+    const ending = `but in time after its request ${lastTurn.nth} of ${key.usualCount}`;
     return notJudged(reasonToDoubt(turns, { ending, fix: letPollsWait }));
   }
-  return countingEvidence;
+  return sufficient;
 }
 
-function takeTurn(turns: Turns, turn: Turn): Promise<TurnResult> {
-  if (turn.kind === "of_key") return takeTurnOfKey(turns, turn.nth, turn.resendKind);
-  return takeTurnOfOtherKey(turns, turn.otherKey, turn.resendKind);
+async function takeTurn(turns: Turns, turn: Turn): Promise<TakenTurn> {
+  const isOfSuspects = turn.key.ref === turns.key.ref;
+  const result = isOfSuspects ? await takeTurnOfKey(turns, turn) : await takeTurnOfOtherKey(turns, turn);
+  return { turn, result };
 }
 
 /** Takes a turn: once more, if the command failed although one more request came. A flaky suite may do that by chance. */
-async function takeTurnOfKey(turns: Turns, nth: number, resendKind: ResendKind): Promise<TurnResult> {
-  const first = await rejectNth(turns, nth, resendKind);
+async function takeTurnOfKey(turns: Turns, turn: Turn): Promise<TurnResult> {
+  const first = await rejectRequest(turns, turn);
   if (first.kind !== "failed") return first;
-  const second = await rejectNth(turns, nth, resendKind);
+  const second = await rejectRequest(turns, turn);
   return second.kind === "failed" ? notJudged(second.reason) : second;
 }
 
 /** Rejects one request of the suspects' key. `failed`: one more request came, and the command failed. */
-async function rejectNth(
+async function rejectRequest(
   turns: Turns,
-  nth: number,
-  resendKind: ResendKind,
+  turn: Turn,
 ): Promise<TurnResult | { readonly kind: "failed"; readonly reason: Reason }> {
-  const { key, runs } = turns;
-  const { check, rejection, isTimed, responseWords } = resendKind;
-  const run = await runs.another(replacing(key, nth, rejection, check, waitAfterRejection(resendKind)));
-
-  const followed = whatFollowed(run, key);
-  const when = `when its request ${nth} of ${key.acceptedInPlain} got ${responseWords}`;
+  const { key, nth, kind } = turn;
+  const followed = whatFollowed(await makeRunOfTurn(turns, turn), key);
+  const when = `when its request ${nth} of ${key.usualCount} got ${kind.responseWords}`;
   switch (followed.kind) {
     case "not_made":
     case "not_judged":
@@ -141,34 +148,30 @@ async function rejectNth(
         const doubt = { ending: `but the command failed ${when}`, fix: turnOffSomePolls };
         return { kind: "failed", reason: reasonToDoubt(turns, doubt) };
       }
-      if (!isTimed || followed.early !== undefined) return { kind: "resent", nth };
-      return followed.next.isElsewhere ? notJudged(sentByOtherProcess) : { kind: "in_time", nth };
+      if (!kind.isTimed || followed.early !== undefined) return { kind: "resent" };
+      return followed.next.isElsewhere ? notJudged(sentByOtherProcess) : { kind: "in_time" };
     }
   }
 }
 
 /** Rejects the last request of another key: tests that poll may all use the suspects' key. */
-async function takeTurnOfOtherKey(
-  turns: Turns,
-  otherKey: SteadyKey,
-  resendKind: ResendKind,
-): Promise<TurnResult> {
-  const { check, rejection } = resendKind;
-  const wait = waitAfterRejection(resendKind);
-  const nth = otherKey.acceptedInPlain;
-  const run = await turns.runs.another(replacing(otherKey, nth, rejection, check, wait));
-
-  const followed = whatFollowed(run, otherKey);
+async function takeTurnOfOtherKey(turns: Turns, turn: Turn): Promise<TurnResult> {
+  const followed = whatFollowed(await makeRunOfTurn(turns, turn), turn.key);
   switch (followed.kind) {
     case "not_made":
     case "not_judged":
       return followed;
     case "nothing":
-      if (isNoticed(followed.run)) return notJudged(otherKeyIsNotSentAgain(turns, otherKey));
+      if (isNoticed(followed.run)) return notJudged(otherKeyIsNotSentAgain(turns, turn.key));
       return { kind: "other_key" };
     case "sent_again":
       return { kind: "other_key" };
   }
+}
+
+function makeRunOfTurn({ runs }: Turns, { key, nth, kind }: Turn): Promise<ClientRun | NotMade> {
+  const { rejection, check } = kind;
+  return runs.makeAnother(runReplacingNth(key, nth, rejection, check, waitAfterRejection(kind)));
 }
 
 /** As in "SVC_KEY_ACTIVE was sent again (req_1), but not when its request 2 of 4 got a 401". */

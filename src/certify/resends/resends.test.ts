@@ -11,8 +11,9 @@ import {
 import type { Replacement } from "../../runs/conditions.js";
 import type { KeyRequest, RunEnd } from "../client-runs/client-run.js";
 import { type LastRejection, resultOfRejections } from "./last-rejections.js";
-import { requestOfEachTurn } from "./request-of-each-turn.js";
+import { type ResendKind, resendKinds } from "./resend-kinds.js";
 import { judgeResends } from "./resends.js";
+import { planTurns, type SomeKinds, turnsAfter } from "./turn-plan.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
 const rejections: Readonly<Record<string, LastRejection>> = {
@@ -212,10 +213,52 @@ test("a request that comes too soon after the first one counts, although the las
   expect(result?.kind).toBe("failed");
 });
 
-test("each of ten requests is not rejected in turn, but eight from the first to the last; fewer come again", () => {
-  expect(requestOfEachTurn(10, 8)).toEqual([1, 2, 4, 5, 6, 7, 9, 10]);
-  expect(requestOfEachTurn(3, 8)).toEqual([1, 2, 3, 1, 2, 3, 1, 2]);
-  expect(requestOfEachTurn(60, 8)).toEqual([1, 9, 18, 26, 35, 43, 52, 60]);
+const kindsOf4xx = resendKinds(["403.insufficient_scope"]).filter(({ isTimed }) => !isTimed) as [
+  ResendKind,
+  ...ResendKind[],
+];
+
+/** The turns as texts: the key, the number of its request, and the kind. */
+const planned = (count: number, otherCounts: readonly number[], kinds: SomeKinds = kindsOf4xx) => {
+  const active = { kind: "steady_key", ref: "active", usualCount: count } as const;
+  const others = otherCounts.map((usualCount, at) => ({ ...active, ref: `other-${at + 1}`, usualCount }));
+  const turns = planTurns(active, others, kinds);
+  return turns.map(({ key, nth, kind }) => `${key.ref} ${nth} ${kind.heldWords.slice(0, 3)}`);
+};
+
+test("a plan rejects all requests of the key in each round, with another kind than before, and another key at the end of each half", () => {
+  expect(planned(3, [2])).toEqual([
+    "active 1 401",
+    "active 2 403",
+    "active 3 401",
+    "other-1 2 401",
+    "active 1 403",
+    "active 2 401",
+    "active 3 403",
+    "other-1 2 403",
+  ]);
+  expect(planned(2, [4, 5]).filter((turn) => turn.startsWith("other"))).toEqual([
+    "other-1 4 401",
+    "other-2 5 403",
+  ]);
+});
+
+test("a plan of more requests than turns rejects some from the first to the last", () => {
+  const numbers = (count: number) => planned(count, []).map((turn) => Number(turn.split(" ")[1]));
+  expect(numbers(3)).toEqual([1, 2, 3, 1, 2, 3, 1, 2]);
+  expect(numbers(10)).toEqual([1, 2, 4, 5, 6, 7, 9, 10]);
+  expect(numbers(60)).toEqual([1, 9, 18, 26, 35, 43, 52, 60]);
+});
+
+test("more turns of a request go on with the kind after its last one", () => {
+  const [unauthorized, forbidden] = kindsOf4xx;
+  const key = { kind: "steady_key", ref: "active", usualCount: 3 } as const;
+  const turns = turnsAfter({ key, nth: 2, kind: forbidden as ResendKind }, kindsOf4xx, 3);
+  expect(turns.map(({ nth, kind }) => [nth, kind])).toEqual([
+    [2, unauthorized],
+    [2, forbidden],
+    [2, unauthorized],
+  ]);
 });
 
 /** A client that sends the key again after these requests, of three, if they get a 401 or a 403. */

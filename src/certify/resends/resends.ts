@@ -19,7 +19,7 @@ import { passEvidence } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
 import { type LastRejection, minResent, resultOfRejections } from "./last-rejections.js";
 import { evidenceOfOtherRuns } from "./other-runs.js";
-import { replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
+import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import { type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
 import { resendProblem } from "./resend-problem.js";
 import { weighSuspects } from "./resend-suspects.js";
@@ -47,7 +47,7 @@ interface Question {
 
 /** Judges each kind of resend. */
 export async function judgeResends(runs: Runs): Promise<Judgment> {
-  const kinds = resendKinds(runs.covered).filter(({ check }) => isWanted(runs.plan, check));
+  const kinds = resendKinds(runs.outcomesToJudge).filter(({ check }) => isWanted(runs.plan, check));
   if (kinds.length === 0) return nothingJudged;
 
   const key = await findSteadyKey(runs);
@@ -66,7 +66,7 @@ async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind
   );
   const suspects = results.filter((result) => result.kind === "suspect");
   const evidence = await weighSuspects(runs, key, suspects);
-  const proven = suspects.filter((suspect) => evidence.get(suspect)?.kind === "counts");
+  const proven = suspects.filter((suspect) => evidence.get(suspect)?.kind === "sufficient");
 
   const checks: JudgedCheck[] = [];
   for (const [at, result] of results.entries()) {
@@ -122,8 +122,8 @@ function requestsOf(rejections: readonly LastRejection[]): KeyRequest[] {
 async function rejectLastRequest(question: Question): Promise<LastRejection | NotMade | NotJudged> {
   const { runs, key, resendKind } = question;
   const { check, rejection, isTimed, responseWords } = resendKind;
-  const wait = waitAfterRejection(resendKind);
-  const run = await runs.another(replacing(key, key.acceptedInPlain, rejection, check, wait));
+  const clientMayWaitMs = waitAfterRejection(resendKind);
+  const run = await runs.makeAnother(runReplacingLast(key, rejection, check, clientMayWaitMs));
 
   const followed = whatFollowed(run, key);
   if (followed.kind === "not_made" || followed.kind === "not_judged") return followed;

@@ -85,7 +85,7 @@ test.each<[string, Partial<RunEnd>, RegExp]>([
 });
 
 test("without two varied runs that passed, four more plain runs must send the key equally often", async () => {
-  const key = { kind: "steady_key", ref: "active", acceptedInPlain: 2 } as const;
+  const key = { kind: "steady_key", ref: "active", usualCount: 2 } as const;
   const whyWith = async (fifth: number, failing: number) => {
     const { runs, names } = await handMade(({ name, seed }, before) => {
       if (name !== "plain") {

@@ -2,20 +2,26 @@ import { keyVariable } from "../../rules/api-key.js";
 import { isFault, isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
 import {
-  countingEvidence,
   type NotJudged,
   notAllMade,
   notJudged,
   type Reason,
   type RunEvidence,
   runNotMade,
+  sufficient,
 } from "../checks/judgment.js";
 import { isNoticed, type KeyRequest, type SentKey } from "../client-runs/client-run.js";
 import { failureEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import { plainRun, type Runs } from "../client-runs/runs.js";
-import { variedRunsThatHold } from "../varied/varied.js";
-import { acceptedOf, acceptedRequests, replacing, type SteadyKey, whatFollowed } from "./replaced-run.js";
+import { awaitHeldVariedRuns } from "../varied/varied.js";
+import {
+  acceptedOfRun,
+  acceptedRequests,
+  runReplacingLast,
+  type SteadyKey,
+  whatFollowed,
+} from "./replaced-run.js";
 
 /** How many keys are tried. With the first one, no test may use the last response. */
 const maxKeys = 3;
@@ -30,7 +36,7 @@ const surePlainRuns = 5;
 export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> {
   const working = workingKeys(runs);
   // A client may keep the response to what it sends once, and ask again if that was rejected: no resend.
-  const repeated = working.filter(({ acceptedInPlain }) => acceptedInPlain > 1);
+  const repeated = working.filter(({ usualCount }) => usualCount > 1);
   if (repeated.length === 0) return notJudged(whyNoRepeatedKey(runs, working));
 
   const steady = await sentEquallyOften(runs, repeated);
@@ -39,7 +45,7 @@ export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> 
   const reasons: NotJudged[] = [];
   for (const key of steady.slice(0, maxKeys)) {
     const evidence = await keyEvidence(runs, key);
-    if (evidence.kind === "counts") return key;
+    if (evidence.kind === "sufficient") return key;
     reasons.push(evidence);
   }
   return reasons[0] as NotJudged; // there is a steady key
@@ -53,11 +59,11 @@ export function steadyKeysBesides(runs: Runs, { ref }: SteadyKey): Promise<Stead
 
 /** Those of these keys that no varied run that passed sent more or less often than the plain run. */
 async function sentEquallyOften(runs: Runs, keys: readonly SteadyKey[]): Promise<SteadyKey[]> {
-  const variedRuns = await variedRunsThatHold(runs);
+  const variedRuns = await awaitHeldVariedRuns(runs);
   const equallyOften: SteadyKey[] = [];
   for (const key of keys) {
-    const { ref, acceptedInPlain } = key;
-    if (variedRuns.every((run) => acceptedRequests(run, ref).length === acceptedInPlain)) {
+    const { ref, usualCount } = key;
+    if (variedRuns.every((run) => acceptedOfRun(run, ref).length === usualCount)) {
       equallyOften.push(key);
     }
   }
@@ -69,10 +75,10 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] 
   const keys: SteadyKey[] = [];
   for (const sentKey of plain.sent) {
     const { key: ref, isUnknown, requests } = sentKey;
-    const isAccepted = requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome));
-    if (isUnknown || requests.length === 0 || !isAccepted) continue;
+    const isAlwaysAccepted = requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome));
+    if (isUnknown || requests.length === 0 || !isAlwaysAccepted) continue;
 
-    const key: SteadyKey = { kind: "steady_key", ref, acceptedInPlain: acceptedOf(sentKey).length };
+    const key: SteadyKey = { kind: "steady_key", ref, usualCount: acceptedRequests(sentKey).length };
     if (ref === defaultKey) keys.unshift(key);
     else keys.push(key);
   }
@@ -82,8 +88,8 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] 
 /** Whether a rejection of its last request counts: a 404 in its place must make the command fail, and be the end. */
 async function keyEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   const notFound = { kind: "rejection", as: "404.unknown_path" } as const;
-  const request = replacing(key, key.acceptedInPlain, notFound, { kind: "resend_control" });
-  const followed = whatFollowed(await runs.first(request), key);
+  const request = runReplacingLast(key, notFound, { kind: "resend_control" });
+  const followed = whatFollowed(await runs.makeOnce(request), key);
   switch (followed.kind) {
     case "not_made":
       return notJudged(runNotMade);
@@ -104,18 +110,18 @@ async function keyEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
 /** Whether enough runs show that the key comes equally often by itself. */
 export async function equallyOftenEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   // Each varied run that passed sent the key equally often, or it would be no steady key.
-  const variedRuns = await variedRunsThatHold(runs);
-  if (variedRuns.length >= sureVariedRuns) return countingEvidence;
+  const variedRuns = await awaitHeldVariedRuns(runs);
+  if (variedRuns.length >= sureVariedRuns) return sufficient;
 
   let madeCount = 0;
-  for (const run of await runs.firstRuns(plainRun, surePlainRuns)) {
+  for (const run of await runs.makeUpTo(plainRun, surePlainRuns)) {
     if (run.kind === "not_made") continue;
-    const count = acceptedRequests(run, key.ref).length;
-    if (count !== key.acceptedInPlain) return notJudged(notEquallyOften([key]));
+    const count = acceptedOfRun(run, key.ref).length;
+    if (count !== key.usualCount) return notJudged(notEquallyOften([key]));
     madeCount += 1;
   }
   if (madeCount < surePlainRuns) return notJudged(notAllMade(madeCount, surePlainRuns));
-  return countingEvidence;
+  return sufficient;
 }
 
 /** Why there is no key that always works and comes twice. A key that came twice, and was only rejected sometimes, is named first. */
@@ -132,8 +138,8 @@ function whyNoRepeatedKey({ plain, plan: { defaultKey } }: Runs, working: readon
 
 /** The first request with a key that was rejected, if another one was accepted. */
 function requestRejectedSometimes({ requests }: SentKey): KeyRequest | undefined {
-  const isAcceptedOnce = requests.some(({ outcome }) => isSuccess(outcome));
-  return isAcceptedOnce ? requests.find(({ outcome }) => !isSuccess(outcome)) : undefined;
+  const isEverAccepted = requests.some(({ outcome }) => isSuccess(outcome));
+  return isEverAccepted ? requests.find(({ outcome }) => !isSuccess(outcome)) : undefined;
 }
 
 function worksOnlySometimes({ key }: SentKey, { id, outcome }: KeyRequest): Reason {

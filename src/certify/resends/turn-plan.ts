@@ -1,8 +1,15 @@
 import type { SteadyKey } from "./replaced-run.js";
-import { requestOfEachTurn } from "./request-of-each-turn.js";
-import type { ResendKind, Suspect } from "./resend-kinds.js";
+import type { ResendKind } from "./resend-kinds.js";
 
-// Which requests are rejected in turn, and how. Requests of a key have numbers from 1, turns from 0.
+/** A run that rejects one request of a key: the nth, from 1, with this kind of rejection. */
+export interface Turn {
+  readonly key: SteadyKey;
+  readonly nth: number;
+  readonly kind: ResendKind;
+}
+
+/** The suspects' kinds of rejection, of which there is at least one. */
+export type SomeKinds = readonly [ResendKind, ...ResendKind[]];
 
 /** How many requests are rejected in turn before a problem is named. Of 360 suites in random order, four accuse 13, six 2, eight none. */
 const minTurns = 8;
@@ -10,55 +17,83 @@ const minTurns = 8;
 /** How many of these turns reject another key. */
 const turnsOfOtherKeys = 2;
 
-/** A run that rejects one request of the suspects' key, or the last one of another key. */
-export type Turn =
-  | { readonly kind: "of_key"; readonly nth: number; readonly resendKind: ResendKind }
-  | { readonly kind: "of_other_key"; readonly otherKey: SteadyKey; readonly resendKind: ResendKind };
-
-/** The turns in two halves: each has turns of the suspects' key, and at its end a turn of another key, if there is one. */
-export function planTurns(
-  key: SteadyKey,
-  otherKeys: readonly SteadyKey[],
-  suspects: readonly Suspect[],
-): [readonly Turn[], readonly Turn[]] {
-  const [firstOther, secondOther = firstOther] = otherKeys;
-  const turnCount = Math.max(minTurns, suspects.length);
-  const countOfKey = firstOther === undefined ? turnCount : turnCount - turnsOfOtherKeys;
-
-  const ofKey: Turn[] = [];
-  for (const nth of requestOfEachTurn(key.acceptedInPlain, countOfKey)) {
-    ofKey.push({ kind: "of_key", nth, resendKind: kindOfTurn(ofKey.length, key, suspects) });
-  }
-  const middle = Math.ceil(ofKey.length / 2);
-  const firstHalf = ofKey.slice(0, middle);
-  const secondHalf = ofKey.slice(middle);
-
-  if (firstOther !== undefined && secondOther !== undefined) {
-    firstHalf.push({
-      kind: "of_other_key",
-      otherKey: firstOther,
-      resendKind: suspectAt(0, suspects).resendKind,
-    });
-    secondHalf.push({
-      kind: "of_other_key",
-      otherKey: secondOther,
-      resendKind: suspectAt(1, suspects).resendKind,
-    });
-  }
-  return [firstHalf, secondHalf];
-}
-
 /**
- * The kind of rejection of a turn of the suspects' key. The suspects take turns. When all requests had one turn, they begin one suspect
- * later, so that each request gets another kind than before.
+ * Plans the turns, in their order. Each turn rejects the next request of the suspects' key. After its last request, the first one comes
+ * again, with the next kind of rejection. The last turn of each half is for another key, if there is one.
+ *
+ * Of a key ACTIVE with 3 requests, another key LIVE with 2, and the kinds 401 and 403, these turns come out:
+ *
+ *     { key: ACTIVE, nth: 1, kind: 401 }      { key: ACTIVE, nth: 1, kind: 403 }
+ *     { key: ACTIVE, nth: 2, kind: 403 }      { key: ACTIVE, nth: 2, kind: 401 }
+ *     { key: ACTIVE, nth: 3, kind: 401 }      { key: ACTIVE, nth: 3, kind: 403 }
+ *     { key: LIVE,   nth: 2, kind: 401 }      { key: LIVE,   nth: 2, kind: 403 }
  */
-export function kindOfTurn(turn: number, key: SteadyKey, suspects: readonly Suspect[]): ResendKind {
-  const round = Math.floor(turn / key.acceptedInPlain);
-  const place = turn % key.acceptedInPlain;
-  return suspectAt(round + place, suspects).resendKind;
+export function planTurns(key: SteadyKey, otherKeys: readonly SteadyKey[], kinds: SomeKinds): Turn[] {
+  const turnCount = Math.max(minTurns, kinds.length);
+  const [firstOther, secondOther = firstOther] = otherKeys;
+  if (firstOther === undefined || secondOther === undefined) return turnsOfKey(key, kinds, turnCount);
+
+  const [firstHalf, secondHalf] = inHalves(turnsOfKey(key, kinds, turnCount - turnsOfOtherKeys));
+  const [firstKind, secondKind = firstKind] = kinds;
+  return [
+    ...firstHalf,
+    turnOfLast(firstOther, firstKind),
+    ...secondHalf,
+    turnOfLast(secondOther, secondKind),
+  ];
 }
 
-/** Counts the suspects from 0, and begins again after the last one. */
-function suspectAt(place: number, suspects: readonly Suspect[]): Suspect {
-  return suspects[place % suspects.length] as Suspect; // there is one
+/** Splits turns in the middle. Of an odd number, the first half has one more. */
+export function inHalves(turns: readonly Turn[]): [readonly Turn[], readonly Turn[]] {
+  const middle = Math.ceil(turns.length / 2);
+  return [turns.slice(0, middle), turns.slice(middle)];
+}
+
+/** So many turns of one key, in rounds: in each round, all its requests have a turn, and each has another kind than in the round before. */
+function turnsOfKey(key: SteadyKey, kinds: SomeKinds, turnCount: number): Turn[] {
+  const turns: Turn[] = [];
+  let [firstKindOfRound] = kinds;
+  for (;;) {
+    let kind = firstKindOfRound;
+    for (const nth of requestsToReject(key.usualCount, turnCount)) {
+      if (turns.length === turnCount) return turns;
+      turns.push({ key, nth, kind });
+      kind = kindAfter(kind, kinds);
+    }
+    firstKindOfRound = kindAfter(firstKindOfRound, kinds);
+  }
+}
+
+/** The numbers of the requests that are rejected: all of them, or so many, from the first to the last, at even distances. */
+function requestsToReject(requestCount: number, most: number): number[] {
+  const numbers: number[] = [];
+  if (requestCount <= most) {
+    for (let nth = 1; nth <= requestCount; nth++) numbers.push(nth);
+    return numbers;
+  }
+
+  const distance = (requestCount - 1) / (most - 1);
+  for (let before = 0; before < most; before++) numbers.push(1 + Math.round(before * distance));
+  return numbers;
+}
+
+function turnOfLast(key: SteadyKey, kind: ResendKind): Turn {
+  return { key, nth: key.usualCount, kind };
+}
+
+/** So many more turns of the request of this turn, with the kinds that follow its kind. */
+export function turnsAfter(turn: Turn, kinds: SomeKinds, count: number): Turn[] {
+  const turns: Turn[] = [];
+  let { kind } = turn;
+  while (turns.length < count) {
+    kind = kindAfter(kind, kinds);
+    turns.push({ ...turn, kind });
+  }
+  return turns;
+}
+
+/** The next kind; after the last one, the first one comes again. */
+function kindAfter(kind: ResendKind, kinds: SomeKinds): ResendKind {
+  const next = kinds[kinds.indexOf(kind) + 1];
+  return next ?? kinds[0];
 }

@@ -42,7 +42,7 @@ type Confirmation =
 const notConfirmed: Confirmation = { kind: "not_confirmed" };
 
 /** The row of bodies that are long. It explains each row that lengthens a body: only the length may break the client. */
-export const longBody = "body_length";
+export const bodyLengthRow = "body_length";
 const longerBodyRows = [
   ...lengtheningRows.map(({ id }) => id),
   "organization.name_ending",
@@ -50,11 +50,11 @@ const longerBodyRows = [
 ];
 
 /** The row of the time after which a request may be sent again. */
-export const longWait = "retry_after";
+export const retryAfterRow = "retry_after";
 
 /** Whether the cause explains a failure with this row. */
 export function isCoveredBy(cause: RowCause, row: string): boolean {
-  return cause.row === row || (cause.row === longBody && longerBodyRows.includes(row));
+  return cause.row === row || (cause.row === bodyLengthRow && longerBodyRows.includes(row));
 }
 
 /** The rows that varied in a run, each once. */
@@ -128,11 +128,11 @@ function suspiciousRows({ runs, failures }: SearchBasis, candidates: readonly st
 async function findCulprit(basis: SearchBasis, rows: readonly string[]): Promise<string> {
   const { trials } = basis;
   // A long body would explain several of the other rows.
-  if (rows.includes(longBody) && (await breaksAlone(trials, longBody))) return longBody;
+  if (rows.includes(bodyLengthRow) && (await breaksAlone(trials, bodyLengthRow))) return bodyLengthRow;
 
   // A client that waits as long as it is told takes long in each trial that fails: this row is the most likely one.
-  const isWaiting = trials.run.result === "timed_out" && rows.includes(longWait);
-  if (isWaiting && (await breaksAlone(trials, longWait))) return longWait;
+  const isWaiting = trials.run.result === "timed_out" && rows.includes(retryAfterRow);
+  if (isWaiting && (await breaksAlone(trials, retryAfterRow))) return retryAfterRow;
 
   // Fewer rows take fewer runs, if the culprit is among them.
   const suspects = suspiciousRows(basis, rows);

@@ -3,7 +3,7 @@ import { listed } from "../../schema/words.js";
 import type { Finding } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { rowRemedy, variantWords } from "../client-runs/varied-points.js";
-import { longWait, type RowCause } from "./cause-search.js";
+import { type RowCause, retryAfterRow } from "./cause-search.js";
 
 /** Why varied runs fail, in words: one row of variants, the seed, or nothing that certify can tell. */
 export interface Cause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {
@@ -23,7 +23,7 @@ export function rowCause({ row, points, shownBy, failed }: RowCause): Cause {
 function rowWords(row: string, points: readonly VariedPoint[], shownBy: ClientRun): CauseWords {
   const isLate = shownBy.result === "timed_out";
   // The client reads the header, and does what it asks for.
-  if (isLate && row === longWait) return longWaitWords(shownBy);
+  if (isLate && row === retryAfterRow) return longWaitWords(shownBy);
 
   // As in "each of a 200 and a 401 has an `ETag`".
   const statuses = new Set<string>();
@@ -45,11 +45,11 @@ function rowWords(row: string, points: readonly VariedPoint[], shownBy: ClientRu
 const limitWait = "Limit how long your client waits. If it may wait that long, set a longer --timeout.";
 
 /** The words of a client that waits as long as `Retry-After` asks, which is longer than its run may take. */
-function longWaitWords({ lastRequest, timeouts }: ClientRun): CauseWords {
-  const isDay = lastRequest?.outcome === "429.per_day";
+function longWaitWords({ lastAskedWait, timeouts }: ClientRun): CauseWords {
+  const isDay = lastAskedWait?.outcome === "429.per_day";
   const limit = isDay ? "a daily limit" : "a 429";
   let asks = "asks";
-  if (lastRequest?.retryAfter !== undefined) asks = `asks: ${inThousands(lastRequest.retryAfter)} s`;
+  if (lastAskedWait !== undefined) asks = `asks: ${inThousands(lastAskedWait.seconds)} s`;
   const sentence = `Waits longer than ${Math.round(timeouts.total / 1000)} s, as \`Retry-After\` of ${limit} ${asks}`;
   if (!isDay) return { sentence, whatToDo: limitWait };
   return {

@@ -2,8 +2,8 @@ import type { ClientRun } from "../client-runs/client-run.js";
 import { repeatFailures } from "../client-runs/failure-evidence.js";
 import { plainRun, type Runs } from "../client-runs/runs.js";
 import {
+  bodyLengthRow,
   isCoveredBy,
-  longBody,
   passesWithout,
   type RowCause,
   searchRows,
@@ -49,7 +49,7 @@ export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Pr
   for (const run of longBodiesFirst(failures)) {
     const explanation = await explain(runs, run, failures, explained);
     // A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one.
-    if (explanation.kind === "seed" && explained.bySeed.length === 0) await runs.another(plainRun);
+    if (explanation.kind === "seed" && explained.bySeed.length === 0) await runs.makeAnother(plainRun);
     if (runs.isStopped || runs.contradiction !== undefined) return explained.rows.map(rowCause);
     explained = withExplanation(explained, run, explanation);
   }
@@ -76,7 +76,7 @@ function causesOf({ rows, bySeed, unknown }: ExplainedRuns): Cause[] {
 
 /** The runs with a long body come first: it explains the rows that lengthen one, which others would be searched for. */
 function longBodiesFirst(runs: readonly ClientRun[]): ClientRun[] {
-  const isLong = (run: ClientRun) => variedRows(run).includes(longBody);
+  const isLong = (run: ClientRun) => variedRows(run).includes(bodyLengthRow);
   return [...runs.filter(isLong), ...runs.filter((run) => !isLong(run))];
 }
 
@@ -111,7 +111,7 @@ async function explain(
 
   // The run itself may have failed by chance, twice: more runs under its conditions would contradict it.
   if (runs.contradiction === undefined) {
-    for (let more = 0; more < moreRunsAfterSearch; more++) await runs.another(run);
+    for (let more = 0; more < moreRunsAfterSearch; more++) await runs.makeAnother(run);
   }
   return { kind: "unknown" };
 }

@@ -35,7 +35,7 @@ export class VariedTrials {
     while (trials.length < times && trials.every(({ result }) => result === "failed")) {
       if (this.#runs.contradiction !== undefined) return passes;
       const conditions = { ...this.run.conditions, rows: choices };
-      const trial = await this.#runs.another({ ...this.run, conditions });
+      const trial = await this.#runs.makeAnother({ ...this.run, conditions });
       if (trial.kind === "not_made") return passes;
       trials.push(trial);
     }

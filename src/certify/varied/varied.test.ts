@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, kindsOf, resultsOf, sentTimes } from "../../../test/certify/hand-made.js";
 import type { RunEnd } from "../client-runs/client-run.js";
-import { judgeVaried, runVaried, variedRunsThatHold } from "./varied.js";
+import { awaitHeldVariedRuns, judgeVaried, makeVariedRunsOnce } from "./varied.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const sent = [sentTimes("active", 2)];
@@ -15,9 +15,11 @@ const runsWith = (
 
 test("a varied run without its requests or a variation shows nothing, and is none that passed", async () => {
   const { runs } = await runsWith({ "varied.2": { sent: [], points: [] }, "varied.5": { sent, points: [] } });
-  const holding = await variedRunsThatHold(runs);
+  const holding = await awaitHeldVariedRuns(runs);
   expect(holding.map(({ seed }) => seed)).toEqual([1, 3, 4, 6, 7, 8]);
-  const open = Object.entries(kindsOf(await runVaried(runs))).filter(([, kind]) => kind === "not_judged");
+  const open = Object.entries(kindsOf(await makeVariedRunsOnce(runs))).filter(
+    ([, kind]) => kind === "not_judged",
+  );
   expect(open.map(([name]) => name)).toEqual(["varied.2", "varied.5"]);
 });
 
@@ -31,6 +33,9 @@ test("varied.mixed follows if all eight runs passed, or if --only names it", asy
   expect(await isMixed({ "varied.2": { sent, points: [] } })).toBe(false);
   expect(await isMixed({}, { only: ["varied.mixed"] })).toBe(true);
   expect(await isMixed({}, { only: ["varied.3"] })).toBe(false);
+  expect(await isMixed({}, { only: ["varied", "varied.30"] })).toBe(true);
+  const seeds = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) => `varied.${seed}`);
+  expect(await isMixed({}, { only: seeds })).toBe(false);
 });
 
 test("a search that was stopped leaves open what failed", async () => {

@@ -16,7 +16,7 @@ import {
   runNotMade,
   singleCheck,
 } from "../checks/judgment.js";
-import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
+import { type CertifyPlan, isWanted, showEveryVariant, variedSeeds } from "../checks/plan.js";
 import { againCommand, againCommandOfRun } from "../client-runs/again-command.js";
 import type { ClientRun, NotMade } from "../client-runs/client-run.js";
 import { repeatFailures } from "../client-runs/failure-evidence.js";
@@ -33,20 +33,20 @@ interface VariedRun {
   readonly result: ResultOfCheck;
 }
 
-/** Runs the client with each seed of varied responses. */
-export function runVaried(runs: Runs): Promise<VariedRun[]> {
+/** Makes the run of each seed of varied responses, once for all parts. */
+export function makeVariedRunsOnce(runs: Runs): Promise<VariedRun[]> {
   return Promise.all(variedSeeds(runs.plan).map((seed) => runSeed(runs, seed)));
 }
 
 async function runSeed(runs: Runs, seed: number): Promise<VariedRun> {
   const check = { kind: "varied", seed } as const;
-  const run = await runs.first({ purpose: check, conditions: { profile: "varied" }, seed });
+  const run = await runs.makeOnce({ purpose: check, conditions: { profile: "varied" }, seed });
   return { check, run, result: resultOfVaried(runs, run) };
 }
 
-/** The varied runs that show that the client accepts what varied. Other parts compare theirs with these. */
-export async function variedRunsThatHold(runs: Runs): Promise<ClientRun[]> {
-  return runsWithResult(await runVaried(runs), "held");
+/** Awaits the varied runs, and returns those that show that the client accepts what varied. Other parts compare their runs with these. */
+export async function awaitHeldVariedRuns(runs: Runs): Promise<ClientRun[]> {
+  return runsWithResult(await makeVariedRunsOnce(runs), "held");
 }
 
 function runsWithResult(variedRuns: readonly VariedRun[], kind: ResultOfCheck["kind"]): ClientRun[] {
@@ -67,21 +67,25 @@ function resultOfVaried({ plain }: Runs, run: ClientRun | NotMade): ResultOfChec
 /** Judges the varied runs: searches for the causes of those that failed, and makes the mixed run if all passed. */
 export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
-  const variedRuns = await runVaried(runs);
+  const variedRuns = await makeVariedRunsOnce(runs);
   const accepted = runsWithResult(variedRuns, "held");
   const failures = runsWithResult(variedRuns, "failed");
   const causes = await findCauses(runs, failures);
   const problems = causes.map((cause) => causeProblem(cause, plan));
 
-  // Only all seeds together show every variant.
-  const areAllSeeds = variedRuns.length >= seedCount;
-  const notes = areAllSeeds ? notesOnUnvaried(runs, [...accepted, ...failures]) : [];
+  // Other seeds leave out variants: that something did not vary then says nothing about the client.
+  const isEachVariantShown = showEveryVariant(variedSeeds(plan));
+  const notes = isEachVariantShown ? notesOnUnvaried(runs, [...accepted, ...failures]) : [];
 
-  const isMixedAsked =
-    plan.only?.includes(nameOf(mixedCheck)) || (areAllSeeds && accepted.length === variedRuns.length);
-  const mixed = isMixedAsked ? await judgeMixed(runs) : nothingJudged;
+  const mixed = isMixedNext(plan, variedRuns) ? await judgeMixed(runs) : nothingJudged;
   const checks = checksOf(variedRuns, problems, runs.isStopped);
   return mergeJudgments([{ checks, problems, notes }, mixed]);
+}
+
+/** Whether the mixed run is made: if --only names it, or if it is wanted and all varied runs hold. */
+function isMixedNext(plan: CertifyPlan, variedRuns: readonly VariedRun[]): boolean {
+  if (plan.only?.includes(nameOf(mixedCheck))) return true;
+  return isWanted(plan, mixedCheck) && variedRuns.every(({ result }) => result.kind === "held");
 }
 
 /** The checks of the varied runs. If certify was stopped, a run that failed is not judged before it has a cause. */
@@ -125,7 +129,7 @@ const mixedCheck = { kind: "varied", seed: "mixed" } as const satisfies Check;
 async function judgeMixed(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
   const conditions = { profile: "varied", mixed: true } as const;
-  const run = await runs.first({ purpose: mixedCheck, conditions, seed: plan.firstSeed });
+  const run = await runs.makeOnce({ purpose: mixedCheck, conditions, seed: plan.firstSeed });
   const result = resultOfVaried(runs, run);
   if (run.kind === "not_made" || result.kind !== "failed") return singleCheck(mixedCheck, result);
 
@@ -143,9 +147,9 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
 }
 
 /** Notes what has not varied: responses with a status that no request got, and what the client's tests set themselves. */
-function notesOnUnvaried({ covered, plan }: Runs, variedRuns: readonly ClientRun[]): Note[] {
+function notesOnUnvaried({ outcomesToJudge, plan }: Runs, variedRuns: readonly ClientRun[]): Note[] {
   const notes: Note[] = [];
-  const statuses = covered.map((outcome) => outcomeRow(outcome).status);
+  const statuses = outcomesToJudge.map((outcome) => outcomeRow(outcome).status);
   for (const status of [401, 403, 429]) {
     if (statuses.includes(status)) continue;
     notes.push({

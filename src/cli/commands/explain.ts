@@ -126,7 +126,7 @@ async function sayRequest(id: string, client: ControlClient, { flags, io }: Expl
     io.stdout.write(redactKeys(`${JSON.stringify(details, null, 2)}\n`));
     return;
   }
-  io.stdout.say(redactKeys(`${paintExplanation(text, details.status, io.stdout.style())}\n`));
+  io.stdout.say(redactKeys(`${paintExplanation(text, details, io.stdout.style())}\n`));
 }
 
 /** Explains what the next request with a key gets. */
@@ -138,7 +138,7 @@ async function sayKey(word: string, keys: KeySource, { flags, io }: ExplainCall)
   }
   const style = io.stdout.style();
   const text = explanationText(explained, keys, io.program);
-  const parts = [paintExplanation(text, explained.status, style)];
+  const parts = [paintExplanation(text, explained, style)];
   for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
   io.stdout.say(redactKeys(`${parts.join("\n\n")}\n`));
 }
@@ -302,8 +302,9 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
   const apiKey = word.trim();
   const sha256 = nodePlatform.sha256(apiKey);
   const key = isKey ? word : (keys.findRef(sha256) ?? null);
-  const standIn = isWellFormedKey(apiKey) ? "unknown" : "malformed";
-  const next = await keys.predict(isRef ? word : (key ?? standIn));
+  const reservedRef = isWellFormedKey(apiKey) ? "unknown" : "malformed";
+  const ref = isRef ? word : (key ?? reservedRef);
+  const next = await keys.predict(ref);
   const fingerprint = isRef ? next.fingerprint : fingerprintOf(sha256);
 
   const { outcome } = next;
@@ -440,23 +441,36 @@ function adviceNote(id: AdviceId): string {
   return `${meaning} ${whatToDo}`;
 }
 
-/** Colors the results of checks and the response; on a terminal, results are signs. */
-function paintExplanation(text: string, status: number, style: Style): string {
-  const { palette, isTerminal } = style;
-  const marks = {
-    passed: { sign: "✓", paint: palette.green },
-    rejected: { sign: "✗", paint: palette.red },
-    "not reached": { sign: "·", paint: palette.dim },
-  };
-  const checkLine = /^ {2}(passed|rejected|not reached) +(.*)$/gm;
-  const withChecks = text.replace(checkLine, (line, result: keyof typeof marks, rest: string) => {
-    const { sign, paint } = marks[result];
-    const marked = isTerminal ? `${sign}  ${rest}` : line.trimStart();
-    return `  ${paint(marked)}`;
-  });
+/** The facts of an explanation that have a color. */
+interface ColoredFacts {
+  readonly checks: Parameters<typeof checkLines>[0];
+  readonly status: number;
+  readonly code: string | null;
+  readonly outcome: string;
+}
 
+/** How the result of a check looks. */
+const resultMarks = {
+  passed: { sign: "✓", color: "green" },
+  rejected: { sign: "✗", color: "red" },
+  not_reached: { sign: "·", color: "dim" },
+} as const;
+
+/** Colors the lines of checks and the response in the text of an explanation; on a terminal, results are signs. */
+function paintExplanation(text: string, facts: ColoredFacts, { palette, isTerminal }: Style): string {
+  const { checks, status, code, outcome } = facts;
+  let painted = text;
+  for (const [index, line] of checkLines(checks).entries()) {
+    const { result } = checks[index] as ColoredFacts["checks"][number]; // each line is of one check
+    const { sign, color } = resultMarks[result];
+    const content = line.trimStart();
+    const afterResult = content.slice(result.length).trimStart();
+    const marked = isTerminal ? `${sign}  ${afterResult}` : content;
+    painted = painted.replace(line, () => `  ${palette[color](marked)}`);
+  }
+
+  if (status === 0) return painted;
+  const response = code === null ? String(status) : `${status} ${code}`;
   const paintResponse = paintStatus(palette, status);
-  return withChecks.replace(/^(Response +)(\d+(?: \S+)?)/m, (_, name: string, response: string) => {
-    return name + paintResponse(response);
-  });
+  return painted.replace(`${response}  ${outcome}`, () => `${paintResponse(response)}  ${outcome}`);
 }

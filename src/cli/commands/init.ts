@@ -250,11 +250,15 @@ interface ProjectNeeds {
   readonly existing: readonly string[];
   /** The needs that none of these files names. */
   readonly missing: readonly string[];
+  /** The folder of the installed package; `undefined` if neither the project nor a folder above has it. */
+  readonly packageFolder: string | undefined;
+  /** Whether this package has to be installed first. */
+  readonly lacksPackage: boolean;
 }
 
 /** Throws a usage error with what to install, if a project lacks what the tests need. */
 async function checkNeeds(kind: ClientKind, io: Io): Promise<void> {
-  const { files } = clients[kind];
+  const { needs, files } = clients[kind];
   const existing = files.filter((name) => existsSync(join(io.cwd, name)));
   const missing = await missingNeeds(kind, existing, io);
   if (missing.length === 0) return;
@@ -263,7 +267,16 @@ async function checkNeeds(kind: ClientKind, io: Io): Promise<void> {
   if (existing.length > 0) lack = `which ${existing[0]} does not have`;
   else if (files.length > 0) lack = `and there is no ${files[0]} here`;
   const needed = listed(missing, "and").replaceAll('"', "");
-  const steps = await installSteps(kind, { existing, missing }, io);
+
+  const installed = installedFile(io.cwd, "package.json");
+  // A project of Node must name the package itself, also if a folder above has it.
+  const mustNamePackage = needs.includes(thisPackage);
+  const steps = await installSteps(kind, io, {
+    existing,
+    missing,
+    packageFolder: installed && dirname(installed),
+    lacksPackage: mustNamePackage ? missing.includes(thisPackage) : installed === undefined,
+  });
   throw usageError(`Nothing was written: the tests need ${needed}, ${lack}.\n\n${steps.join("\n\n")}`);
 }
 
@@ -282,21 +295,14 @@ async function missingNeeds(kind: ClientKind, existing: readonly string[], io: I
 }
 
 /** The paragraphs about what to do before the tests of a client can be written. */
-async function installSteps(kind: ClientKind, project: ProjectNeeds, io: Io): Promise<string[]> {
-  const { existing, missing } = project;
-  const { needs, files } = clients[kind];
-  const installed = installedFile(io.cwd, "package.json");
-  let lacksPackage = installed === undefined;
-  // A project of Node must name the package itself, also if a folder above has it.
-  if (needs.includes(thisPackage)) lacksPackage = missing.includes(thisPackage);
-
+async function installSteps(kind: ClientKind, io: Io, project: ProjectNeeds): Promise<string[]> {
   const steps: string[] = [];
-  const pom = kind === "junit" ? await pomPart(existing.length > 0) : undefined;
-  if (pom) steps.push(`Put this into ${existing[0] ?? files[0]}:`, pom);
-  const what = pom ? "the jar" : "it";
-  const from = lacksPackage ? ", with the file of npm pack (there is no release yet)" : "";
+  if (kind === "junit") steps.push(...(await pomSteps(project.existing)));
+
+  const what = kind === "junit" ? "the jar" : "it";
+  const from = project.lacksPackage ? ", with the file of npm pack (there is no release yet)" : "";
   steps.push(`Install ${what}${from}:`);
-  const commands = installCommands(kind, project, lacksPackage, installed);
+  const commands = installCommands(kind, project);
   steps.push(commands.map((line) => `  ${line}`).join("\n"));
   steps.push(`Then run this again: ${io.program} init --client ${kind}`);
   if (kind === "junit") steps.push(`No Maven, no Gradle: ${docsPlace("test-runners", "junit-5")}.`);
@@ -304,35 +310,31 @@ async function installSteps(kind: ClientKind, project: ProjectNeeds, io: Io): Pr
 }
 
 /** The command lines that install this package, if a project lacks it, and what else the tests need. */
-function installCommands(
-  kind: ClientKind,
-  { existing, missing }: ProjectNeeds,
-  lacksPackage: boolean,
-  installed: string | undefined,
-): string[] {
+function installCommands(kind: ClientKind, project: ProjectNeeds): string[] {
+  const { existing, missing, packageFolder, lacksPackage } = project;
   const { needs, install } = clients[kind];
   // A machine with the single executable may have no npm.
-  const usesTar = isExecutable() && !needs.includes(thisPackage);
+  const unpacksItself = isExecutable() && !needs.includes(thisPackage);
+  const unpack = unpacksItself ? "tar -xzf" : "npm install --save-dev";
+  const unpackedFolder = unpacksItself ? "./package" : "./node_modules/svc-sandbox";
 
   const commands: string[] = [];
-  if (lacksPackage) {
-    const unpack = usesTar ? "tar -xzf" : "npm install --save-dev";
-    commands.push(`${unpack} ./svc-sandbox-${version}.tgz`);
-  }
+  if (lacksPackage) commands.push(`${unpack} ./svc-sandbox-${version}.tgz`);
   if (kind === "go" && existing.length === 0) commands.push("go mod init example.com/client");
-  if (install !== undefined && missing.some((need) => need !== thisPackage)) {
-    let folder = usesTar ? "./package" : "./node_modules/svc-sandbox";
-    if (installed !== undefined) folder = dirname(installed);
-    commands.push(install.replace("%", folder));
+  const lacksMore = missing.some((need) => need !== thisPackage);
+  if (lacksMore && install !== undefined) {
+    commands.push(install.replace("%", packageFolder ?? unpackedFolder));
   }
   return commands;
 }
 
-/** The example's pom.xml; for a project that has a file of its own, only the dependency in it. */
-async function pomPart(hasFile: boolean): Promise<string | undefined> {
+/** What to put into the file of a Java project: into its own one, the dependency; the whole pom.xml of the example if there is none. */
+async function pomSteps(existing: readonly string[]): Promise<string[]> {
   const pom = String(await packageFile("examples/junit5/pom.xml")).trimEnd();
-  if (!hasFile) return pom;
-  return /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom)?.[0];
+  const [ownFile] = existing;
+  if (ownFile === undefined) return [`Put this into ${clients.junit.files[0]}:`, pom];
+  const [dependency = ""] = /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom) ?? [];
+  return [`Put this into ${ownFile}:`, dependency];
 }
 
 /** The package.json of a project, with the script `test:sandbox`. */

@@ -59,7 +59,9 @@ export const keysCommand = declareCommand({
 
     const rows = keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
     if (format === "json") {
-      io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+      // For machines, there are only the faults of the next request.
+      const jsonRows = rows.map(({ isFaultLater: _, ...row }) => row);
+      io.stdout.write(`${JSON.stringify(jsonRows, null, 2)}\n`);
       return;
     }
 

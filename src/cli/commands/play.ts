@@ -114,8 +114,7 @@ async function playAll(
   let unexpected = 0;
   let steps = 0;
   let isEnded = false;
-  // The last step whose whole body was printed: of one that is nearly equal, only the changes are.
-  let printed: PlayedStep | undefined;
+  const bodies = new ShownBodies();
   for (const result of runStory(sandbox)) {
     steps = result.number;
     let problems: readonly PlacedDifference[] = [];
@@ -126,10 +125,7 @@ async function playAll(
     }
 
     const style = io.stdout.style();
-    const text = stepProse(result, problems, sandbox, style, printed);
-    if (result.response?.body && bodyChanges(result.response, style.palette, printed) === undefined) {
-      printed = result;
-    }
+    const text = stepProse(result, problems, sandbox, style, bodies);
     if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(snakeCase(stepView(result))))}\n`);
     else io.stdout.say(text);
 
@@ -218,16 +214,16 @@ function openingProse(sandbox: SandboxState, outline: string, { palette }: Style
   return `${lines.join("\n")}\n\n`;
 }
 
-/** Describes a step as a narrator, with what happened in between. `printed` is the last step before it whose whole body was printed. */
+/** Describes a step as a narrator, with what happened in between. */
 function stepProse(
   result: PlayedStep,
   problems: readonly PlacedDifference[],
   sandbox: SandboxState,
   style: Style,
-  printed?: PlayedStep,
+  bodies: ShownBodies,
 ): string {
   const lines = [style.palette.dim(`Step ${result.number} of ${result.of}`)];
-  lines.push(...stepLines(result, sandbox, style, printed));
+  lines.push(...stepLines(result, sandbox, style, bodies));
   for (const { at, step, performed } of result.timeline) {
     lines.push(...actionLines(`In between, at ${timeInWords(at)}: `, step, performed, style));
   }
@@ -236,14 +232,18 @@ function stepProse(
 }
 
 /** The lines of a step without what happened around it. */
-function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, printed?: PlayedStep): string[] {
+function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, bodies: ShownBodies): string[] {
   const { say, request, response, performed, step } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
   // A step that failed is described by its problem.
   if (result.failure !== null) return [];
   if (request !== null && response !== null) {
-    const lines = [...requestLines(request, sandbox, style), "", ...responseLines(response, style, printed)];
+    const lines = [
+      ...requestLines(request, sandbox, style),
+      "",
+      ...responseLines(response, result.number, style, bodies),
+    ];
     return lines.map((line) => (line === "" ? "" : `  ${line}`));
   }
   if (performed !== null) return actionLines("", step, performed, style);
@@ -305,7 +305,12 @@ function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: 
 const headersOfTransport = ["content-length", "date", "connection"];
 
 /** Returns a response as a client reads it, line by line, and its outcome; a missing response as a sentence. */
-function responseLines(response: StoryResponse, { palette }: Style, printed?: PlayedStep): string[] {
+function responseLines(
+  response: StoryResponse,
+  stepNumber: number,
+  { palette }: Style,
+  bodies: ShownBodies,
+): string[] {
   const { status, outcome, fault } = response;
   const lines: string[] = [];
   if (status === 0) {
@@ -317,8 +322,7 @@ function responseLines(response: StoryResponse, { palette }: Style, printed?: Pl
       if (!headersOfTransport.includes(name)) lines.push(headerLine(name, redactKeys(value), palette));
     }
     if (response.body !== "") {
-      const changes = bodyChanges(response, palette, printed);
-      lines.push("", ...(changes ?? bodyLines(response.body, palette)));
+      lines.push("", ...bodies.show(response, stepNumber, palette));
     }
   }
 
@@ -327,21 +331,29 @@ function responseLines(response: StoryResponse, { palette }: Style, printed?: Pl
   return lines;
 }
 
-/** How a body differs from the one that a step has printed, line by line; `undefined` if it has to be printed itself. */
-function bodyChanges(
-  response: StoryResponse,
-  palette: Palette,
-  printed: PlayedStep | undefined,
-): readonly string[] | undefined {
-  if (printed?.response?.status !== response.status) return undefined;
-  const lines = bodyLines(response.body, palette);
-  const before = bodyLines(printed.response.body, palette);
-  const changed = lines.filter((line, index) => line !== before[index]);
-  // What has changed says something only if most has not.
-  if (before.length !== lines.length || changed.length * 2 > lines.length) return undefined;
+/** The bodies that an audience has seen. */
+class ShownBodies {
+  /** The response whose body was the last one that was shown whole, and the number of its step. */
+  #whole: { readonly response: StoryResponse; readonly stepNumber: number } | undefined;
 
-  const end = changed.length === 0 ? "." : ", except:";
-  return [palette.dim(`The body of step ${printed.number}${end}`), ...changed];
+  /** The lines of a body. Of one that is nearly equal to the last whole one, only the changes are shown. */
+  show(response: StoryResponse, stepNumber: number, palette: Palette): readonly string[] {
+    const lines = bodyLines(response.body, palette);
+    const whole = this.#whole;
+    if (whole?.response.status === response.status) {
+      const before = bodyLines(whole.response.body, palette);
+      const changed = lines.filter((line, index) => line !== before[index]);
+      // What has changed says something only if most has not.
+      const isNearlyEqual = before.length === lines.length && changed.length * 2 <= lines.length;
+      if (isNearlyEqual) {
+        const end = changed.length === 0 ? "." : ", except:";
+        return [palette.dim(`The body of step ${whole.stepNumber}${end}`), ...changed];
+      }
+    }
+
+    this.#whole = { response, stepNumber };
+    return lines;
+  }
 }
 
 /** The header with a key, in place of which it has the start that all keys of its kind have; `undefined` without a key. */

@@ -135,7 +135,7 @@ interface Serving {
 
 /** Starts the same command line in the background, until it accepts requests. */
 async function startInBackground({ fullArgv, args, io }: StartCall): Promise<number> {
-  const { startDetached } = await import("../serve/run-command.js");
+  const { startDetached } = await import("../serve/start-detached.js");
   const stop = io.stopSignal();
   const start = await startDetached(fullArgv, {
     cwd: io.cwd,

@@ -6,11 +6,9 @@
 // It never outlives this process.
 
 import type { ChildProcess, StdioOptions } from "node:child_process";
-import { fstatSync } from "node:fs";
 import { constants } from "node:os";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
-import { isExecutable } from "../executable.js";
 import type { Io } from "../io.js";
 
 /** How a command has ended, or why it has not run. */
@@ -108,33 +106,30 @@ class RunningCommand {
   /** Whether it runs in its own process group and without input. If not, it is in this process's group, at its terminal. */
   readonly #hasOwnGroup: boolean;
   readonly #resolve: (end: CommandEnd) => void;
-  /** Functions that stop passing signals and output. */
-  readonly #releases: (() => void)[] = [];
-  /** Ends the command when this process exits. */
-  readonly #endWithUs = () => void this.#send(this.#hasOwnGroup ? "SIGKILL" : "SIGTERM");
+  /** Ends all that lasts as long as the command: timers, and what passes signals and output. */
+  readonly #cleanups: (() => void)[] = [];
   #isTimedOut = false;
   #signalCount = 0;
-  #killTimer: NodeJS.Timeout | undefined;
-  #latenessTimer: NodeJS.Timeout | undefined;
-  #outputTimer: NodeJS.Timeout | undefined;
 
   constructor(child: ChildProcess, options: CommandOptions, resolve: (end: CommandEnd) => void) {
-    const { isLate } = options;
+    const { isLate, signals, onOutput } = options;
     this.#child = child;
     this.#hasOwnGroup = isLate !== undefined;
     this.#resolve = resolve;
 
     // Three things end it from outside: its time, a signal, and the end of this process.
     if (isLate !== undefined) {
-      this.#latenessTimer = setInterval(() => {
+      this.#repeat(latenessIntervalMs, () => {
         if (isLate()) this.#killLate();
-      }, latenessIntervalMs);
+      });
     }
-    this.#releases.push(options.signals.passTo((signal) => this.#passSignal(signal)));
-    process.once("exit", this.#endWithUs);
+    this.#cleanups.push(signals.passTo((signal) => this.#passSignal(signal)));
+    const endWithUs = () => this.#send(this.#hasOwnGroup ? "SIGKILL" : "SIGTERM");
+    process.once("exit", endWithUs);
+    this.#cleanups.push(() => process.off("exit", endWithUs));
 
     for (const name of outputs) {
-      this.#releases.push(passOutput(child, name, this.#hasOwnGroup, options.onOutput));
+      this.#cleanups.push(passOutput(child, name, this.#hasOwnGroup, onOutput));
     }
 
     child.on("error", (failure: NodeJS.ErrnoException) => {
@@ -147,6 +142,11 @@ class RunningCommand {
     });
   }
 
+  #repeat(milliseconds: number, step: () => void): void {
+    const timer = setInterval(step, milliseconds);
+    this.#cleanups.push(() => clearInterval(timer));
+  }
+
   #send(signal: NodeJS.Signals): void {
     if (this.#hasOwnGroup) signalGroup(this.#child, signal);
     else this.#child.kill(signal);
@@ -157,18 +157,26 @@ class RunningCommand {
     this.#send("SIGKILL");
   }
 
+  #killSoon(): void {
+    const timer = setTimeout(() => this.#send("SIGKILL"), killAfterMs);
+    this.#cleanups.push(() => clearTimeout(timer));
+  }
+
+  /** The first two signals ask the command to end, and the third one kills it. */
   #passSignal(signal: NodeJS.Signals): void {
     this.#signalCount += 1;
-    const isFirst = this.#signalCount === 1;
-    const isSecond = this.#signalCount === 2;
+    if (this.#signalCount > 2) {
+      this.#send("SIGKILL");
+      return;
+    }
 
-    // A command with its own group is killed sooner: nobody at a terminal waits for it.
-    const startsKillTimer = this.#hasOwnGroup ? isFirst : isSecond;
-    if (startsKillTimer) this.#killTimer = setTimeout(() => this.#send("SIGKILL"), killAfterMs);
+    // After the second signal, the command has some time. Nobody at a terminal waits for one with its own group: it has that time after the first.
+    const isLastWarning = this.#signalCount === (this.#hasOwnGroup ? 1 : 2);
+    if (isLastWarning) this.#killSoon();
 
-    // The terminal has already sent it to the command. A signal only to this process looks like that, and must be sent twice.
-    if (isFirst && !this.#hasOwnGroup && isFromTerminal(signal)) return;
-    this.#send(isFirst || isSecond ? signal : "SIGKILL");
+    // The terminal has sent its signal to the command, too. A signal only to this process looks the same, so the second one is always sent.
+    const hasGotIt = this.#signalCount === 1 && !this.#hasOwnGroup && isFromTerminal(signal);
+    if (!hasGotIt) this.#send(signal);
   }
 
   /** Ends once the output that is left after the command's exit is read. */
@@ -182,22 +190,18 @@ class RunningCommand {
     // Processes that the command has left keep its output open: those of its group are killed.
     if (this.#hasOwnGroup) this.#send("SIGKILL");
     this.#child.once("close", () => this.#end(end));
-    // Others may keep it open for ever, so it ends after a while, but a slow reader of our output still gets all of it.
-    this.#outputTimer = setInterval(() => {
-      const isPassing = !this.#hasOwnGroup && outputs.some((name) => process[name].writableNeedDrain);
-      if (!isPassing) this.#end(end);
-    }, outputGraceMs);
+    // A process outside the group may keep it open for ever, so the reading ends after a while, but not while our own output has a slow reader.
+    this.#repeat(outputGraceMs, () => {
+      const hasSlowReader = !this.#hasOwnGroup && outputs.some((name) => process[name].writableNeedDrain);
+      if (!hasSlowReader) this.#end(end);
+    });
   }
 
   #end(end: CommandEnd): void {
-    clearTimeout(this.#killTimer);
-    clearInterval(this.#latenessTimer);
-    clearInterval(this.#outputTimer);
-    for (const release of this.#releases) release();
+    for (const cleanUp of this.#cleanups) cleanUp();
     // A process outside the group may keep them open.
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
-    process.off("exit", this.#endWithUs);
     this.#resolve(end);
   }
 }
@@ -238,59 +242,4 @@ function isFromTerminal(signal: NodeJS.Signals): boolean {
   // On Windows, each signal is from there, and sending one would end the process.
   if (process.platform === "win32") return true;
   return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
-}
-
-interface DetachedOptions {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the new process reads the input of this one. */
-  readonly inheritsStdin: boolean;
-  readonly signal: AbortSignal;
-  readonly onStderr: (text: string) => void;
-}
-
-/** What came first: the line that the new process prints when it is ready, or its end. */
-type DetachedStart =
-  | { readonly kind: "ready"; readonly line: string }
-  | { readonly kind: "ended"; readonly code: number | null; readonly signal: NodeJS.Signals | null };
-
-/** Starts this program again, detached from this process and its terminal. If stderr is a file, the new process also writes to it. */
-export async function startDetached(
-  argv: readonly string[],
-  options: DetachedOptions,
-): Promise<DetachedStart> {
-  const { cwd, env, signal } = options;
-  // A single executable has no script.
-  const script = isExecutable() ? [] : [...process.execArgv, process.argv[1] as string];
-  const stdin = options.inheritsStdin ? "inherit" : "ignore";
-  const stderr = fstatSync(2).isFile() ? "inherit" : "pipe";
-  const child = spawn(process.execPath, [...script, ...argv], {
-    cwd,
-    env,
-    signal,
-    detached: true,
-    windowsHide: true,
-    stdio: [stdin, "pipe", stderr],
-  });
-  child.stderr?.setEncoding("utf8").on("data", options.onStderr);
-
-  let printed = "";
-  const start = await new Promise<DetachedStart>((resolve, reject) => {
-    child.on("close", (code, endSignal) => resolve({ kind: "ended", code, signal: endSignal }));
-    child.on("error", (error) => {
-      if (!signal.aborted) reject(error);
-    });
-    child.stdout?.setEncoding("utf8").on("data", (text) => {
-      printed += text;
-      if (printed.endsWith("\n")) resolve({ kind: "ready", line: printed });
-    });
-  });
-
-  // What it has written to stderr before that line arrives first.
-  await new Promise(setImmediate);
-  child.stdout?.destroy();
-  child.stderr?.destroy();
-  // The new process does not keep this one alive.
-  child.unref();
-  return start;
 }

@@ -341,9 +341,9 @@ class GrowingFile {
     const end = bytes.lastIndexOf("\n") + 1;
     this.#openLine = bytes.subarray(end);
 
-    // Only the first line can be long: the others are shorter than a part.
-    const firstLength = end === 0 ? bytes.length : bytes.indexOf("\n");
-    if (firstLength > maxLineLength) {
+    // Only the first line has more bytes than those of this part, which is short: it began in an earlier one.
+    const firstLineLength = end === 0 ? bytes.length : bytes.indexOf("\n");
+    if (firstLineLength > maxLineLength) {
       throw new Error(`${basename(path)} has a line of more than ${maxLineLength / 2 ** 20} MB`);
     }
     return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);

@@ -2,10 +2,10 @@ import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ShownReport } from "../control/responses.js";
-import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
+import { route } from "../control/route.js";
+import { Button, lossOfState, RejectionText, ShowData, useActions, useOffline } from "../elements/action.js";
 import { Options } from "../elements/form.js";
 import { DocsLink, Panel } from "../elements/words.js";
-import { route } from "../route.js";
 import { ClockPanel } from "./clock.js";
 import { FaultPanel } from "./faults.js";
 import { ScenarioPanel } from "./scenario.js";
@@ -44,8 +44,16 @@ export function SandboxView() {
 
 /** The profile of the assumptions about open details of the specification. */
 function ProfilePanel() {
+  return (
+    <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
+      <ShowData path="/report?story=true">{(report) => <ProfileChoice report={report} />}</ShowData>
+    </Panel>
+  );
+}
+
+function ProfileChoice({ report }: Readonly<{ report: ShownReport }>) {
+  const { profile, pinned } = report;
   const { enqueue, problem } = useActions();
-  const isOffline = useOffline();
   const profiles = useData("/profiles").data?.profiles ?? {};
   const options = Object.entries(profiles).map(([name, means]) => [name, `${name}: ${means}`] as const);
 
@@ -53,21 +61,16 @@ function ProfilePanel() {
     const body = { profile: currentTarget.value };
     enqueue(() => call("/assumptions", { method: "PUT", body }));
   };
-  const contents = ({ profile, pinned }: ShownReport) => (
+  return (
     <>
-      <select aria-label="Profile" value={profile} disabled={isOffline} onChange={choose}>
+      <select aria-label="Profile" value={profile} disabled={useOffline()} onChange={choose}>
         <Options options={options} />
       </select>
       <p>
         {pinned.length > 0 && `Set apart from the profile: ${pinned.join(", ")}. `}
         <DocsLink to="specification#assumptions">All assumptions</DocsLink>
       </p>
-    </>
-  );
-  return (
-    <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
-      <Read path="/report?story=true">{contents}</Read>
       <RejectionText problem={problem} />
-    </Panel>
+    </>
   );
 }

@@ -120,7 +120,9 @@ function withNextRequest<Key extends { readonly ref: string }>(
   sandbox: SandboxState,
   endpoint?: Endpoint,
 ) {
-  return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
+  // The sentence has whether a fault comes later.
+  const { isFaultLater: _, ...next } = nextRequest(sandbox, key.ref, endpoint);
+  return { ...key, nextRequest: next };
 }
 
 /** The number of keys in a scenario. Cached, because the dashboard asks each second. */
