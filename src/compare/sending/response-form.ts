@@ -9,7 +9,7 @@ import type { Attempt } from "./attempt.js";
  * - `another_403`: the API or a lock, since it is a 403 that its outcome does not have
  * - `of_the_contract`: the API
  */
-export type ResponseForm = "foreign" | "another_403" | "of_the_contract";
+type ResponseForm = "foreign" | "another_403" | "of_the_contract";
 
 const promisedStatuses = new Set<number>(
   outcomes.filter(({ promised }) => promised).map(({ status }) => status),
