@@ -1,6 +1,6 @@
 import { type AuthorizationFacts, authorize } from "../rules/authorize.js";
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
-import type { RoutedCall, Caller } from "../sandbox/api-call.js";
+import type { Caller, RoutedCall } from "../sandbox/api-call.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

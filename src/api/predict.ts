@@ -1,5 +1,5 @@
 import type { ApiOutcomeId } from "../rules/outcomes.js";
-import type { RoutedCall, ApiCall } from "../sandbox/api-call.js";
+import type { ApiCall, RoutedCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { decide } from "./decide.js";
