@@ -16,14 +16,14 @@ const { http } = await usersPackage(
   (msw) => ("http" in msw ? undefined : "an older one"),
 );
 
-/** The members of a handler that a server of msw 3 calls. In a workspace, it may get handlers of the root's msw 2, which lack some. */
+/** What a server of msw 3 calls of a handler. In a workspace, it may get handlers of the root's msw 2, which lack some of these members. */
 const handlerMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
 
 type Resolver = (call: { request: Request }) => Promise<Response>;
 
 /**
- * The URLs of the API on any host. A pattern, because msw fails at a path whose encoding is not valid; in any letter case, to
- * respond 404 to a misspelled path.
+ * The URLs of the API on any host. A regular expression, because msw fails to compare a path as a text with a URL whose encoding
+ * is not valid; in any letter case, to respond 404 to a misspelled path.
  */
 const anyHost = /\/v1\/relying-party(?:\/|$)/i;
 
@@ -50,51 +50,61 @@ export interface HandlerOptions {
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
   requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
-  const baseUrl = urlText(options.baseUrl);
   const state = () => stateOf(sandbox);
+  const baseUrl = textOfUrl(options.baseUrl);
   if (baseUrl === "*") return [makeHandler(anyHost, makeResolver(state, ""))];
 
-  const isAbsolute = /^https?:\/\//i.test(baseUrl);
-  // msw would read `:name` and `*` in it as patterns.
-  const hasParameter = isAbsolute && /\/:/.test(baseUrl.slice("https://".length));
-  if (hasParameter || baseUrl.includes("*")) throw invalidBaseUrl(baseUrl, "It has no patterns");
-  // Without a page, no request would match a relative one, and all would go to the network, with their keys.
-  if (!isAbsolute && !("location" in globalThis)) {
-    throw invalidBaseUrl(baseUrl, "Only pages and jsdom have relative ones");
-  }
-
-  if (isAbsolute && !URL.canParse(baseUrl)) throw invalidBaseUrl(baseUrl, "It is not a URL");
-  const whole = readBaseUrl(isAbsolute ? baseUrl : new URL(baseUrl, "http://page.example").href);
-  if (whole === undefined) {
-    // It may have a password.
+  if (hasPattern(baseUrl)) throw invalidBaseUrl(baseUrl, "It has no patterns");
+  const checkedUrl = readBaseUrl(absoluteUrl(baseUrl));
+  if (checkedUrl === undefined) {
+    // Hidden, because a base URL may have a password.
     throw invalidBaseUrl(undefined, "It is a URL of http or https without a user, a query and a fragment");
   }
-  return isAbsolute ? absoluteHandlers(state, whole) : relativeHandlers(state, baseUrl);
+  return [handlerUnder(checkedUrl, state)];
 }
 
 /** The text of a base URL. Default: any host. A URL of another realm, as in jsdom, is not an instance of this one's. */
-function urlText(url: string | URL = "*"): string {
+function textOfUrl(url: string | URL = "*"): string {
   if (typeof url === "string") return url;
   if (Object.prototype.toString.call(url) === "[object URL]") return url.href;
   throw invalidBaseUrl(url, "It is not a text or a URL");
 }
 
-/** The handlers of a base URL with a host: all paths under it. */
-function absoluteHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHandler[] {
-  const { origin, pathname } = new URL(baseUrl);
-  // A base URL may have a path, which the API does not expect.
-  const base = withoutSlash(pathname);
-  // A pattern, like that of any host.
-  const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  const underBase = new RegExp(`^${escaped}(?:/|$)`, "i");
-  return [makeHandler(underBase, makeResolver(sandbox, base))];
+/** Whether a base URL has a pattern as paths of msw have them: `*`, or a name such as in `/:tenant/api`. A port is none. */
+function hasPattern(baseUrl: string): boolean {
+  return /\*|\/:/.test(baseUrl.replace(scheme, ""));
 }
 
-/** The handlers of a base URL on the page's own host, and of all paths under it. */
-function relativeHandlers(sandbox: () => SandboxState, baseUrl: string): HttpHandler[] {
-  const base = withoutSlash(baseUrl);
-  const resolver = makeResolver(sandbox, base);
-  return [makeHandler(base, resolver), makeHandler(`${base}/*`, resolver)];
+/** The scheme of an absolute base URL, with the slashes behind it. */
+const scheme = /^https?:\/\//i;
+
+/** A base URL in full: a relative one is an address on the page. Throws `usage` for a text that is no URL. */
+function absoluteUrl(baseUrl: string): string {
+  if (scheme.test(baseUrl)) {
+    if (!URL.canParse(baseUrl)) throw invalidBaseUrl(baseUrl, "It is not a URL");
+    return baseUrl;
+  }
+
+  const { location } = globalThis as { readonly location?: { readonly href: string } }; // Node has no page
+  // Without a page, no request would match a relative one, and all would go to the network, with their keys.
+  if (location === undefined) throw invalidBaseUrl(baseUrl, "Only pages and jsdom have relative ones");
+
+  // With a slash, as in front of the paths of requests: an empty base URL is the root of the page's host.
+  const withSlash = baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`;
+  if (!URL.canParse(withSlash, location.href)) throw invalidBaseUrl(baseUrl, "It is not a URL");
+  return new URL(withSlash, location.href).href;
+}
+
+/** The handler of all paths under a base URL, which has a host and no slash at its end. */
+function handlerUnder(baseUrl: string, sandbox: () => SandboxState): HttpHandler {
+  const { origin, pathname } = new URL(baseUrl);
+  // The path of a base URL is not a part of the API's paths.
+  const base = pathname === "/" ? "" : pathname;
+
+  // A regular expression, for the reason of `anyHost`.
+  const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const underBase = new RegExp(`^${escaped}(?:/|$)`, "i");
+  return makeHandler(underBase, makeResolver(sandbox, base));
 }
 
 /** The error of a base URL that cannot be used; `undefined` hides it. */
@@ -104,20 +114,16 @@ function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
   return new SandboxError("usage", `Invalid base URL${quotedBaseUrl}. ${why}. ${use}.`);
 }
 
-function withoutSlash(path: string): string {
-  return path.replace(/\/+$/, "");
-}
-
-/** A handler for all methods of the paths. */
-function makeHandler(path: string | RegExp, resolver: Resolver): HttpHandler {
-  const handler = http.all(path, resolver);
+/** A handler for all methods of the URLs. */
+function makeHandler(urls: RegExp, resolver: Resolver): HttpHandler {
+  const handler = http.all(urls, resolver);
   for (const [name, member] of Object.entries(handlerMembers)) {
     if (!(name in handler)) Object.assign(handler, { [name]: member });
   }
   return handler;
 }
 
-/** Responds to the requests of a handler. `base`: the path of the base URL. */
+/** Responds to the requests of a handler. `base`: the path of the base URL, without a slash at its end. */
 function makeResolver(sandbox: () => SandboxState, base: string): Resolver {
   return async ({ request }) => {
     discardBody(request);

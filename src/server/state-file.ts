@@ -12,10 +12,10 @@ import { quoteFile } from "../schema/words.js";
 import { damagedState, parseState, stateParts, unreadableState } from "./state-text.js";
 
 /**
- * Request numbers that a save marks as used in advance. After a kill, the next start continues behind them, so that it gives no
- * request id again that a client has got since the last save.
+ * How many request numbers a save marks as used in advance. After a kill, the next start continues behind them, so that it gives
+ * no request id again that a client has got since the last save.
  */
-const reserve = 100_000;
+const reservedNumbers = 100_000;
 
 /** Milliseconds between two saves of requests, or more if they take long. */
 const saveIntervalMs = 500;
@@ -24,8 +24,8 @@ const saveIntervalMs = 500;
 const folderMode = 0o700;
 const fileMode = 0o600;
 
-/** Why a file is not replaced that differs from the one that this program has read or written. */
-const takenOver = new Error("another program has written it, such as a server in another container");
+/** Why a file stays that is not as this program has read or written it. */
+const writtenByAnother = new Error("another program has written it, such as a server in another container");
 
 /** The file of a sandbox: its absolute path, and its name for messages. */
 interface NamedFile {
@@ -124,10 +124,10 @@ export class SavePace {
   }
 
   /** Runs a save of any kind, and plans the next save of requests by the time that this one takes. */
-  run(save: () => void): void {
+  run<Result>(save: () => Result): Result {
     const startedAt = this.#stopwatch();
     try {
-      save();
+      return save();
     } finally {
       const endedAt = this.#stopwatch();
       this.#dueAt = endedAt + 10 * (endedAt - startedAt);
@@ -135,10 +135,20 @@ export class SavePace {
   }
 }
 
+/** How a save ended: `skipped` before `begin` and after `close`. */
+type SaveResult =
+  | { readonly kind: "saved" }
+  | { readonly kind: "skipped" }
+  | { readonly kind: "failed"; readonly error: SandboxError };
+
 /**
  * Keeps a sandbox in a file that is locked. Nothing is written before `begin` and after `close`. Between them, each save
  * replaces the whole file: `save` after a change, at once; a timer after requests, when the pace allows it; a plan for the
- * request that has used half of the reserve. A save that fails leaves the last saved file, and a later one writes everything.
+ * request that has used half of the reserved numbers. A save that fails leaves the last saved file, and a later one writes
+ * everything.
+ *
+ * Who hears of a write that fails: `begin`, `save` and `close` throw it, because their callers wait for the file. Nobody waits
+ * for the other saves, which only return it. All but the first write of a new file report the first failure after a success.
  */
 export class StateFile {
   readonly sandbox: SandboxState;
@@ -166,16 +176,16 @@ export class StateFile {
     this.#unlock = unlock;
   }
 
-  /** Starts to save. Throws `state_unwritable` if there was no file. */
+  /** Starts to save. Throws `state_unwritable` if a new file cannot be written. */
   begin(): void {
     const isNew = this.savedAt === undefined;
-    // One that cannot be written does not start, and is not tried again at its end.
+    // Before the state is begun, so that `close` does not try again to write a file that cannot be written.
     if (isNew) this.#create();
     this.#phase = "begun";
 
     this.#timer = timers.setInterval(() => {
       const hasMore = this.#progress() !== this.#savedProgress;
-      if (hasMore && this.#pace.isDue()) this.#tryToSave();
+      if (hasMore && this.#pace.isDue()) this.#trySave();
     }, saveIntervalMs);
     this.#timer.unref();
 
@@ -185,12 +195,12 @@ export class StateFile {
     });
 
     // The next start of this program must not use the request ids of this one.
-    if (!isNew) this.#tryToSave();
+    if (!isNew) this.#trySave();
   }
 
-  /** Writes everything. Throws `state_unwritable`; the next save writes it then. */
+  /** Saves a change. Throws `state_unwritable`; the next save writes the change then. */
   save(): void {
-    if (this.#phase === "begun") this.#pace.run(() => this.#writeOrReport(this.#reserveNumbers()));
+    throwFailure(this.#trySave());
   }
 
   /** Whether the last save failed. */
@@ -198,19 +208,21 @@ export class StateFile {
     return this.#failure !== undefined;
   }
 
-  /** Writes the rest, and nothing after that. Throws `state_unwritable`. */
+  /** Saves for the last time. Throws `state_unwritable`. */
   close(): void {
     timers.clearInterval(this.#timer);
     try {
-      // Without a reserve: no request follows.
-      if (this.#phase === "begun") this.#writeOrReport(this.sandbox.requestIds.latestNumber());
+      if (this.#phase === "begun") {
+        // No request follows, so that no numbers are reserved.
+        throwFailure(this.#tryToWrite(this.sandbox.requestIds.latestNumber()));
+      }
     } finally {
       this.#phase = "closed";
       this.#unlock();
     }
   }
 
-  /** Writes a file that did not exist. */
+  /** Writes a file that did not exist. Throws `state_unwritable`. */
   #create(): void {
     try {
       makeFolder(dirname(this.#file.file), folderMode);
@@ -220,22 +232,19 @@ export class StateFile {
     }
   }
 
-  /** Saves where nobody waits for the result: its first failure is reported, and the timer tries it again. */
-  #tryToSave(): void {
-    try {
-      this.save();
-    } catch {
-      // Reported by `#writeOrReport`.
-    }
+  /** Saves everything, with reserved numbers for the requests until the next save. */
+  #trySave(): SaveResult {
+    if (this.#phase !== "begun") return { kind: "skipped" };
+    return this.#pace.run(() => this.#tryToWrite(this.#reserveNumbers()));
   }
 
-  /** Returns the last request number to mark as used. Plans a save for the request that has used half of the reserve, whatever the pace. */
+  /** Returns the last request number to mark as used. Plans a save for the request that has used half of the reserved ones, whatever the pace. */
   #reserveNumbers(): number {
     const { requestIds } = this.sandbox;
     const responded = requestIds.latestNumber();
     // In the next tick, the request is in the sandbox.
-    requestIds.planAt(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
-    return responded + reserve;
+    requestIds.planAt(responded + reservedNumbers / 2, () => timers.nextTick(() => this.#trySave()));
+    return responded + reservedNumbers;
   }
 
   /** What has happened in the sandbox until now, as a text to compare. */
@@ -244,33 +253,38 @@ export class StateFile {
     return `${journal.latest()} ${counters.unread()}`;
   }
 
-  /** Writes the file; reports the first failure after a success, and throws each one as `state_unwritable`. */
-  #writeOrReport(lastNumber: number): void {
+  /** Writes the file again; keeps a failure, and reports the first one after a success. */
+  #tryToWrite(lastNumber: number): SaveResult {
     try {
       this.#write(lastNumber);
-    } catch (error) {
+      this.#failure = undefined;
+      return { kind: "saved" };
+    } catch (cause) {
       const isFirst = this.#failure === undefined;
-      this.#failure = error;
-      const unwritable = unwritableState(this.#file.name, error, "The file keeps its last saved state. ");
-      if (isFirst) this.#options.onProblem(unwritable);
-      throw unwritable;
+      this.#failure = cause;
+      const error = unwritableState(this.#file.name, cause, "The file keeps its last saved state. ");
+      if (isFirst) this.#options.onProblem(error);
+      return { kind: "failed", error };
     }
   }
 
-  /** Replaces the file, unless another program has written it. `lastNumber`: the last request number that no later start uses. */
+  /** Replaces the file; throws if that fails, or if another program has written it. `lastNumber`: the last request number that no later start uses. */
   #write(lastNumber: number): void {
     const { file } = this.#file;
     const progress = this.#progress();
     const parts = stateParts(this.sandbox, this.#options.startedScenario(), lastNumber);
     replaceFile(file, parts, fileMode, () => {
       const stamp = stampOf(file);
-      if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
+      if (stamp !== undefined && stamp !== this.#stamp) throw writtenByAnother;
     });
 
     this.#stamp = stampOf(file);
     this.#savedProgress = progress;
-    this.#failure = undefined;
   }
+}
+
+function throwFailure(result: SaveResult): void {
+  if (result.kind === "failed") throw result.error;
 }
 
 /** A text that differs if another program writes the file; `undefined` if there is none. */

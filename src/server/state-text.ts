@@ -9,15 +9,15 @@ import { bundledOnly, type NamedScenario } from "../scenario/parse-scenario.js";
 import { readValue } from "../scenario/plain-data.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { jsonWithParts, tryParseJson } from "../schema/json.js";
+import { tryParseJson } from "../schema/json.js";
 import { isMapping } from "../schema/shape.js";
 import { quote, quoteFile } from "../schema/words.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
 export const stateFormat = 12;
 
-/** The letters of a checksum. */
-const sumLength = 16;
+/** How many of its 64 digits a checksum has. */
+const checksumLength = 16;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {
@@ -32,6 +32,10 @@ interface SavedState {
   readonly sandbox: SavedSandbox;
 }
 
+// The text is one object of JSON. Its last member is a checksum of the same object without that member:
+//
+//     {"svc_sandbox_state":12,…,"sandbox":{…},"sum":"0123456789abcdef"}
+
 /**
  * The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35).
  * `responded` is the number of the last request id that a later start must not use.
@@ -41,22 +45,31 @@ export function* stateParts(
   startedWith: NamedScenario,
   responded: number,
 ): Generator<string> {
-  const content = {
+  const hash = nodeCrypto.createHash("sha256");
+
+  const firstMembers = JSON.stringify({
     svc_sandbox_state: stateFormat,
     version,
     started_with: scenarioIdentity(startedWith),
-    sandbox: {},
-  };
-  const hash = nodeCrypto.createHash("sha256");
-
-  // The checksum is of the content as it would be without it, and stands in it as its last member.
-  let last = "";
-  for (const part of jsonWithParts(content, "sandbox", saveInParts(sandbox, responded))) {
-    yield last;
+  });
+  const start = `${firstMembers.slice(0, -1)},"sandbox":`; // the object goes on
+  hash.update(start);
+  yield start;
+  for (const part of saveInParts(sandbox, responded)) {
     hash.update(part);
-    last = part;
+    yield part;
   }
-  yield `,"sum":"${hash.digest("hex").slice(0, sumLength)}"${last}\n`;
+
+  // Without the checksum, the object ends here.
+  hash.update("}");
+  yield `,"sum":"${hash.digest("hex").slice(0, checksumLength)}"}\n`;
+}
+
+/** The checksum that a text must have. */
+function checksumOf(text: string): string {
+  const endOfContent = text.lastIndexOf(',"sum":');
+  const content = `${text.slice(0, endOfContent)}}`;
+  return nodePlatform.sha256(content).slice(0, checksumLength);
 }
 
 /**
@@ -66,23 +79,23 @@ export function* stateParts(
 export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {
   const content = tryParseJson(text);
   if (!isMapping(content) || content.svc_sandbox_state === undefined) {
-    // Cut off, such as an empty file of a full disk; anything else may be a file of the user.
-    const isPart = /^\s*(?:\{"svc_sandbox_state"|$)/.test(text);
-    if (isPart) throw damagedState(file, "only a part of it is there");
+    // The start of a state, or an empty file, as full disks leave them. Anything else may be a file of the user.
+    const isCutOff = /^\s*(?:\{"svc_sandbox_state"|$)/.test(text);
+    if (isCutOff) throw damagedState(file, "only a part of it is there");
     throw unreadableState(file, "it is not a state of svc-sandbox");
   }
 
-  // Another version may have written it.
   const { svc_sandbox_state: format, version: writer, sum, ...rest } = content;
+  // Another version may have written it.
   if (format !== stateFormat) {
     const why = `it has format ${quote(format)} of svc-sandbox ${quote(writer)}, and svc-sandbox ${version} reads format ${stateFormat}. To continue it, start the version that wrote it`;
     throw damagedState(file, why);
   }
 
-  const isWhole = sum === sumOfRest(text) && isMapping(rest.started_with) && isMapping(rest.sandbox);
-  if (!isWhole) throw damagedState(file, "a part of it is missing or damaged");
+  const isUndamaged = sum === checksumOf(text) && isMapping(rest.started_with) && isMapping(rest.sandbox);
+  if (!isUndamaged) throw damagedState(file, "a part of it is missing or damaged");
 
-  const saved = rest as unknown as SavedState; // what has its checksum is ours
+  const saved = rest as unknown as SavedState; // svc-sandbox wrote what has its checksum
   requireSameScenario(saved.started_with, scenarioIdentity(startedWith), file);
 
   const { sandbox } = saved;
@@ -106,12 +119,6 @@ function checkedScenario(scenario: Scenario, file: string): Scenario {
     if (!(error instanceof ScenarioError)) throw error;
     throw damagedState(file, `its scenario is not valid: ${error.problems[0]?.message}`);
   }
-}
-
-/** The checksum that a text must have: of everything before it, and the end of the whole. */
-function sumOfRest(text: string): string {
-  const start = text.lastIndexOf(',"sum":');
-  return nodePlatform.sha256(`${text.slice(0, start)}}`).slice(0, sumLength);
 }
 
 function scenarioIdentity({ name, scenario }: NamedScenario): ScenarioIdentity {

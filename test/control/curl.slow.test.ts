@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import type { Request } from "../../src/dashboard/control/responses.js";
+import type { ShownRequest } from "../../src/dashboard/control/responses.js";
 import type { Scenario } from "../../src/index.js";
 import { keyVariable } from "../../src/rules/api-key.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
@@ -35,7 +35,7 @@ test("the command of a request ends where the request did", async () => {
   for (const [method, path, key] of requests) {
     await ask("/send", { method: "POST", json: { method, path, key } });
   }
-  const journal = (await ask("/requests")).body.data as Request[];
+  const journal = (await ask("/requests")).body.data as ShownRequest[];
   expect(journal).toHaveLength(requests.length);
   for (const { id, outcome } of journal) {
     const { curl, repeat } = (await ask(`/requests/${id}`)).body.data;
@@ -47,7 +47,7 @@ test("the command of a request ends where the request did", async () => {
     // Of a fault that leaves no response, curl says so with its exit code.
     await run("sh", ["-c", curl], { env }).catch((error) => expect(outcome, `${error}`).toMatch(/^fault\./));
   }
-  const since = ((await ask("/requests")).body.data as Request[]).slice(journal.length);
-  const facts = ({ method, path, outcome, key }: Request) => `${method} ${path} ${outcome} ${key}`;
+  const since = ((await ask("/requests")).body.data as ShownRequest[]).slice(journal.length);
+  const facts = ({ method, path, outcome, key }: ShownRequest) => `${method} ${path} ${outcome} ${key}`;
   expect(since.map(facts)).toEqual(journal.map(facts));
 });

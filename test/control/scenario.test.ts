@@ -75,6 +75,26 @@ test("the scenario that a sandbox was started with stays the first of the list, 
   expect(names).toEqual(["rotation", ...scenarioNames.filter((name) => name !== "rotation")]);
 });
 
+test("a sent scenario with the name of another one does not show that one as running", async () => {
+  const { ask } = await serveControl({ scenario: "key-states" });
+  const running = async () => {
+    const { data } = (await ask("/scenarios")).body;
+    return data.filter((one: { running: boolean }) => one.running).map(({ name }: { name: string }) => name);
+  };
+  await ask("/reset", { method: "POST", json: { seed: 9, frozen: true, profile: "typical" } });
+  expect(await running()).toEqual(["key-states"]);
+
+  for (const name of ["key-states", "rotation"]) {
+    const scenario = { version: 1, name, organizations: { bank: { type: "bank", keys: {} } } };
+    expect((await ask("/reset", { method: "POST", json: { scenario } })).status).toBe(200);
+    expect(await running()).toEqual([]);
+  }
+  for (const name of ["rotation", "key-states"]) {
+    await ask("/scenario", { method: "PUT", json: { name } });
+    expect(await running()).toEqual([name]);
+  }
+});
+
 test("a scenario that was never one text is rendered with the same meaning", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "base.yaml"), own);

@@ -143,6 +143,27 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect([await name.inputValue(), questions.length]).toEqual(["", 4]);
   });
 
+  test("Escape also asks before it discards what was chosen", async () => {
+    const { page } = await openDashboard({ view });
+    const form = page.getByRole("dialog");
+    const questions: string[] = [];
+    page.on("dialog", (question) => {
+      questions.push(question.message());
+      return question.accept();
+    });
+    const choices = [
+      () => page.getByLabel("Environment").selectOption("live"),
+      () => form.getByRole("checkbox").nth(1).check(),
+    ];
+    for (const choose of choices) {
+      await page.getByRole("button", { name: "Create a key" }).click();
+      await choose();
+      await page.keyboard.press("Escape");
+      await form.waitFor({ state: "detached" });
+    }
+    expect(questions).toEqual(Array(2).fill("Discard what you entered?"));
+  });
+
   test("R29 what is rejected is shown at its own field, which gets the focus", async () => {
     const { page } = await openDashboard({ view });
     await page.getByRole("button", { name: "Create a key" }).click();

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Event, ListedKey, Request } from "../../src/dashboard/control/responses.js";
+import type { ListedKey, ShownRequest, UpcomingEvent } from "../../src/dashboard/control/responses.js";
 import { createAxis } from "../../src/dashboard/elements/axis.js";
 import {
   chooseKeys,
-  createSight,
   groupIntoDots,
   lifePhases,
   lifeSentence,
+  selectLifelineData,
 } from "../../src/dashboard/elements/lifeline.js";
 
 const minute = 60_000;
@@ -39,14 +39,14 @@ const limited = (until: number | null) => ({
   },
 });
 
-const request = (at: number, outcome: string, key = "one") => ({ at: iso(at), outcome, key }) as Request;
+const request = (at: number, outcome: string, key = "one") => ({ at: iso(at), outcome, key }) as ShownRequest;
 
-const event = (at: number, more: Partial<Event>) =>
-  ({ at: iso(at), key: null, organization: null, kind: "day_reset", text: "", ...more }) as Event;
+const event = (at: number, more: Partial<UpcomingEvent>) =>
+  ({ at: iso(at), key: null, organization: null, kind: "day_reset", text: "", ...more }) as UpcomingEvent;
 
 /** What is known of one key. */
-function sightOf(key: ListedKey, readings: Partial<Parameters<typeof createSight>[1]> = {}) {
-  return createSight([key], { requests: [], upcoming: [], faults: [], ...readings }, now);
+function dataOf(key: ListedKey, readings: Partial<Parameters<typeof selectLifelineData>[1]> = {}) {
+  return selectLifelineData([key], { requests: [], upcoming: [], faults: [], ...readings }, now);
 }
 
 describe("the axis of the lifelines", () => {
@@ -97,7 +97,7 @@ describe("the axis of the lifelines", () => {
     const half = now + 30 * minute;
     const nothing = { requests: [], upcoming: [], faults: [] };
     const stations = (keys: readonly ListedKey[], readings: object = {}) =>
-      createSight(keys, { ...nothing, ...readings }, half).axis.stations;
+      selectLifelineData(keys, { ...nothing, ...readings }, half).axis.stations;
     expect(stations([keyWith({})])).toEqual([now, now + hour]);
     const keys = [keyWith({ expires_at: iso(now + day) }), keyWith({ revoked_at: iso(now - day) })];
     expect(stations(keys)).toEqual([now - day, now + day]);
@@ -112,7 +112,7 @@ describe("the life of a key", () => {
   const upcoming = [event(now - hour, {}), event(now + day, {})];
   const requests = [request(now - hour, "200.test")];
   const phases = (key: ListedKey, readings: object = {}) =>
-    lifePhases(key, sightOf(key, { requests, upcoming, ...readings })).map(({ from, to, course, words }) => [
+    lifePhases(key, dataOf(key, { requests, upcoming, ...readings })).map(({ from, to, course, words }) => [
       course,
       (from - now) / minute,
       (to - now) / minute,
@@ -135,7 +135,7 @@ describe("the life of a key", () => {
       ],
     ],
     ["is limited", limited(now + minute), [past, ["limited", 0, 1, "429"], ["works", 1, 1440, ""]]],
-    ["is always limited", limited(null), [past, ["limited", 0, 1440, "429"]]],
+    ["is always limited", limited(null), [past, ["limited", 0, 1440, "429 always"]]],
     [
       "is limited until its end",
       { ...limited(now + day), ...overlap },
@@ -143,7 +143,7 @@ describe("the life of a key", () => {
     ],
     [
       "is barred",
-      { next_request: { status: 403, sentence: "403 access_denied: organization is inactive", until: null } },
+      { next_request: { status: 403, code: "access_denied", until: null } },
       [past, ["barred", 0, 1440, "403 access_denied"]],
     ],
   ])("that %s", (_, more, expected) => {
@@ -264,7 +264,7 @@ test("an event is shown until it is over; the end of a minute, if a key waits fo
     event(now + hour, { kind: "key_expires", key: "other" }),
     event(now + day, {}),
   ];
-  const kinds = (key: ListedKey) => sightOf(key, { upcoming }).events.map(({ kind }) => kind);
+  const kinds = (key: ListedKey) => dataOf(key, { upcoming }).events.map(({ kind }) => kind);
   expect(kinds(keyWith({}))).toEqual(["key_expires", "day_reset"]);
   expect(kinds(keyWith(limited(now + minute)))).toEqual(["minute_reset", "key_expires", "day_reset"]);
 });

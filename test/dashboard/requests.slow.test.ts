@@ -1,8 +1,9 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
-import { clipboard, hashOf, openDashboard, settled } from "./open-dashboard.js";
+import { clipboard, hashOf, openDashboard, quiet, settled } from "./open-dashboard.js";
 
 const rows = (page: Page) => page.locator(".requests [data-row]");
 const link = (page: Page, id: string | null) => page.locator(`.requests [data-row="${id}"] a`);
@@ -138,6 +139,56 @@ describe.skipIf(noBrowser)("the requests", () => {
       expect((await ask("/requests")).text).not.toContain(secret ?? "svc_");
     },
   );
+
+  test.each([
+    ["organization-inactive", "Activate the organization"],
+    ["live-suspended", "Approve live access"],
+    ["wrong-scope", "Create a key with this scope"],
+    ["revoked", "Create a key with a limit"],
+  ])("the fix of %s is that of its outcome, also if its key has a limit of 0", async (ref, fix) => {
+    const scenario = parseScenario(`
+version: 1
+organizations:
+  a-bank:
+    type: bank
+    keys:
+      wrong-scope: { environment: test, scopes: ["consents:read"], limits: { per_minute: 0 } }
+      revoked: { environment: test, state: revoked, limits: { per_minute: 0 } }
+  b-bank:
+    type: bank
+    status: inactive
+    keys: { organization-inactive: { environment: test, limits: { per_minute: 0 } } }
+  c-bank:
+    type: bank
+    live_access: suspended
+    keys: { live-suspended: { environment: live, limits: { per_minute: 0 } } }
+`);
+    const { page, send } = await openDashboard({ scenario, view: "/requests" });
+    await send(ref);
+    await rows(page).first().click();
+    const detail = page.locator(".detail");
+    await detail.getByRole("button", { name: "Send again" }).waitFor();
+    await quiet(page);
+    expect(await detail.locator(".bar button:not(.send-again)").first().innerText()).toBe(fix);
+  });
+
+  test("a 429 that no reset ends has a new key for a fix", async () => {
+    const scenario = parseScenario(`
+version: 1
+clock: { now: 2026-03-02T09:00:00Z }
+organizations:
+  a-bank:
+    type: bank
+    keys: { one: { environment: test, limits: { per_minute: 1 }, expires: 30s } }
+`);
+    const { page, send } = await openDashboard({ scenario, view: "/requests" });
+    await send("one", "one");
+    await rows(page).first().click();
+    const detail = page.locator(".detail");
+    await detail.getByRole("button", { name: "Create a key like this one" }).click();
+    await detail.getByRole("button", { name: "Send again with" }).click();
+    await page.getByText("Sent again: 200").waitFor();
+  });
 
   test("a rotated key has its replacement for a fix: no other key is offered, and the request gets 200 with it", async () => {
     const { page, send } = await openDashboard({ scenario: "key-states", view: "/requests" });

@@ -193,6 +193,24 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     await page.locator(".active-faults").waitFor({ state: "detached" });
   });
 
+  test("of two equal faults, a row turns off its own, and an undo brings it back to its place", async () => {
+    const { page, ask } = await openDashboard({ scenario: "key-states", view });
+    const effects = async () =>
+      (await faultsOf(ask)).map(({ then }: { then: object }) => Object.keys(then)[0]);
+    const faults = [{ then: { slow: 100 } }, { then: { reset: true } }, { then: { slow: 100 } }];
+    await ask("/faults", { method: "PUT", json: { faults } });
+    await page.getByRole("button", { name: /the fault: .*reset/ }).waitFor();
+    await page
+      .getByRole("button", { name: /the fault: / })
+      .nth(2)
+      .click();
+    const dialog = page.getByRole("dialog", { name: "Turn off 1 fault?" });
+    await dialog.getByRole("button", { name: "Turn off" }).click();
+    await expect.poll(effects).toEqual(["slow", "reset"]);
+    await page.getByRole("banner").getByRole("button", { name: "Undo" }).click();
+    await expect.poll(effects).toEqual(["slow", "reset", "slow"]);
+  });
+
   test("a fault that the page added is its own only in the same scenario, and needs no undo", async () => {
     const { page, ask } = await openDashboard({ scenario: "key-states", view });
     const header = page.getByRole("banner");

@@ -55,6 +55,16 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
   });
 
+  test("a link whose token is no encoded text asks for the token", async () => {
+    const { page } = await openDashboard({
+      controlToken: "a-token-of-the-test",
+      settles: false,
+      view: "token=50%",
+    });
+    await page.getByLabel("Control token").waitFor();
+    await page.getByRole("alert").getByText("rejected this token").waitFor();
+  });
+
   test("a server that hangs is shown within twelve seconds, and the clock stops", async () => {
     const { page } = await openDashboard({ frozen: false, context: {} });
     // In a profile of its own, which ends with its clock.

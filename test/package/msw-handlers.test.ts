@@ -52,6 +52,28 @@ test.each([
   expect(await status(baseUrl, url, "http://localhost:3000")).toBe(expected);
 });
 
+test.each([
+  ["api", "http://localhost:3000/shop/api/v1/relying-party/me", 200],
+  ["./api/", "http://localhost:3000/shop/api/v1/relying-party/me", 200],
+  ["../api", "http://localhost:3000/api/v1/relying-party/me", 200],
+  ["", "http://localhost:3000/v1/relying-party/me", 200],
+  ["//api.example", "http://api.example/v1/relying-party/me", 200],
+  ["api", "http://localhost:3000/api/v1/relying-party/me", undefined],
+])(
+  "in a page in a folder, a base URL of %j is relative to the page: %s gets %s",
+  async (baseUrl, url, expected) => {
+    vi.stubGlobal("location", new URL("http://localhost:3000/shop/index.html?order=1"));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(await status(baseUrl, url, "http://localhost:3000/shop/index.html")).toBe(expected);
+  },
+);
+
+test.each(["//", "/:tenant/api", "/api/*"])("a base URL of %j is rejected, also in a page", (baseUrl) => {
+  vi.stubGlobal("location", new URL("http://localhost:3000/"));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  expect(() => createHandlers(sandbox, { baseUrl })).toThrow(expect.objectContaining({ code: "usage" }));
+});
+
 test.each(
   [
     ["https://", "http://a b", "", "api.example", "/base", "api.example/*"],

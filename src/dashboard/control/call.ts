@@ -1,3 +1,4 @@
+import { decoded } from "./route.js";
 import { Shared } from "./shared.js";
 
 /** The control plane: the page is there. */
@@ -18,7 +19,7 @@ export const needsToken = new Shared(false);
 export const hasToken = () => storedToken() !== null;
 
 /** Stores the token for this tab. Calls that require it are retried. */
-export function useToken(token: string): void {
+export function storeToken(token: string): void {
   sessionStorage.setItem(tokenName, token);
   needsToken.value = false;
 }
@@ -29,7 +30,7 @@ export function takeToken(): void {
   if (match === null) return;
   const [, token = "", view = ""] = match;
   history.replaceState(null, "", `${location.pathname}${location.search}#${view}`);
-  useToken(decodeURIComponent(token));
+  storeToken(decoded(token));
   dispatchEvent(new Event("hashchange"));
 }
 
@@ -111,12 +112,13 @@ async function readProblem(response: Response): Promise<ControlError> {
   }
 }
 
-/** The problems of a body as sentences without the name of the field, which is another one in the page. */
+/** The problems of a body as sentences. A problem starts with its field, whose label in the page has other words. */
 function describeFields(fields: Readonly<Record<string, string>> = {}) {
-  const sentences = Object.entries(fields).map(([field, text]) => {
-    // `per_day must be a number` is below the field `Requests per day`.
-    const problem = text.replace(/^\S+ (?=must |is (?!no ))/, "");
-    return [field, problem.charAt(0).toUpperCase() + problem.slice(1)];
+  const sentences = Object.entries(fields).map(([path, text]) => {
+    // `per_day must be a number` is below the field `Requests per day`, whose path is `limits.per_day`.
+    const name = path.slice(path.lastIndexOf(".") + 1);
+    const problem = text.startsWith(`${name} `) ? text.slice(name.length + 1) : text;
+    return [path, problem.charAt(0).toUpperCase() + problem.slice(1)];
   });
   return Object.fromEntries(sentences);
 }

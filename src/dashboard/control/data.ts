@@ -13,13 +13,11 @@ interface Answer<Data> {
 
 type Follower = (answer: Answer<never>) => void;
 
-/** Neither a response nor a problem has arrived. */
-const noAnswer = {};
-
 /** A path that somebody follows: it is read, and read again after each change of the sandbox. */
 class FollowedPath {
   readonly followers = new Set<Follower>();
-  lastAnswer: Answer<unknown> = noAnswer;
+  /** `undefined` until the path is read. */
+  lastAnswer: Answer<unknown> | undefined;
   /** Ends the reading. */
   readonly stop: () => void;
   readonly #path: string;
@@ -45,9 +43,15 @@ class FollowedPath {
     while (this.#isStale) {
       this.#isStale = false;
       this.lastAnswer = await this.#ask();
-      for (const follower of this.followers) follower(this.lastAnswer as Answer<never>);
+      for (const follower of this.followers) this.tell(follower);
     }
     this.#isReading = false;
+  }
+
+  /** Hands the last answer to a follower. */
+  tell(follower: Follower): void {
+    // The types of the answer and the follower are those of the path.
+    if (this.lastAnswer !== undefined) follower(this.lastAnswer as Answer<never>);
   }
 
   async #ask(): Promise<Answer<unknown>> {
@@ -56,15 +60,15 @@ class FollowedPath {
     } catch (error) {
       const problem = error as ControlError;
       // What is gone is no longer shown. A sandbox that does not respond still has it.
-      const lastKnown = problem.code === "not_found" ? noAnswer : this.lastAnswer;
-      return { ...lastKnown, problem };
+      if (problem.code === "not_found") return { problem };
+      return { ...this.lastAnswer, problem };
     }
   }
 }
 
 const followedPaths = new Map<string, FollowedPath>();
 
-/** Hands over the answer to a path, and again after each change of the sandbox, until the returned function is called. */
+/** Hands over the answer to a path once it is read, and again after each change of the sandbox, until the returned function is called. */
 export function follow<Of extends Path>(
   path: Of,
   follower: (answer: Answer<ControlData[Of]>) => void,
@@ -72,7 +76,7 @@ export function follow<Of extends Path>(
   const followed = followedPaths.get(path) ?? new FollowedPath(path);
   followedPaths.set(path, followed);
   followed.followers.add(follower);
-  follower(followed.lastAnswer as Answer<ControlData[Of]>);
+  followed.tell(follower);
   return () => {
     followed.followers.delete(follower);
     if (followed.followers.size > 0) return;
@@ -81,15 +85,13 @@ export function follow<Of extends Path>(
   };
 }
 
-/** The answer to a path, up to date while the component is shown. For a new path, the earlier one stays until it or a problem arrives. */
+/** The answer to a path, up to date while the component is shown. Until a new path is read, the answer to the earlier path stays. */
 export function useData<Of extends Path>(path: Of | undefined): Answer<ControlData[Of]> {
-  const [answer, setAnswer] = useState<Answer<ControlData[Of]>>(noAnswer);
+  const [answer, setAnswer] = useState<Answer<ControlData[Of]>>({});
   // Before the first painting, which may be late, so that the response arrives earlier.
   useLayoutEffect(() => {
-    if (path === undefined) return setAnswer(noAnswer);
-    return follow(path, (next) => {
-      if (next !== noAnswer) setAnswer(next);
-    });
+    if (path === undefined) return setAnswer({});
+    return follow(path, setAnswer);
   }, [path]);
   return answer;
 }

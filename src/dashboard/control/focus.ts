@@ -30,16 +30,22 @@ function noteFocus(event: FocusEvent): void {
 }
 
 /** Forgets an element that somebody has left by key or mouse: the focus is not lost, even if the element leaves later. */
-function forgetFocus(event: FocusEvent): void {
-  // An element that leaves the page also loses the focus, and is gone a moment later.
+function forgetFocus({ target }: FocusEvent): void {
+  // The browser reports each end of the focus. A moment later, the page shows which end this is.
   queueMicrotask(() => {
-    if (event.target === focused && focused?.isConnected && document.hasFocus()) focused = undefined;
+    const hasNext = focused !== target;
+    const hasLeftPage = focused?.isConnected === false;
+    // The focus comes back with the window.
+    const isInOtherWindow = !document.hasFocus();
+    if (hasNext || hasLeftPage || isInOtherWindow) return;
+    focused = undefined;
   });
 }
 
 function restoreFocus(): void {
-  const isLost = focused !== undefined && !focused.isConnected;
-  if (!isLost || document.activeElement !== document.body) return;
+  const hasLeftPage = focused?.isConnected === false;
+  const isFree = document.activeElement === document.body;
+  if (!hasLeftPage || !isFree) return;
 
   // The innermost surrounding that is left, and has something to focus.
   for (const { element, focusedIndex } of surroundings) {

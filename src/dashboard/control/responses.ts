@@ -1,3 +1,4 @@
+import type { NextResult } from "../../api/next-request.js";
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
 import type { stepView } from "../../api/story/step-view.js";
 import type { Report as ReportView } from "../../report/report-shape.js";
@@ -17,7 +18,7 @@ import type { InJson } from "../../schema/json.js";
 
 export type Key = InJson<KeyView>;
 export type Clock = InJson<ClockView>;
-export type Request = InJson<RequestView>;
+export type ShownRequest = InJson<RequestView>;
 export type ShownRequestDetails = InJson<DetailsView>;
 export type ShownFault = InJson<FaultView>;
 type Report = InJson<ReportView>;
@@ -32,22 +33,16 @@ export type ShownReport = Report & {
   /** The numbers of requests that the journal still has, by outcome and advice id. */
   readonly in_journal?: Readonly<Record<string, number>>;
 };
-type Response = NonNullable<ShownRequestDetails["response"]>;
+type ShownResponse = NonNullable<ShownRequestDetails["response"]>;
 
-export type ListedKey = Key & {
-  /** `until`: when a limit resets and the key gets 200 again. */
-  readonly next_request: Pick<Request, "status" | "outcome"> & {
-    readonly sentence: string;
-    readonly until: string | null;
-  };
-};
+export type ListedKey = Key & { readonly next_request: InJson<NextResult> };
 /** Whether a key is over for good, for each state. */
 export type IsOver = {
   readonly [State in Key["state"]]: (typeof keyStateTable)[State]["isOver"];
 };
 /** The times that end a key. */
 export type KeyEnd = keyof InJson<KeyEnds>;
-/** The actions that change a key. */
+/** The actions that change a key: `rotate`, `expire` and `revoke`. Only these have words for when they are done. */
 export type KeyAction = {
   [Name in ActionName]: (typeof actions)[Name] extends { readonly done: string } ? Name : never;
 }[ActionName];
@@ -76,7 +71,7 @@ export type RequestChecks = {
   readonly faults: readonly string[];
   readonly effects: readonly Effect[];
 };
-export type ShownSentRequest = { readonly request: Request; readonly response: Response | null };
+export type ShownSentRequest = { readonly request: ShownRequest; readonly response: ShownResponse | null };
 export type ShownScenario = {
   readonly name: string;
   readonly description: string;
@@ -102,7 +97,7 @@ export type Story = {
 };
 
 /** What happens when the clock gets to a time. */
-export type Event = InJson<UpcomingView>;
+export type UpcomingEvent = InJson<UpcomingView>;
 
 /** What the page reads, by its path in the control plane. */
 export type ControlData = {
@@ -114,14 +109,14 @@ export type ControlData = {
   readonly "/report?story=true": ShownReport;
   readonly "/request-checks": RequestChecks;
   /** The last 1,000 requests, oldest first. */
-  readonly "/requests": readonly Request[];
+  readonly "/requests": readonly ShownRequest[];
   /** The scenario as YAML. Pinned keys are hidden. */
   readonly "/scenario": string;
   readonly "/scenarios": readonly ShownScenario[];
   readonly "/story": Story;
-  readonly "/upcoming": readonly Event[];
+  readonly "/upcoming": readonly UpcomingEvent[];
   readonly [key: `/keys/${string}`]: ListedKey;
   readonly [directory: `/directory?${string}`]: Directory;
   readonly [request: `/requests/${string}`]: ShownRequestDetails;
-  readonly [requests: `/requests?${string}`]: readonly Request[];
+  readonly [requests: `/requests?${string}`]: readonly ShownRequest[];
 };

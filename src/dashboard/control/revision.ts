@@ -21,15 +21,15 @@ export function followRevision(): void {
     // The same revision is news after a failure, because a reading may have failed as well.
     if (whyOffline.value !== undefined) revision.value = undefined;
   });
-  // Starts again when a token is entered.
-  needsToken.subscribe(keepAsking);
+  needsToken.subscribe(() => wake());
   void keepAsking();
 }
 
+/** Asks for the revision again and again, as long as the page is open. */
 async function keepAsking(): Promise<void> {
-  while (!needsToken.value) {
-    // Nobody sees a hidden page.
-    while (document.hidden) await sleepUntilWoken();
+  for (;;) {
+    // Nobody sees a hidden page, and nothing is returned until a token is entered.
+    while (document.hidden || needsToken.value) await sleepUntilWoken();
 
     const changesBefore = ownChanges.value;
     const silence = new AbortController();
@@ -44,13 +44,13 @@ async function keepAsking(): Promise<void> {
     }
     clearTimeout(timer);
 
-    // A revision from before a change that this page has just made is old: it asks again immediately.
-    const isCurrent = changesBefore === ownChanges.value;
-    if (isCurrent && !needsToken.value) await sleepUntilWoken(pauseMs);
+    // After a change that this page has made in between, the revision is old: it asks again immediately.
+    const hasChanged = changesBefore !== ownChanges.value;
+    if (!hasChanged) await sleepUntilWoken(pauseMs);
   }
 }
 
-/** Sleeps until somebody comes back to the page or changes something there, at most for this time. */
+/** Sleeps until somebody comes back to the page, changes something there or enters a token, at most for this time. */
 function sleepUntilWoken(mostMs?: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = mostMs && setTimeout(resolve, mostMs);

@@ -53,13 +53,13 @@ export function RejectionText({ problem }: Readonly<{ problem: ControlError | un
   );
 }
 
-interface ReadProps<Path extends keyof ControlData> {
+interface ShowDataProps<Path extends keyof ControlData> {
   readonly path: Path;
   readonly children: (response: ControlData[Path]) => ComponentChildren;
 }
 
 /** Reads a path, and shows its last response, up to date, or why there is none. */
-export function Read<Path extends keyof ControlData>({ path, children }: ReadProps<Path>) {
+export function ShowData<Path extends keyof ControlData>({ path, children }: ShowDataProps<Path>) {
   const { data, problem } = useData(path);
   const isOffline = useOffline();
   if (data === undefined && problem === undefined) {

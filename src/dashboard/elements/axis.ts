@@ -52,32 +52,43 @@ export function createAxis(named: readonly number[], now: number): TimeAxis {
     if (at <= (stations[0] as number)) return 0;
     if (at >= (stations.at(-1) as number)) return 1;
 
-    const { from, to, left, width } = gaps.find((gap) => at <= gap.to) as Gap; // they fill the axis
-    const start = looksFarFrom(now, from);
-    const part = (looksFarFrom(now, at) - start) / (looksFarFrom(now, to) - start);
-    return left + width * part;
+    const gap = gaps.find(({ to }) => at <= to) as Gap; // the gaps fill the axis
+    return gap.left + gap.width * shareOfGap(gap, at, now);
   };
   return { stations, positionOf };
 }
 
-function layOutGaps(stations: readonly number[]): readonly Gap[] {
-  const count = stations.length - 1;
-  let sum = 0;
-  for (let index = 0; index < count; index++) sum += gapLength(stations, index);
-
-  const gaps: Gap[] = [];
-  let left = 0;
-  for (let index = 0; index < count; index++) {
-    const width = evenPart / count + ((1 - evenPart) * gapLength(stations, index)) / sum;
-    gaps.push({ from: stations[index] as number, to: stations[index + 1] as number, left, width });
-    left += width;
-  }
-  return gaps;
+/** How much of a gap is before an instant, from 0 to 1, as seen from now (2). */
+function shareOfGap({ from, to }: Gap, at: number, now: number): number {
+  const start = looksFarFrom(now, from);
+  const end = looksFarFrom(now, to);
+  return (looksFarFrom(now, at) - start) / (end - start);
 }
 
-/** How long the gap after a station looks. */
-function gapLength(stations: readonly number[], index: number): number {
-  return looksLong((stations[index + 1] as number) - (stations[index] as number));
+/** Shares out the width to the gaps. It does not depend on now (3). */
+function layOutGaps(stations: readonly number[]): readonly Gap[] {
+  const [first = 0, ...ends] = stations;
+  const lengths: number[] = [];
+  let from = first;
+  let allLengths = 0;
+  for (const to of ends) {
+    const length = looksLong(to - from);
+    lengths.push(length);
+    allLengths += length;
+    from = to;
+  }
+
+  const gaps: Gap[] = [];
+  from = first;
+  let left = 0;
+  for (const [index, to] of ends.entries()) {
+    const share = (lengths[index] as number) / allLengths;
+    const width = evenPart / ends.length + (1 - evenPart) * share;
+    gaps.push({ from, to, left, width });
+    left += width;
+    from = to;
+  }
+  return gaps;
 }
 
 /** Each instant once, earliest first. If there are too many, of those that look close together only the first. */

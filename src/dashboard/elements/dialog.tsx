@@ -3,6 +3,15 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { whyOffline } from "../control/call.js";
 import { useShared } from "../control/shared.js";
 
+const fields = "input, select";
+
+/** Whether somebody entered or chose something in a field. A list starts with its first choice. */
+function isChanged(field: Element): boolean {
+  if (field instanceof HTMLSelectElement) return field.selectedIndex > 0;
+  const { value, defaultValue, checked, defaultChecked } = field as HTMLInputElement;
+  return value !== defaultValue || checked !== defaultChecked;
+}
+
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
@@ -17,15 +26,14 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     const element = dialog.current;
     element?.showModal();
     // A form starts at its first field, a question at what changes nothing.
-    element?.querySelector<HTMLElement>("input, select, .cancel")?.focus();
+    element?.querySelector<HTMLElement>(`${fields}, .cancel`)?.focus();
     // Returns the focus while the dialog is still in the page.
     return () => element?.close();
   }, []);
   // Removed while it is still open. A hidden dialog would keep its content, such as a secret, in the page.
   const leave = (event: Event) => {
     event.preventDefault();
-    const inputs = [...(dialog.current?.querySelectorAll("input") ?? [])];
-    const isFilled = inputs.some(({ value, defaultValue }) => value !== defaultValue);
+    const isFilled = [...(dialog.current?.querySelectorAll(fields) ?? [])].some(isChanged);
     if (!isFilled || confirm("Discard what you entered?")) onClose();
   };
   return (

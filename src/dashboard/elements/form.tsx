@@ -1,9 +1,8 @@
-import type { ComponentChildren, ComponentProps } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type ComponentChildren, type ComponentProps, createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { useData } from "../control/data.js";
-import { Shared, useShared } from "../control/shared.js";
+import { withoutSecret } from "../control/route.js";
 import { RejectionText, useActions, useOffline } from "./action.js";
-import { withoutSecret } from "./list.js";
 
 /** A value to choose, with other words for it if these differ. */
 export type Option = string | readonly [value: string, words: string];
@@ -11,8 +10,10 @@ export type Option = string | readonly [value: string, words: string];
 /** The forms of a time, as the sandbox reads them. */
 export const timeForms = "Enter a duration, such as 90s, 2h or 30d, or a time, such as 2026-12-31T00:00:00Z";
 
-/** The problems of fields, by their names: each field reads its own. They are those of the form that was shown or sent last. */
-export const fieldProblems = new Shared<Readonly<Record<string, string>>>({});
+/** The problems of the fields of a form, by field name. The form provides them, and each field reads its own. */
+const FieldProblems = createContext<Readonly<Record<string, string>>>({});
+
+export const useFieldProblem = (field: string) => useContext(FieldProblems)[field];
 
 /** The text of a field; `undefined` if it is empty. */
 export function textIn(entered: FormData, field: string): string | undefined {
@@ -32,15 +33,11 @@ export function Form(props: FormProps) {
   const isOffline = useOffline();
   const form = useRef<HTMLFormElement>(null);
 
-  // Before the fields are painted, they get their problems.
-  const fields = problem?.fields ?? {};
-  useLayoutEffect(() => {
-    fieldProblems.value = fields;
-  }, [problem]);
-  // Afterwards, the first field with a problem gets the focus.
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
-  // A problem without a field is shown below the form.
-  const isAtField = Object.keys(fields).some((name) => form.current?.elements.namedItem(name));
+
+  // A problem without a field in this form is shown below it.
+  const problems = problem?.fields ?? {};
+  const isAtField = Object.keys(problems).some((name) => form.current?.elements.namedItem(name));
 
   const submit = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
@@ -50,7 +47,7 @@ export function Form(props: FormProps) {
   };
   return (
     <form class={props.class} ref={form} aria-busy={isRunning} onSubmit={submit}>
-      {props.children}
+      <FieldProblems.Provider value={problems}>{props.children}</FieldProblems.Provider>
       {!isAtField && <RejectionText problem={problem} />}
     </form>
   );
@@ -89,7 +86,7 @@ interface FieldProps {
 /** A field of a form with its label, and its hint or problem below. */
 export function Field({ label, hint, options, ...rest }: FieldProps) {
   const id = `field-${rest.name}`;
-  const problem = useShared(fieldProblems)[rest.name];
+  const problem = useFieldProblem(rest.name);
   const note = problem ?? hint;
   const noteTone = problem ? "rejection" : "muted";
   const attributes = {

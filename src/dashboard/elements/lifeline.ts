@@ -1,4 +1,11 @@
-import type { Event, IsOver, KeyEnd, ListedKey, Request, ShownFault } from "../control/responses.js";
+import type {
+  IsOver,
+  KeyEnd,
+  ListedKey,
+  ShownFault,
+  ShownRequest,
+  UpcomingEvent,
+} from "../control/responses.js";
 import { createAxis, type TimeAxis } from "./axis.js";
 import { counted, percentText } from "./text.js";
 
@@ -30,27 +37,31 @@ function toInstant(at: string | null | undefined): number | undefined {
   return at === null || at === undefined ? undefined : Date.parse(at);
 }
 
-/** What is known of some keys, and what their lifelines are drawn with. */
-export interface Sight {
+/** What the lifelines of some keys are drawn from. */
+export interface LifelineData {
   readonly now: number;
   readonly keys: readonly ListedKey[];
   /** The requests of these keys, oldest first. */
-  readonly requests: readonly Request[];
+  readonly requests: readonly ShownRequest[];
   /** What happens to these keys when the clock gets there, earliest first. */
-  readonly events: readonly Event[];
+  readonly events: readonly UpcomingEvent[];
   readonly faults: readonly ShownFault[];
   readonly axis: TimeAxis;
 }
 
-/** What is read of the sandbox. */
+/** What is read of the sandbox, of all its keys. */
 interface Readings {
-  readonly requests: readonly Request[];
-  readonly upcoming: readonly Event[];
+  readonly requests: readonly ShownRequest[];
+  readonly upcoming: readonly UpcomingEvent[];
   readonly faults: readonly ShownFault[];
 }
 
-/** Leaves only what concerns these keys, and makes its axis: from the first thing that is known of them to the last, an hour or more. */
-export function createSight(keys: readonly ListedKey[], readings: Readings, now: number): Sight {
+/** Selects what concerns these keys. The axis goes from the first thing that is known of them to the last: an hour or more. */
+export function selectLifelineData(
+  keys: readonly ListedKey[],
+  readings: Readings,
+  now: number,
+): LifelineData {
   const refs = new Set<string | null>(keys.map(({ ref }) => ref));
   const requests = readings.requests.filter(({ key }) => refs.has(key));
   const events = relevantEvents(keys, readings.upcoming, now);
@@ -71,13 +82,13 @@ export function createSight(keys: readonly ListedKey[], readings: Readings, now:
 /** What happens to the keys when the clock gets there, earliest first. */
 function relevantEvents(
   keys: readonly ListedKey[],
-  upcoming: readonly Event[],
+  upcoming: readonly UpcomingEvent[],
   now: number,
-): readonly Event[] {
+): readonly UpcomingEvent[] {
   return upcoming.filter(({ at, kind, key }) => {
     // After a jump, the list contains past events until it is read again.
     if (Date.parse(at) <= now) return false;
-    // One comes each minute: it matters if a key waits for it.
+    // Each minute ends: that matters if a key waits for it.
     if (kind === "minute_reset") return keys.some(({ next_request: next }) => next.until === at);
     return key === null || keys.some(({ ref }) => ref === key);
   });
@@ -86,11 +97,11 @@ function relevantEvents(
 /** At most so many of the keys, in their order: those that were used last, then those that end. */
 export function chooseKeys(
   keys: readonly ListedKey[],
-  requests: readonly Request[],
+  requests: readonly ShownRequest[],
   max: number,
 ): readonly ListedKey[] {
   const sentRefs: readonly (string | null)[] = requests.map(({ key }) => key);
-  // By the latest request, which is -1 for an unused key; an end decides between unused keys.
+  // The place of its latest request, which is -1 for an unused key. An end adds half a place: it decides between unused keys.
   const rank = (key: ListedKey) => sentRefs.lastIndexOf(key.ref) + (keyEnd(key) === null ? 0 : 0.5);
   const ranked = [...keys].sort((one, other) => rank(other) - rank(one));
   const chosen = new Set(ranked.slice(0, max));
@@ -108,79 +119,103 @@ export interface Phase {
 }
 
 /** How long a key has been there, and what it gets from now on if nobody changes anything. */
-export function lifePhases(key: ListedKey, sight: Sight): readonly Phase[] {
-  const { now, axis } = sight;
-  const { state, next_request: next } = key;
+export function lifePhases(key: ListedKey, data: LifelineData): readonly Phase[] {
+  const { now, axis } = data;
+  const { state } = key;
   // Nothing is known of how long a key of the scenario was there.
   const start = toInstant(key.created_at) ?? (axis.stations[0] as number);
   const last = axis.stations.at(-1) as number;
   const end = toInstant(keyEnd(key)) ?? last;
 
-  const phases: Phase[] = [];
-  const add = (from: number, to: number, course: Phase["course"], words = "") => {
-    if (from < to) phases.push({ from, to, course, words });
-  };
+  let phases: readonly Phase[];
   if (isOver[state]) {
-    add(start, end, "past");
-    add(end, now, "ended");
-    add(now, last, "ended", state);
-    return phases;
-  }
-
-  add(start, now, "past");
-  const knownUntil = Math.min(nextUnknown(key, sight), end);
-  const works = state === "retiring" ? "retiring" : "works";
-  // The reason has no room, and the axis has the time.
-  const words = next.sentence.replace(/(: | until |, or |, later ).*/, "");
-  const faultWords = faultsInWords(key, sight);
-  if (faultWords !== undefined) {
-    // In one line with the status, or not at all.
-    add(now, knownUntil, "open", `${words} (${faultWords})`.replace(/ (?!\()/g, "\u00A0"));
-  } else if (next.status === 429) {
-    const reset = Math.min(toInstant(next.until) ?? knownUntil, knownUntil);
-    add(now, reset, "limited", words);
-    add(reset, knownUntil, works);
-  } else if (next.status === 200) {
-    add(now, knownUntil, works, state === "active" ? "works" : `works (${state})`);
+    phases = [
+      { from: start, to: end, course: "past", words: "" },
+      { from: end, to: now, course: "ended", words: "" },
+      { from: now, to: last, course: "ended", words: state },
+    ];
   } else {
-    add(now, knownUntil, "barred", words);
+    const changesAt = Math.min(nextChange(key, data.events) ?? end, end);
+    phases = [
+      { from: start, to: now, course: "past", words: "" },
+      ...nextPhases(key, data, changesAt),
+      { from: changesAt, to: end, course: "open", words: "" },
+      { from: end, to: last, course: "ended", words: "" },
+    ];
   }
-  add(knownUntil, end, "open");
-  add(end, last, "ended");
-  return phases;
+  return phases.filter(({ from, to }) => from < to);
 }
 
-/** When the timeline next does something to a key or its organization, or a fault begins or ends; infinite for never. */
-function nextUnknown({ ref, organization }: ListedKey, { events }: Sight): number {
-  const changing = ["timeline_step", "fault_begins", "fault_ends"];
-  const next = events.find((event) => {
-    if (!changing.includes(event.kind)) return false;
-    if (event.key !== null) return event.key === ref;
-    if (event.organization !== null) return event.organization === organization;
-    // Such a step of the timeline changes no key, such a fault hits each.
-    return event.kind !== "timeline_step";
-  });
-  return toInstant(next?.at) ?? Number.POSITIVE_INFINITY;
+/** What a key that is not over gets from now until something may change it. */
+function nextPhases(key: ListedKey, data: LifelineData, changesAt: number): readonly Phase[] {
+  const from = data.now;
+  const { state, next_request: next } = key;
+  const words = resultWords(next);
+  const faultWords = faultsInWords(key, data);
+  if (faultWords !== undefined) {
+    // The faults are in one line with the result, or not shown.
+    const bothWords = `${unbroken(words)} (${unbroken(faultWords)})`;
+    return [{ from, to: changesAt, course: "open", words: bothWords }];
+  }
+
+  const working = state === "retiring" ? "retiring" : "works";
+  if (next.status === 200) {
+    const workingWords = state === "active" ? "works" : `works (${state})`;
+    return [{ from, to: changesAt, course: working, words: workingWords }];
+  }
+  if (next.status === 429) {
+    const reset = Math.min(toInstant(next.until) ?? changesAt, changesAt);
+    return [
+      { from, to: reset, course: "limited", words },
+      { from: reset, to: changesAt, course: working, words: "" },
+    ];
+  }
+  return [{ from, to: changesAt, course: "barred", words }];
+}
+
+const unbroken = (words: string) => words.replaceAll(" ", "\u00A0");
+
+/** The result of a request in as few words as a bar has room for: `403 access_denied`, `429`. */
+function resultWords({ status, code, until }: ListedKey["next_request"]): string {
+  if (status === 403) return `403 ${code}`;
+  if (status === 429 && until === null) return "429 always";
+  return `${status}`;
+}
+
+/** When the timeline next changes a key or its organization, or a fault that may hit the key begins or ends; `undefined` for never. */
+function nextChange(key: ListedKey, events: readonly UpcomingEvent[]): number | undefined {
+  return toInstant(events.find((event) => mayChange(key, event))?.at);
+}
+
+function mayChange({ ref, organization }: ListedKey, event: UpcomingEvent): boolean {
+  const isStep = event.kind === "timeline_step";
+  const isFault = event.kind === "fault_begins" || event.kind === "fault_ends";
+  if (!isStep && !isFault) return false;
+  if (event.key !== null) return event.key === ref;
+  if (event.organization !== null) return event.organization === organization;
+  // A fault without a key and an organization hits every key; such a step changes none.
+  return isFault;
 }
 
 /** How many of the next requests with a key get a fault: `30% get a fault`; `undefined` for none. */
-function faultsInWords(key: ListedKey, { faults, now }: Sight): string | undefined {
-  let spared = 1;
+function faultsInWords(key: ListedKey, { faults, now }: LifelineData): string | undefined {
+  let shareWithoutFault = 1;
   for (const fault of faults) {
     const { when = {}, requests_matched: matched = 0 } = fault;
-    if (!isFor(key, when, now)) continue;
+    if (!matchesNextRequest(key, when, now)) continue;
 
     const { requests, every = 1, probability = 1 } = when;
-    // It hits requests with these numbers, counted from the first.
-    if (requests?.some((nth) => nth > matched)) return "some get a fault";
-    if (requests === undefined) spared *= 1 - probability / every;
+    if (requests === undefined) shareWithoutFault *= 1 - probability / every;
+    // The numbers of the requests that it hits, counted from its first match.
+    else if (requests.some((nth) => nth > matched)) return "some get a fault";
   }
-  if (spared === 1) return undefined;
-  return spared === 0 ? "all get a fault" : `${percentText(1 - spared)} get a fault`;
+  if (shareWithoutFault === 1) return undefined;
+  if (shareWithoutFault === 0) return "all get a fault";
+  return `${percentText(1 - shareWithoutFault)} get a fault`;
 }
 
 /** Whether the condition of a fault now matches the next request with a key. */
-function isFor(key: ListedKey, when: NonNullable<ShownFault["when"]>, now: number): boolean {
+function matchesNextRequest(key: ListedKey, when: NonNullable<ShownFault["when"]>, now: number): boolean {
   if (when.key !== undefined && when.key !== key.ref) return false;
   if (when.organization !== undefined && when.organization !== key.organization) return false;
   if (when.outcome !== undefined && when.outcome !== key.next_request.outcome) return false;
@@ -189,7 +224,7 @@ function isFor(key: ListedKey, when: NonNullable<ShownFault["when"]>, now: numbe
 }
 
 /** A key's lifeline in words, after its name: `retiring, gets 200, ends 2 March 2026, 09:30, 2 requests`. */
-export function lifeSentence(key: ListedKey, requests: readonly Request[]): string {
+export function lifeSentence(key: ListedKey, requests: readonly ShownRequest[]): string {
   const { state, next_request: next } = key;
   const parts = [state, `gets ${next.sentence}`];
   const end = keyEnd(key);
@@ -211,7 +246,7 @@ export interface Dot {
 }
 
 /** The dots of a key's requests, which are oldest first. */
-export function groupIntoDots(requests: readonly Request[], { positionOf }: TimeAxis): readonly Dot[] {
+export function groupIntoDots(requests: readonly ShownRequest[], { positionOf }: TimeAxis): readonly Dot[] {
   const dots: { position: number; outcome: string; count: number; newer: number }[] = [];
   for (const { at, outcome } of requests) {
     const position = positionOf(Date.parse(at));

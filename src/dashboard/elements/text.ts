@@ -38,13 +38,24 @@ export function millisecondsText(duration: number): string {
 
 /** A time in UTC: `2 Mar 2026, 09:00:00 UTC`. Every time on the page has this format, or one of its two parts. */
 export function instantText(at: string | number): string {
-  const [day, time] = instantParts(at);
-  return `${day}, ${time}\u00A0UTC`;
+  const { date, time } = instantParts(at);
+  return `${date}, ${time}\u00A0UTC`;
 }
 
-export function instantParts(at: string | number): readonly [day: string, time: string] {
-  const [, day, month, year, time = ""] = new Date(at).toUTCString().split(" ");
-  return [`${Number(day)} ${month} ${year}`, time];
+interface InstantParts {
+  /** `2 Mar`. */
+  readonly day: string;
+  readonly year: string;
+  /** `2 Mar 2026`. */
+  readonly date: string;
+  /** `09:00:00`. */
+  readonly time: string;
+}
+
+export function instantParts(at: string | number): InstantParts {
+  const [, dayOfMonth, month, year = "", time = ""] = new Date(at).toUTCString().split(" ");
+  const day = `${Number(dayOfMonth)} ${month}`;
+  return { day, year, date: `${day} ${year}`, time };
 }
 
 /** The units of a duration in milliseconds, the largest first. */

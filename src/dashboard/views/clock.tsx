@@ -1,11 +1,11 @@
 import { ControlError, call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
+import { linkToKey } from "../control/route.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
 import { Field, Form, Submit, textIn, timeForms } from "../elements/form.js";
 import { InstantText, Panel, Until } from "../elements/words.js";
-import { linkToKey } from "../route.js";
 
 export const setClock = (body: object) => call("/clock", { method: "PUT", body });
 

@@ -3,77 +3,98 @@ import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { Effect, ShownFault } from "../control/responses.js";
+import { linkTo } from "../control/route.js";
 import { Shared, useShared } from "../control/shared.js";
-import { Button, Read } from "../elements/action.js";
+import { Button, ShowData } from "../elements/action.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
 import { capitalized, counted, instantText, percentText, shortened } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
-import { linkTo } from "../route.js";
 import { useScenarioName } from "./scenario.js";
+
+// Each change of faults sends the whole list. So that it can be undone, the page keeps a second list: with the faults, at
+// their places, that it has turned off. An undo makes the second list active. The page keeps only what it did itself: if
+// somebody else has changed the active faults since, the second list starts again, equal to theirs.
 
 type Faults = readonly ShownFault[];
 type Effects = readonly Effect[];
-type Change = (faults: Faults) => Faults;
 
-/** The choices for every nth request. */
-const everyNth = [2, 3, 4, 5, 10].map((nth): Option => [`${nth}`, `every ${ordinal(nth)} request`]);
-
-/** The texts of the faults that this page added: any other one may be the scenario's. */
-const added = new Set<string>();
-
-/** What this page remembers once it has changed the faults, so that it can turn on again what it has turned off. */
-interface Undo {
-  /** What an undo makes active: what was active at first, with what was added later. */
-  readonly afterUndo: Faults;
-  /** What the last change of this page left active. If anything else is, somebody else has changed it since. */
-  readonly leftActive: Faults;
+interface FaultLists {
+  readonly active: Faults;
+  /** The active faults, and those that this page turned off. */
+  readonly all: Faults;
 }
-
-const nothingToUndo: Undo = { afterUndo: [], leftActive: [] };
-const undo = new Shared(nothingToUndo);
 
 /** What a fault matches and does, as a text. The number of requests that it has matched is not part of it. */
 const faultText = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
 
-const isSame = (faults: Faults, others: Faults) =>
-  faults.map(faultText).join() === others.map(faultText).join();
-
-/** Changes the active faults, and what an undo makes active. */
-async function changeFaults(changeActive: Change, changeAfterUndo: Change): Promise<void> {
-  const active = await call<Faults>("/faults");
-  const leftActive = changeActive(active);
-  await call("/faults", { method: "PUT", body: { faults: leftActive } });
-
-  // After a change by somebody else, an undo returns to that.
-  const last = undo.value;
-  const afterUndo = isSame(last.leftActive, active) ? last.afterUndo : active;
-  undo.value = { afterUndo: changeAfterUndo(afterUndo), leftActive };
+/** Identifies each fault of a list: by its text, and by how many equal ones are before it. */
+function faultIds(faults: Faults): readonly string[] {
+  const texts = faults.map(faultText);
+  return texts.map((text, index) => {
+    const equalBefore = texts.slice(0, index).filter((other) => other === text);
+    return `${equalBefore.length} ${text}`;
+  });
 }
+
+const noFaults: FaultLists = { active: [], all: [] };
+
+/** Both lists after the last change by this page. */
+const lastLists = new Shared(noFaults);
+
+/** The texts of the faults that this page added: any other one may be the scenario's. */
+const addedTexts = new Set<string>();
+
+/** Both lists for the faults that are active now. */
+function listsFor(active: Faults, last: FaultLists): FaultLists {
+  const isUnchanged = faultIds(active).join() === faultIds(last.active).join();
+  return { active, all: isUnchanged ? last.all : active };
+}
+
+async function changeFaults(change: (lists: FaultLists) => FaultLists): Promise<void> {
+  const active = await call<Faults>("/faults");
+  const changed = change(listsFor(active, lastLists.value));
+  await call("/faults", { method: "PUT", body: { faults: changed.active } });
+  lastLists.value = changed;
+}
+
+/** Turns off the faults with these ids. */
+function turnOff(ids: readonly string[]): Promise<void> {
+  return changeFaults(({ active, all }) => {
+    const activeIds = faultIds(active);
+    const left = active.filter((_, index) => !ids.includes(activeIds[index] as string));
+    return { active: left, all };
+  });
+}
+
+function addFault(fault: ShownFault): Promise<void> {
+  addedTexts.add(faultText(fault));
+  return changeFaults(({ active, all }) => ({ active: [...active, fault], all: [...all, fault] }));
+}
+
+/** Turns on again what this page has turned off. */
+const undo = () => changeFaults(({ all }) => ({ active: all, all }));
 
 /** Faults change responses, so every view shows them and turns them off, or on again. */
 export function ActiveFaults() {
   const name = useScenarioName();
   // Another scenario has other keys, and its own faults.
   useEffect(() => {
-    undo.value = nothingToUndo;
-    added.clear();
+    lastLists.value = noFaults;
+    addedTexts.clear();
   }, [name]);
-  const { afterUndo, leftActive } = useShared(undo);
-  const active = useData("/faults").data ?? [];
+  const { active, all } = listsFor(useData("/faults").data ?? [], useShared(lastLists));
 
   const isOn = active.length > 0;
-  const hasUndo = isSame(leftActive, active) && afterUndo.length > leftActive.length;
+  const hasUndo = all.length > active.length;
   if (!isOn && !hasUndo) return null;
-
-  const turnOnAgain = () => afterUndo;
   return (
     <span class="bar active-faults">
       <a href={linkTo("sandbox", ["faults"])}>
         {isOn ? `${counted(active.length, "fault")} active` : "Faults are off"}
       </a>
-      {isOn && <TurnOff faults={active} />}
+      {isOn && <TurnOff faults={active} ids={faultIds(active)} />}
       {hasUndo && (
-        <Button class="quiet small" run={() => changeFaults(turnOnAgain, turnOnAgain)}>
+        <Button class="quiet small" run={undo}>
           Undo
         </Button>
       )}
@@ -81,20 +102,23 @@ export function ActiveFaults() {
   );
 }
 
+interface TurnOffProps {
+  readonly faults: Faults;
+  /** The ids of these faults. */
+  readonly ids: readonly string[];
+  readonly children?: ComponentChildren;
+}
+
 /** A button that turns faults off. It asks first, unless this page added them. */
-function TurnOff({ faults, children }: Readonly<{ faults: Faults; children?: ComponentChildren }>) {
-  const texts = faults.map(faultText);
-  const isOwn = texts.every((text) => added.has(text));
+function TurnOff({ faults, ids, children }: TurnOffProps) {
+  const isOwn = faults.every((fault) => addedTexts.has(faultText(fault)));
   const question = {
-    title: `Turn off ${counted(texts.length, "fault")}?`,
+    title: `Turn off ${counted(faults.length, "fault")}?`,
     text: "The scenario may require this. Undo reverts it.",
     action: "Turn off",
   };
-
-  const turnOff = (active: Faults) => active.filter((fault) => !texts.includes(faultText(fault)));
-  const keep = (afterUndo: Faults) => afterUndo;
   return (
-    <Button class="quiet small" ask={isOwn ? undefined : question} run={() => changeFaults(turnOff, keep)}>
+    <Button class="quiet small" ask={isOwn ? undefined : question} run={() => turnOff(ids)}>
       Turn off{children}
     </Button>
   );
@@ -107,14 +131,14 @@ export function FaultPanel() {
       name="faults"
       note="A fault hits a request before its checks. The first one that matches counts."
     >
-      <Read path="/request-checks">
+      <ShowData path="/request-checks">
         {({ effects }) => (
           <>
-            <Read path="/faults">{(active) => <FaultList faults={active} effects={effects} />}</Read>
+            <ShowData path="/faults">{(active) => <FaultList faults={active} effects={effects} />}</ShowData>
             <NewFault effects={effects} />
           </>
         )}
-      </Read>
+      </ShowData>
       <p class="muted">
         A scenario can have others. <DocsLink to="scenarios#faults">How to write them</DocsLink>
       </p>
@@ -123,13 +147,21 @@ export function FaultPanel() {
 }
 
 function FaultList({ faults, effects }: Readonly<{ faults: Faults; effects: Effects }>) {
-  const rows = faults.map((fault, index) => (
-    <FaultRow key={`${index} ${faultText(fault)}`} fault={fault} effects={effects} />
-  ));
+  const ids = faultIds(faults);
+  const rows = faults.map((fault, index) => {
+    const id = ids[index] as string;
+    return <FaultRow key={id} id={id} fault={fault} effects={effects} />;
+  });
   return <ul class="list">{rows.length === 0 ? <li>No faults.</li> : rows}</ul>;
 }
 
-function FaultRow({ fault, effects }: Readonly<{ fault: ShownFault; effects: Effects }>) {
+interface FaultRowProps {
+  readonly fault: ShownFault;
+  readonly id: string;
+  readonly effects: Effects;
+}
+
+function FaultRow({ fault, id, effects }: FaultRowProps) {
   const words = `${capitalized(conditionWords(fault.when))}: ${effectWords(fault.then, effects)}`;
   const matched = fault.requests_matched;
   return (
@@ -138,12 +170,15 @@ function FaultRow({ fault, effects }: Readonly<{ fault: ShownFault; effects: Eff
         <bdi>{words}.</bdi>{" "}
         <span class="muted">{matched !== undefined && `${counted(matched, "request")} matched.`}</span>
       </p>
-      <TurnOff faults={[fault]}>
+      <TurnOff faults={[fault]} ids={[id]}>
         <span class="visually-hidden"> the fault: {words}</span>
       </TurnOff>
     </li>
   );
 }
+
+/** The choices for every nth request. */
+const everyNth = [2, 3, 4, 5, 10].map((nth): Option => [`${nth}`, `every ${ordinal(nth)} request`]);
 
 /** A form with the condition of a new fault, and a button for each effect. */
 function NewFault({ effects }: Readonly<{ effects: Effects }>) {
@@ -156,10 +191,7 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
     const pressed = textIn(entered, "effect");
     const then = effects.find(({ effect }) => effect === pressed)?.example ?? {};
 
-    const fault = key || nth ? { when, then } : { then };
-    added.add(faultText(fault));
-    const addFault = (faults: Faults) => [...faults, fault];
-    return changeFaults(addFault, addFault);
+    return addFault(key || nth ? { when, then } : { then });
   };
 
   const buttons = effects.map(({ effect, example }) => (

@@ -19,25 +19,15 @@ interface Fix {
   readonly run: (key: ListedKey, request: ShownRequestDetails) => Promise<IssuedKey | undefined>;
 }
 
-const createsKey = { sideEffect: "Adds a key; the rejected one stays." };
+const createsKey = { sideEffect: "Adds a key; the rejected one stays.", run: createKey };
 
-const createSameKey: Fix = { ...createsKey, label: "Create a key like this one", run: createKey };
+const createSameKey: Fix = { ...createsKey, label: "Create a key like this one" };
+const createKeyWithLimit: Fix = { ...createsKey, label: "Create a key with a limit" };
 
 const createKeyWithScope: Fix = {
   ...createsKey,
   label: "Create a key with this scope",
   run: (key, request) => createKey({ ...key, scopes: [...key.scopes, request.required_scope as string] }),
-};
-
-const createKeyWithLimit: Fix = {
-  ...createsKey,
-  label: "Create a key with a limit",
-  run(key) {
-    const { per_minute, per_day } = key.limits;
-    // A limit of 0 rejects every request.
-    const limits = { per_minute: per_minute || 60, per_day: per_day || 1000 };
-    return createKey({ ...key, limits });
-  },
 };
 
 export const activateOrganization = changeOrganization("Activate the organization", { status: "active" });
@@ -57,8 +47,12 @@ const fixes: Readonly<Record<Fixable, Fix>> = {
 
 type KeyValues = Pick<ListedKey, "organization" | "environment" | "name" | "scopes" | "limits">;
 
+/** Creates a key like another one. */
 function createKey({ organization, environment, name, scopes, limits }: KeyValues): Promise<IssuedKey> {
-  return call("/keys", { method: "POST", body: { organization, environment, name, scopes, limits } });
+  // A limit of 0 would reject every request.
+  const usable = { per_minute: limits.per_minute || 60, per_day: limits.per_day || 1000 };
+  const body = { organization, environment, name, scopes, limits: usable };
+  return call("/keys", { method: "POST", body });
 }
 
 /** A fix that changes a field of the key's organization. */
@@ -87,18 +81,29 @@ function advanceToNext(window: string): Fix {
   };
 }
 
-/** The fix for a request, as far as its key is known; `undefined` if there is none, or if another change was the fix. */
+/** The fix for an outcome of a key; `undefined` if there is none, or if the key has changed since and needs none. */
 function findFix(outcome: string, key: ListedKey | undefined): Fix | undefined {
   const fix: Fix | undefined = fixes[outcome as Fixable]; // `undefined` for any other outcome
+  // Until the key is read, the usual fix of the outcome keeps the place of the button.
+  if (key === undefined) return fix;
   // The scope depends on the endpoint, and the next request of the key is about the first one.
-  if (key === undefined || fix === createKeyWithScope) return fix;
+  if (fix === createKeyWithScope) return fix;
 
-  // A replacement is already there.
-  const isFixed = key.next_request.outcome !== outcome || key.replaced_by !== null;
-  if (isFixed) return undefined;
-  const { per_minute, per_day } = key.limits;
-  // No time resets a limit of 0.
-  return per_minute === 0 || per_day === 0 ? createKeyWithLimit : fix;
+  const { next_request: next, replaced_by, limits } = key;
+  const isChanged = next.outcome !== outcome || replaced_by !== null;
+  if (isChanged) return undefined;
+
+  const hasZeroLimit = limits.per_minute === 0 || limits.per_day === 0;
+  if (hasZeroLimit && next.status !== 403) return createKeyWithLimit;
+  // The key ends before its limit resets.
+  if (next.status === 429 && next.until === null) return createSameKey;
+  return fix;
+}
+
+/** The fix for a request with its key as it is now. */
+function useFix(request: Rejection | undefined): Fix | undefined {
+  const key = useKeyOf(request);
+  return request && findFix(request.outcome, key);
 }
 
 type Rejection = Pick<ShownRequestDetails, "id" | "key" | "outcome">;
@@ -121,20 +126,20 @@ interface FixProps {
   readonly isQuiet?: boolean;
 }
 
-/** A button for the change that lets a rejected request pass, and one that sends it again. Until both are known, neither can be pressed. */
+/** A button for the change that lets a rejected request pass, and one that sends it again. Neither can be pressed until the request and its key are read. */
 export function FixAndSend({ request, above, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useIssued();
   const details = useData(`/requests/${encodeURIComponent(request.id)}`).data;
   const key = useKeyOf(request);
-  const keyAbove = useKeyOf(above);
+  const fixOfKey = useFix(request);
+  const fixAbove = useFix(above);
   const isKnown = details !== undefined && (key !== undefined || request.key === null);
 
-  // One fix is enough. A move of the clock is one for all keys.
+  // One fix is enough: the key that a fix has created, or a move of the clock, which is one for all keys.
   const newRef = issued?.key.ref ?? key?.replaced_by ?? undefined;
-  let fix = issued === undefined ? findFix(request.outcome, key) : undefined;
-  const isAbove = fix?.movesClock && above && findFix(above.outcome, keyAbove) === fix;
-  if (isAbove) fix = undefined;
+  const isAbove = fixOfKey?.movesClock && fixOfKey === fixAbove;
+  const fix = issued || isAbove ? undefined : fixOfKey;
 
   const send = async () => {
     const body = { ...details?.repeat, key: newRef ?? details?.repeat.key };

@@ -6,7 +6,7 @@ import type { IssuedKey, KeyAction } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, QuestionDialog } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
-import { Field, Form, fieldProblems, RefField, Submit, textIn, timeForms } from "../elements/form.js";
+import { Field, Form, RefField, Submit, textIn, timeForms, useFieldProblem } from "../elements/form.js";
 import { Secret, useIssued } from "./secret.js";
 
 /** What a dialog is for. */
@@ -173,7 +173,7 @@ function OrganizationField({ chosen = "" }: { readonly chosen: string | undefine
 
 /** A choice of the scopes of the API and of the scenario's endpoints. */
 function Scopes() {
-  const problem = useShared(fieldProblems).scopes;
+  const problem = useFieldProblem("scopes");
   const { scopes = [] } = useData("/assumptions").data ?? {};
   return (
     <fieldset class="field whole">

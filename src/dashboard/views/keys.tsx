@@ -2,21 +2,15 @@ import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
+import { linkTo, linkToKey, linkWithin, route } from "../control/route.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
 import { isOver, keyEnd } from "../elements/lifeline.js";
-import {
-  filterInAddress,
-  ListHead,
-  limitInAddress,
-  MoreRows,
-  showMoreRows,
-  useSteadyRow,
-} from "../elements/list.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows, showMoreRows } from "../elements/list.js";
+import { SentResponse, toneOf } from "../elements/request-parts.js";
+import { SteadyRow } from "../elements/steady-row.js";
 import { counted, shortened } from "../elements/text.js";
-import { SentResponse, toneOf } from "../elements/traffic.js";
 import { FactList, InstantText, Sentence, Until } from "../elements/words.js";
-import { linkTo, linkToKey, linkWithin, route } from "../route.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Lifelines } from "./lifelines.js";
 import { CopyKey } from "./secret.js";
@@ -28,7 +22,6 @@ export function KeysView() {
   const { sections = [], matching = 0, total = 0 } = data ?? {};
   const keys = sections.flatMap(({ keys }) => keys);
   const opened = route.value.parts[0];
-  useSteadyRow(opened);
 
   const isRead = data !== undefined;
   const isListed = keys.some(({ ref }) => ref === opened);
@@ -38,7 +31,7 @@ export function KeysView() {
   };
   const create = () => openDialog({ kind: "create", organization: sections[0]?.organization.ref });
   return (
-    <>
+    <SteadyRow opened={opened}>
       <ListHead
         title="Keys"
         count={data && { matching, total, all: counted(total, "key") }}
@@ -75,7 +68,7 @@ export function KeysView() {
       ))}
       <MoreRows left={matching - keys.length} />
       <KeyDialog />
-    </>
+    </SteadyRow>
   );
 }
 
@@ -110,37 +103,53 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
 /** Choices that change what an organization may do. */
 function Permissions({ organization }: Pick<DirectoryPart, "organization">) {
   const { enqueue, problem } = useActions();
-  const isOffline = useOffline();
   const path = `/organizations/${encodeURIComponent(organization.ref)}`;
   const change = (body: object) => enqueue(() => call(path, { method: "PATCH", body }));
 
-  const choice = (
-    label: string,
-    value: string,
-    options: readonly Option[],
-    bodyFor: (chosen: string) => object,
-  ) => (
+  return (
+    <div class="bar access">
+      <Choice
+        label="Status"
+        value={organization.status}
+        options={["active", "inactive"]}
+        onChange={(status) => change({ status })}
+      />
+      <Choice
+        label="Sandbox access"
+        value={organization.sandbox_access ? "on" : "off"}
+        options={["on", "off"]}
+        onChange={(access) => change({ sandbox_access: access === "on" })}
+      />
+      <Choice
+        label="Live access"
+        value={organization.live_access}
+        options={[["not_approved", "not approved"], "approved", "suspended"]}
+        onChange={(live_access) => change({ live_access })}
+      />
+      <RejectionText problem={problem} />
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly Option[];
+  readonly onChange: (chosen: string) => void;
+}
+
+function Choice({ label, value, options, onChange }: ChoiceProps) {
+  return (
     <label class="labeled">
       {label}
       <select
         value={value}
-        disabled={isOffline}
-        onChange={({ currentTarget }) => change(bodyFor(currentTarget.value))}
+        disabled={useOffline()}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
       >
         <Options options={options} />
       </select>
     </label>
-  );
-  const { status, live_access } = organization;
-  const sandbox = organization.sandbox_access ? "on" : "off";
-  const live = [["not_approved", "not approved"], "approved", "suspended"] as const;
-  return (
-    <div class="bar access">
-      {choice("Status", status, ["active", "inactive"], (chosen) => ({ status: chosen }))}
-      {choice("Sandbox access", sandbox, ["on", "off"], (chosen) => ({ sandbox_access: chosen === "on" }))}
-      {choice("Live access", live_access, live, (chosen) => ({ live_access: chosen }))}
-      <RejectionText problem={problem} />
-    </div>
   );
 }
 
@@ -189,6 +198,22 @@ function KeyRow({ listed: key }: Readonly<{ listed: ListedKey }>) {
   );
 }
 
+const dialogLabels: Readonly<Record<KeyAction, string>> = {
+  rotate: "Rotate…",
+  expire: "Set its end…",
+  revoke: "Revoke…",
+};
+
+/** A button that opens the dialog for a change of a key. */
+function DialogButton({ keyRef, kind }: { readonly keyRef: string; readonly kind: KeyAction }) {
+  const style = kind === "revoke" ? "danger" : "quiet";
+  return (
+    <Button class={`${style} small`} run={() => openDialog({ kind, ref: keyRef })}>
+      {dialogLabels[kind]}
+    </Button>
+  );
+}
+
 const keyLink = (ref: string | null) => ref && <a href={linkToKey(ref)}>{ref}</a>;
 
 /** The rest of a key, and what can be done with it (R42). */
@@ -201,11 +226,6 @@ function OpenKey({ listed: key }: Readonly<{ listed: ListedKey }>) {
   const send = async () => {
     setSent(await call("/send", { method: "POST", body: { key: ref } }));
   };
-  const button = (kind: KeyAction, words: string) => (
-    <Button class={`${kind === "revoke" ? "danger" : "quiet"} small`} run={() => openDialog({ kind, ref })}>
-      {words}
-    </Button>
-  );
   return (
     <section class="stack row-detail" aria-label={`Key ${ref}`}>
       <FactList
@@ -225,9 +245,9 @@ function OpenKey({ listed: key }: Readonly<{ listed: ListedKey }>) {
         <Button class="quiet small" run={send}>
           Send a request
         </Button>
-        {state === "active" && button("rotate", "Rotate…")}
-        {!hasEnded && button("expire", "Set its end…")}
-        {!hasEnded && button("revoke", "Revoke…")}
+        {state === "active" && <DialogButton keyRef={ref} kind="rotate" />}
+        {!hasEnded && <DialogButton keyRef={ref} kind="expire" />}
+        {!hasEnded && <DialogButton keyRef={ref} kind="revoke" />}
         <a href={linkTo("requests", [], { filter: ref })}>Its requests</a>
       </div>
       <output class="stack">{sent && <SentResponse sent={sent} />}</output>

@@ -1,22 +1,23 @@
-import { useMemo, useState } from "preact/hooks";
+import { Component } from "preact";
+import { useState } from "preact/hooks";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
-import type { Event, ListedKey } from "../control/responses.js";
+import type { ListedKey, UpcomingEvent } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
 import {
   chooseKeys,
-  createSight,
   type Dot,
   groupIntoDots,
   keyEnd,
+  type LifelineData,
   lifePhases,
   lifeSentence,
   type Phase,
-  type Sight,
+  selectLifelineData,
 } from "../elements/lifeline.js";
+import { toneOf } from "../elements/request-parts.js";
 import { counted, instantParts, instantText } from "../elements/text.js";
-import { toneOf } from "../elements/traffic.js";
 import { setClock } from "./clock.js";
 
 /** A position on the axis for CSS, to a tenth of a percent: about a pixel. */
@@ -58,7 +59,7 @@ export function Lifelines(props: LifelinesProps) {
   };
   // The names have their places before the rest is read.
   const isRead = upcoming !== undefined && !Number.isNaN(time);
-  const sight = isRead ? createSight(chosen, { requests, upcoming, faults }, time) : undefined;
+  const data = isRead ? selectLifelineData(chosen, { requests, upcoming, faults }, time) : undefined;
   const move = (to: string) => enqueue(() => setClock({ now: to }));
 
   const rows = chosen.map((key, index) => {
@@ -70,7 +71,7 @@ export function Lifelines(props: LifelinesProps) {
           {hasPredecessor && <span aria-hidden="true">↳ </span>}
           {key.ref}
         </a>
-        {sight && <Lifeline listed={key} sight={sight} />}
+        {data && <Lifeline listed={key} data={data} />}
       </li>
     );
   });
@@ -78,7 +79,7 @@ export function Lifelines(props: LifelinesProps) {
   return (
     <>
       <div class={frozen ? "lifelines-picture gliding" : "lifelines-picture"}>
-        {sight && <Stations sight={sight} move={canMove ? move : undefined} />}
+        {data && <Stations data={data} move={canMove ? move : undefined} />}
         <ul>{rows}</ul>
       </div>
       <p class="muted small">Dots are requests, bars what the next ones get, red marks the ends of keys.</p>
@@ -93,7 +94,7 @@ export function Lifelines(props: LifelinesProps) {
 }
 
 /** What happens at a station, in one word. */
-const eventWords: Readonly<Record<Event["kind"], string>> = {
+const eventWords: Readonly<Record<UpcomingEvent["kind"], string>> = {
   overlap_ends: "ends",
   key_expires: "expires",
   minute_reset: "resets",
@@ -104,25 +105,25 @@ const eventWords: Readonly<Record<Event["kind"], string>> = {
 };
 
 interface StationsProps {
-  readonly sight: Sight;
+  readonly data: LifelineData;
   /** Moves the clock to an event. */
   readonly move: ((to: string) => void) | undefined;
 }
 
 /** Now, and the names of the stations with what happens there. */
-function Stations({ sight, move }: StationsProps) {
-  const { axis, now: time } = sight;
+function Stations({ data, move }: StationsProps) {
+  const { axis, now: time } = data;
   const { stations, positionOf } = axis;
   const items = stations.map((at, index) => (
     <li key={at} style={{ left: percent(positionOf(at)) }}>
-      <Station at={at} before={stations[index - 1]} sight={sight} move={move} />
+      <Station at={at} before={stations[index - 1]} data={data} move={move} />
     </li>
   ));
   return (
     <ol class="lifelines-axis" aria-label="Events">
       {items}
       <li class="now" aria-hidden="true" style={{ left: percent(positionOf(time)) }}>
-        <span>now {instantParts(time)[1].slice(0, 5)}</span>
+        <span>now {instantParts(time).time.slice(0, 5)}</span>
       </li>
     </ol>
   );
@@ -135,10 +136,10 @@ interface StationProps extends StationsProps {
 }
 
 /** The name of a station, and what happens there. If something does, its name is a button. */
-function Station({ at, before, sight, move }: StationProps) {
-  const [name, dayOrYear] = stationName(at, before, sight.now);
+function Station({ at, before, data, move }: StationProps) {
+  const { name, more } = stationName(at, before, data.now);
   const iso = new Date(at).toISOString();
-  const happening = sight.events.filter((event) => Date.parse(event.at) === at);
+  const happening = data.events.filter((event) => Date.parse(event.at) === at);
   const texts = happening.map(({ text }) => text).join(", ");
   const kind = happening[0]?.kind;
   const time = (
@@ -157,18 +158,23 @@ function Station({ at, before, sight, move }: StationProps) {
         <span>{time}</span>
       )}
       {kind && <span class="muted">{eventWords[kind]}</span>}
-      {dayOrYear && <span class="muted">{dayOrYear}</span>}
+      {more && <span class="muted">{more}</span>}
     </>
   );
 }
 
-/** Two lines: `09:30`, and the day where that differs from the station before. In another year than now, the day and the year. */
-function stationName(at: number, before: number | undefined, time: number): readonly [string, string] {
-  const [day, clock] = instantParts(at);
-  const [, dayOfYear = "", year = ""] = /^(.*) (\d+)$/.exec(day) ?? [];
-  if (!instantParts(time)[0].endsWith(year)) return [dayOfYear, year];
-  const isSameDay = before !== undefined && day === instantParts(before)[0];
-  return [clock.slice(0, 5), isSameDay ? "" : dayOfYear];
+interface StationName {
+  readonly name: string;
+  /** Below the name; empty where the station before has the same. */
+  readonly more: string;
+}
+
+/** `09:30`, with the day where that differs from the station before; in another year than now, the day with the year. */
+function stationName(at: number, before: number | undefined, now: number): StationName {
+  const { day, year, date, time } = instantParts(at);
+  if (year !== instantParts(now).year) return { name: day, more: year };
+  const isSameDay = before !== undefined && date === instantParts(before).date;
+  return { name: time.slice(0, 5), more: isSameDay ? "" : day };
 }
 
 /** What is drawn of a lifeline. */
@@ -185,30 +191,42 @@ interface Drawing {
   readonly sentence: string;
 }
 
-/** The life of one key: a line behind, a bar ahead, and its requests. It is drawn again only if it differs. */
-function Lifeline({ listed: key, sight }: { readonly listed: ListedKey; readonly sight: Sight }) {
-  const { positionOf } = sight.axis;
-  const requests = sight.requests.filter((request) => request.key === key.ref);
+/** The life of one key: a line behind, a bar ahead, and its requests. */
+function Lifeline({ listed: key, data }: { readonly listed: ListedKey; readonly data: LifelineData }) {
+  const { positionOf } = data.axis;
+  const requests = data.requests.filter((request) => request.key === key.ref);
 
-  const phases = lifePhases(key, sight).map(({ from, to, course, words }) => {
+  const phases = lifePhases(key, data).map(({ from, to, course, words }) => {
     const left = positionOf(from);
     return { course, words, left: percent(left), width: percent(positionOf(to) - left) };
   });
-  const dots = groupIntoDots(requests, sight.axis).map(({ position, outcome, count, newer }) => {
+  const dots = groupIntoDots(requests, data.axis).map(({ position, outcome, count, newer }) => {
     return { outcome, count, newer, left: percent(position) };
   });
   const end = keyEnd(key);
-  const drawing: Drawing = {
-    outcome: key.next_request.outcome,
-    phases,
-    end: end && percent(positionOf(Date.parse(end))),
-    dots,
-    sentence: lifeSentence(key, requests),
-  };
-  return useMemo(() => <DrawnLifeline {...drawing} />, [JSON.stringify(drawing)]);
+  return (
+    <DrawnLifeline
+      outcome={key.next_request.outcome}
+      phases={phases}
+      end={end && percent(positionOf(Date.parse(end)))}
+      dots={dots}
+      sentence={lifeSentence(key, requests)}
+    />
+  );
 }
 
-function DrawnLifeline({ outcome, phases, end, dots, sentence }: Drawing) {
+/** A lifeline, which is drawn again only if that would change it: the clock moves each second, and there may be many. */
+class DrawnLifeline extends Component<Drawing> {
+  override shouldComponentUpdate(next: Drawing): boolean {
+    return JSON.stringify(next) !== JSON.stringify(this.props);
+  }
+
+  override render() {
+    return <LifelineElements {...this.props} />;
+  }
+}
+
+function LifelineElements({ outcome, phases, end, dots, sentence }: Drawing) {
   const bars = phases.map(({ course, words, left, width }, index) => (
     <span key={index} class={`phase ${course}`} style={{ left, width }}>
       {/* Words that do not fit are in a second line, which is hidden. */}

@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import type { ReportOutcome, RequestChecks, ShownReport, ShownSentRequest } from "../control/responses.js";
-import { Button, lossOfState, Read } from "../elements/action.js";
+import { linkTo, route } from "../control/route.js";
+import { Button, lossOfState, ShowData } from "../elements/action.js";
+import { OutcomeBadge, SentResponse, toneOf } from "../elements/request-parts.js";
 import { capitalized, shortened } from "../elements/text.js";
-import { OutcomeBadge, SentResponse, toneOf } from "../elements/traffic.js";
 import { DocsLink, Panel } from "../elements/words.js";
-import { linkTo, route } from "../route.js";
 import { CopyCurl } from "./secret.js";
 
 /** The request checks in order, each with its outcomes and their numbers of requests. An outcome opens below its check. */
@@ -23,7 +23,9 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
           There is no outcome <bdi>{shortened(open, 100)}</bdi>.
         </p>
       )}
-      <Read path="/request-checks">{(checks) => <CheckList requestChecks={checks} report={report} />}</Read>
+      <ShowData path="/request-checks">
+        {(checks) => <CheckList requestChecks={checks} report={report} />}
+      </ShowData>
     </Panel>
   );
 }

@@ -1,12 +1,12 @@
 import { fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { DirectoryPart, ReportOutcome, Request, ShownReport } from "../control/responses.js";
-import { Button, Read } from "../elements/action.js";
+import type { DirectoryPart, ReportOutcome, ShownReport, ShownRequest } from "../control/responses.js";
+import { linkTo } from "../control/route.js";
+import { Button, ShowData } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
+import { AdviceList, OutcomeBadge, Target } from "../elements/request-parts.js";
 import { counted, fileName, withoutExtension } from "../elements/text.js";
-import { AdviceList, OutcomeBadge, Target } from "../elements/traffic.js";
 import { FactList, Panel, Sentence } from "../elements/words.js";
-import { linkTo } from "../route.js";
 import { activateOrganization, approveLiveAccess, causeText, FixAndSend } from "./fix.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Outcomes, SendNow } from "./outcomes.js";
@@ -20,27 +20,22 @@ const formats = { JSON: "json", Text: "txt", Markdown: "md", JUnit: "xml" };
 
 /** The view: rejections and advice, what to do next, and the outcomes that are covered. */
 export function OverviewView() {
+  return (
+    <>
+      <h1>Overview</h1>
+      <ShowData path="/report?story=true">{(report) => <Panels report={report} />}</ShowData>
+      <KeyDialog />
+    </>
+  );
+}
+
+function Panels({ report }: Readonly<{ report: ShownReport }>) {
   const rejections = useRejections();
   const hasRejections = rejections.length > 0;
-  const rows = rejections.map((request, index) => {
-    const above = rejections.find(({ outcome }) => outcome === request.outcome);
-    return (
-      <Rejection
-        key={request.id}
-        request={request}
-        above={above === request ? undefined : above}
-        isFirst={index === 0}
-      />
-    );
-  });
-  const parts = (report: ShownReport) => (
+  return (
     <div class="with-aside overview">
       <div class="stack gap">
-        {hasRejections && (
-          <Panel title="Last rejections">
-            <ul class="list">{rows}</ul>
-          </Panel>
-        )}
+        {hasRejections && <LastRejections rejections={rejections} />}
         {report.advice.length > 0 && (
           <Panel title="Advice">
             <AdviceList advice={report.advice} inJournal={report.in_journal} />
@@ -52,22 +47,28 @@ export function OverviewView() {
       <Outcomes report={report} />
     </div>
   );
+}
+
+function LastRejections({ rejections }: Readonly<{ rejections: readonly ShownRequest[] }>) {
+  const rows = rejections.map((request, index) => {
+    const first = rejections.find(({ outcome }) => outcome === request.outcome);
+    const above = first === request ? undefined : first;
+    return <Rejection key={request.id} request={request} above={above} isFirst={index === 0} />;
+  });
   return (
-    <>
-      <h1>Overview</h1>
-      <Read path="/report?story=true">{parts}</Read>
-      <KeyDialog />
-    </>
+    <Panel title="Last rejections">
+      <ul class="list">{rows}</ul>
+    </Panel>
   );
 }
 
 /** The last rejections of clients, newest first, each cause once. */
-function useRejections(): readonly Request[] {
+function useRejections(): readonly ShownRequest[] {
   const requests = useData(`/requests?source=client&limit=${maxRead}`).data ?? [];
-  const rejections: Request[] = [];
+  const rejections: ShownRequest[] = [];
   for (const request of requests.toReversed()) {
     const { outcome, key } = request;
-    const hasSameCause = (other: Request) => other.outcome === outcome && other.key === key;
+    const hasSameCause = (other: ShownRequest) => other.outcome === outcome && other.key === key;
     const isRejected = /^(?:401|403|429)\./.test(outcome);
     if (isRejected && !rejections.some(hasSameCause)) rejections.push(request);
   }
@@ -75,9 +76,9 @@ function useRejections(): readonly Request[] {
 }
 
 interface RejectionProps {
-  readonly request: Request;
+  readonly request: ShownRequest;
   /** A rejection above it with the same outcome. */
-  readonly above: Request | undefined;
+  readonly above: ShownRequest | undefined;
   readonly isFirst: boolean;
 }
 
@@ -121,9 +122,9 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
       </Panel>
     );
   }
-  // Without a button, words are all there is.
+  // A request that requires other scopes has no button: the text describes the change of the scenario.
   const how = next.how_to_cover;
-  const needsWords = how?.scopes && how.text;
+  const text = change?.text ?? (how?.scopes && how.text) ?? next.when;
   return (
     <Panel title="Next step" name="next" actions={story}>
       <p>
@@ -131,7 +132,7 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
         <a href={linkTo("overview", [next.outcome])}>
           <OutcomeBadge outcome={next.outcome} />
         </a>
-        : {change?.text ?? needsWords ?? next.when}.
+        : {text}.
       </p>
       {change ? (
         <Button class={isQuiet ? "quiet" : ""} run={change.run}>
@@ -144,32 +145,43 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
   );
 }
 
-/** The change that lets a key of the running scenario get a success that none of them gets; `undefined` if none is required. */
-function useRequiredChange(next: ReportOutcome | undefined) {
-  const { sections = [] } = useData("/directory?limit=20").data ?? {};
-  const environment = /^200\.(test|live)$/.exec(next?.outcome ?? "")?.[1] as "test" | "live" | undefined;
-  // The way to cover it is another scenario only if no key of this one gets it.
-  if (!environment || !next?.how_to_cover?.scenario) return undefined;
+/** The environments of the keys that get a success, by its outcome. */
+const environments: Readonly<Record<string, "test" | "live">> = { "200.test": "test", "200.live": "live" };
 
-  // Of the organizations, one that has such a key already is the likelier one.
+/** A change of the running sandbox that an outcome requires. */
+interface RequiredChange {
+  /** The label of its button. */
+  readonly label: string;
+  readonly text: string;
+  readonly run: () => unknown;
+}
+
+/** The change after which a key of the running scenario gets a success that none of its keys gets now; `undefined` for any other outcome. */
+function useRequiredChange(next: ReportOutcome | undefined): RequiredChange | undefined {
+  const { sections = [] } = useData("/directory?limit=20").data ?? {};
+  if (next === undefined) return undefined;
+  const environment = environments[next.outcome];
+  // The report names another scenario only if no key of this one gets the outcome.
+  const isOutOfReach = typeof next.how_to_cover?.scenario === "string";
+  if (environment === undefined || !isOutOfReach) return undefined;
+
+  // An organization that already has a key of this environment, or else the first one.
   const hasKey = ({ keys }: DirectoryPart) => keys.some((key) => key.environment === environment);
   const section = sections.find(hasKey) ?? sections[0];
   if (section === undefined) return undefined;
   const { ref, status, live_access } = section.organization;
 
-  // Of an inactive organization, and without live access, no key works: that comes first.
-  let label = "Create a key";
-  let run: () => unknown = () => openDialog({ kind: "create", organization: ref, environment });
-  let fix: typeof activateOrganization | undefined;
-  if (status === "inactive") fix = activateOrganization;
-  else if (environment === "live" && live_access !== "approved") fix = approveLiveAccess;
-  if (fix !== undefined) {
-    const { run: runFix } = fix;
-    label = fix.label;
-    run = () => runFix({ organization: ref });
+  const changeWith = (label: string, run: () => unknown): RequiredChange => {
+    return { label, text: `${label.toLowerCase()} (${ref}), then send a ${environment} key`, run };
+  };
+  // No key of an inactive organization works, and no live key without live access: these changes come first.
+  if (status === "inactive") {
+    return changeWith(activateOrganization.label, () => activateOrganization.run({ organization: ref }));
   }
-  const text = `${label.toLowerCase()} (${ref}), then send a ${environment} key`;
-  return { label, text, run };
+  if (environment === "live" && live_access !== "approved") {
+    return changeWith(approveLiveAccess.label, () => approveLiveAccess.run({ organization: ref }));
+  }
+  return changeWith("Create a key", () => openDialog({ kind: "create", organization: ref, environment }));
 }
 
 /** The share of promised outcomes that clients have covered, the other figures, and the report to save. */
@@ -177,14 +189,11 @@ function Coverage({ report }: Readonly<{ report: ShownReport }>) {
   const { requests, faults, scenario, unread } = report;
   const { percent, covered, promised } = report.coverage;
   const name = `report-${withoutExtension(fileName(scenario))}`;
-  const downloads = Object.entries(formats).map(([title, extension]) => {
-    const save = () => download(title.toLowerCase(), name, extension);
-    return (
-      <Button key={title} class="quiet small" run={save}>
-        {title}
-      </Button>
-    );
-  });
+  const downloads = Object.entries(formats).map(([title, extension]) => (
+    <Button key={title} class="quiet small" run={() => download(title.toLowerCase(), name, extension)}>
+      {title}
+    </Button>
+  ));
   return (
     <Panel title="Coverage" name="coverage">
       <p class="figure">

@@ -1,12 +1,12 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useData } from "../control/data.js";
 import type { ShownRequestDetails } from "../control/responses.js";
-import { Read } from "../elements/action.js";
+import { changeQuery, linkTo, linkToKey, linkWithin } from "../control/route.js";
+import { ShowData } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
+import { AdviceList, BodyText, CheckStrip, OutcomeText, Target } from "../elements/request-parts.js";
 import { millisecondsText } from "../elements/text.js";
-import { AdviceList, BodyText, CheckStrip, OutcomeText, Target } from "../elements/traffic.js";
 import { FactList, InstantText, Sentence } from "../elements/words.js";
-import { changeQuery, linkTo, linkToKey, linkWithin } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
 import { CopyCurl } from "./secret.js";
 
@@ -14,26 +14,33 @@ interface RequestProps {
   readonly request: ShownRequestDetails;
 }
 
-/** A request that the panel has sent again, and the one that was opened first. */
+/** What the panel sent last. */
 interface SentAgain {
   readonly id: string;
-  readonly opened: string;
+  /** The request that somebody opened, and that was sent again from there, perhaps several times. */
+  readonly openedId: string;
 }
 
-/** One request: next to the list, or in a narrow window in its place. Escape closes it. A request that it sends again takes its place. */
+/**
+ * One request: next to the list, or in a narrow window in its place. Escape closes it.
+ *
+ * A request that is sent again takes its place: the address names it, but the buttons stay, with the focus and a new secret.
+ */
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const path = `/requests/${encodeURIComponent(id)}` as const;
   const request = useData(path).data;
 
-  // The panel gets the focus for each request that is opened, but not for one that it has sent again: the button has it.
-  const last = useRef<SentAgain>(undefined);
-  const opened = last.current?.id === id ? last.current.opened : id;
-  const panel = useRef<HTMLElement>(null);
-  useEffect(() => panel.current?.focus({ preventScroll: true }), [opened]);
-  const onSent = (sent: string) => {
-    last.current = { id: sent, opened };
-    changeQuery({}, [sent]);
+  const [sentAgain, setSentAgain] = useState<SentAgain>();
+  const isSentAgain = id === sentAgain?.id;
+  const openedId = isSentAgain ? sentAgain.openedId : id;
+  const onSent = (sentId: string) => {
+    setSentAgain({ id: sentId, openedId });
+    changeQuery({}, [sentId]);
   };
+
+  // The panel gets the focus for each request that somebody opens.
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => panel.current?.focus({ preventScroll: true }), [openedId]);
 
   const list = linkWithin([]);
   const close = (event: KeyboardEvent) => {
@@ -44,8 +51,8 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const contents = (request: ShownRequestDetails) => (
     <>
       <Cause request={request} />
-      <FixAndSend key={opened} request={request} onSent={onSent} />
-      <ChecksAndContent request={request} isSentAgain={request.id === id && id !== opened} />
+      <FixAndSend key={openedId} request={request} onSent={onSent} />
+      <ChecksAndContent request={request} isSentAgain={isSentAgain && request.id === id} />
     </>
   );
   return (
@@ -56,7 +63,7 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
           Close
         </a>
       </header>
-      <Read path={path}>{contents}</Read>
+      <ShowData path={path}>{contents}</ShowData>
     </section>
   );
 }

@@ -1,23 +1,22 @@
 import { useData } from "../control/data.js";
-import type { Request } from "../control/responses.js";
+import type { ShownRequest } from "../control/responses.js";
+import { linkWithin, route } from "../control/route.js";
 import { RejectionText } from "../elements/action.js";
-import { filterInAddress, ListHead, limitInAddress, MoreRows, useSteadyRow } from "../elements/list.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
+import { adviceTones, OutcomeBadge, Target } from "../elements/request-parts.js";
+import { SteadyRow } from "../elements/steady-row.js";
 import { counted, instantParts, millisecondsText } from "../elements/text.js";
-import { adviceTones, OutcomeBadge, Target } from "../elements/traffic.js";
-import { linkWithin, route } from "../route.js";
 import { RequestDetail } from "./request.js";
 import { useCurlLine } from "./secret.js";
 
 /** Requests, each with a link that opens it: one line where the columns fit, otherwise two. The query of the address stays. */
 export function RequestsView() {
   const opened = route.value.parts[0];
-  useSteadyRow(opened);
   const { data, problem } = useData("/requests");
   const requests = data ?? [];
   const total = requests.length;
   const words = filterInAddress().toLowerCase().split(/\s+/).filter(Boolean);
-  const organization = useOrganizationWord(words, requests);
-  const matches = filterRequests(requests, words, organization).toReversed();
+  const matches = useFilteredRequests(words, requests).toReversed();
   const matching = matches.length;
 
   // The journal keeps no more than 1,000.
@@ -27,39 +26,41 @@ export function RequestsView() {
     <Row key={request.id} request={request} above={listed[index - 1]} isOpen={request.id === opened} />
   ));
   return (
-    <div class={opened && "with-detail"}>
-      <div class="stack gap">
-        <ListHead
-          title="Requests"
-          count={data && { matching, total, all: allWords }}
-          placeholder="Key, organization, outcome, status, advice or id"
-        />
-        <RejectionText problem={problem} />
-        {matching > 0 && (
-          <div class="panel rows-box">
-            <ol class="rows requests" aria-label="List of requests">
-              <li class="heads muted small" aria-hidden="true">
-                <span>Outcome</span>
-                <span>Key</span>
-                <span>Request</span>
-                <span />
-                <span>Duration</span>
-                <span>Time</span>
-              </li>
-              {rows}
-            </ol>
-          </div>
-        )}
-        {data && matching === 0 && <NoRequests isFiltered={total > 0} />}
-        <MoreRows left={matching - limitInAddress()} />
+    <SteadyRow opened={opened}>
+      <div class={opened && "with-detail"}>
+        <div class="stack gap">
+          <ListHead
+            title="Requests"
+            count={data && { matching, total, all: allWords }}
+            placeholder="Key, organization, outcome, status, advice or id"
+          />
+          <RejectionText problem={problem} />
+          {matching > 0 && (
+            <div class="panel rows-box">
+              <ol class="rows requests" aria-label="List of requests">
+                <li class="heads muted small" aria-hidden="true">
+                  <span>Outcome</span>
+                  <span>Key</span>
+                  <span>Request</span>
+                  <span />
+                  <span>Duration</span>
+                  <span>Time</span>
+                </li>
+                {rows}
+              </ol>
+            </div>
+          )}
+          {data && matching === 0 && <NoRequests isFiltered={total > 0} />}
+          <MoreRows left={matching - limitInAddress()} />
+        </div>
+        {opened && <RequestDetail id={opened} />}
       </div>
-      {opened && <RequestDetail id={opened} />}
-    </div>
+    </SteadyRow>
   );
 }
 
 /** The words by which a request is found, in lower case: its status also as `4xx`. */
-function searchWords(request: Request): readonly string[] {
+function searchWords(request: ShownRequest): readonly string[] {
   const { id, key, fingerprint, outcome, fault, method, path, code, advice } = request;
   const sender = key ?? fingerprint ?? "none";
   const status = `${request.status}`;
@@ -68,16 +69,8 @@ function searchWords(request: Request): readonly string[] {
   return words.map((word) => word.toLowerCase());
 }
 
-/** A word of the filter that may name organizations, and the refs of their keys. */
-interface OrganizationWord {
-  readonly word: string | undefined;
-  readonly refs: ReadonlySet<string>;
-}
-
-/** Looks for organizations by the first word that no request has as a whole word. */
-function useOrganizationWord(words: readonly string[], requests: readonly Request[]): OrganizationWord {
-  const isStrange = (word: string) => requests.every((request) => !searchWords(request).includes(word));
-  const word = words.find(isStrange);
+/** The refs of all keys of the organizations that a word names; none without a word. */
+function useKeysOfOrganizations(word: string | undefined): ReadonlySet<string> {
   const query = new URLSearchParams({ filter: word ?? "", limit: "200" });
   const { sections = [] } = useData(word === undefined ? undefined : `/directory?${query}`).data ?? {};
 
@@ -86,23 +79,36 @@ function useOrganizationWord(words: readonly string[], requests: readonly Reques
     const isNamed = `${organization.ref} ${organization.name}`.toLowerCase().includes(word ?? "");
     for (const { ref } of isNamed ? keys : []) refs.add(ref);
   }
-  return { word, refs };
+  return refs;
 }
 
-/** Returns the requests with each word of a filter: as a whole word if a request has it, otherwise as a part of one, or as their organization. */
-function filterRequests(
-  requests: readonly Request[],
+/** The requests with a word of the filter: those that have the whole word; if there are none, those that have it as a part. */
+function requestsWith(word: string, requests: readonly ShownRequest[]): readonly ShownRequest[] {
+  const withWhole = requests.filter((request) => searchWords(request).includes(word));
+  if (withWhole.length > 0) return withWhole;
+  return requests.filter((request) => searchWords(request).some((text) => text.includes(word)));
+}
+
+/**
+ * The requests with each word of a filter, which looks only at what the words before it have left. The first word that no
+ * request has as a whole word may also name organizations.
+ */
+function useFilteredRequests(
   words: readonly string[],
-  organization: OrganizationWord,
-): readonly Request[] {
+  requests: readonly ShownRequest[],
+): readonly ShownRequest[] {
+  const isStrange = (word: string) => requests.every((request) => !searchWords(request).includes(word));
+  const strangeWord = words.find(isStrange);
+  const refs = useKeysOfOrganizations(strangeWord);
+
   let left = requests;
   for (const word of words) {
-    const exact = left.filter((request) => searchWords(request).includes(word));
-    const hasPart = (request: Request) => {
-      const isOfOrganization = word === organization.word && organization.refs.has(request.key ?? "");
-      return isOfOrganization || searchWords(request).some((text) => text.includes(word));
-    };
-    left = exact.length > 0 ? exact : left.filter(hasPart);
+    const withWord = requestsWith(word, left);
+    if (word === strangeWord) {
+      left = left.filter((request) => withWord.includes(request) || refs.has(request.key ?? ""));
+    } else {
+      left = withWord;
+    }
   }
   return left;
 }
@@ -120,26 +126,26 @@ function NoRequests({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
 }
 
 interface RowProps {
-  readonly request: Request;
+  readonly request: ShownRequest;
   /** The request of the row above, unless it is the first one. */
-  readonly above: Request | undefined;
+  readonly above: ShownRequest | undefined;
   readonly isOpen: boolean;
 }
 
 /** A request of the list; before the first one of a day, the day. */
 function Row({ request, above, isOpen }: RowProps) {
   const { id, at, status, outcome, key, fingerprint, source, fault, advice, duration_ms } = request;
-  // That of a fault is no part of its outcome.
+  // The outcome of a fault, such as `fault.reset`, does not contain the status.
   const hasStatus = outcome.startsWith(`${status}.`);
-  const [day, time] = instantParts(at);
-  const dayAbove = above && instantParts(above.at)[0];
+  const { date, time } = instantParts(at);
+  const dateAbove = above && instantParts(above.at).date;
 
   // The report lists the most severe advice first.
   const report = useData("/report?story=true").data;
   const level = report?.advice.find((row) => advice.includes(row.id))?.level ?? "note";
   return (
     <>
-      {day !== dayAbove && <li class="day muted small">{day}</li>}
+      {date !== dateAbove && <li class="day muted small">{date}</li>}
       <li data-row={id}>
         {/* Its link covers the row. */}
         <a href={linkWithin([id])} aria-current={isOpen}>

@@ -2,10 +2,10 @@ import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ShownReport } from "../control/responses.js";
-import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
+import { route } from "../control/route.js";
+import { Button, lossOfState, RejectionText, ShowData, useActions, useOffline } from "../elements/action.js";
 import { Options } from "../elements/form.js";
 import { DocsLink, Panel } from "../elements/words.js";
-import { route } from "../route.js";
 import { ClockPanel } from "./clock.js";
 import { FaultPanel } from "./faults.js";
 import { ScenarioPanel } from "./scenario.js";
@@ -66,7 +66,7 @@ function ProfilePanel() {
   );
   return (
     <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
-      <Read path="/report?story=true">{contents}</Read>
+      <ShowData path="/report?story=true">{contents}</ShowData>
       <RejectionText problem={problem} />
     </Panel>
   );

@@ -2,7 +2,7 @@ import { call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ShownProblem, ShownScenario } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
-import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
+import { Button, lossOfState, RejectionText, ShowData, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { counted, fileName, firstSentence, withoutExtension } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
@@ -33,7 +33,7 @@ export function useScenarioTitle(): string {
 
 export function ScenarioPanel() {
   const file = useShared(chosenFile);
-  const running = <Read path="/scenario">{(text) => <Running text={text} />}</Read>;
+  const running = <ShowData path="/scenario">{(text) => <Running text={text} />}</ShowData>;
   return (
     <Panel title="Scenario" name="scenario">
       <div class="with-aside">
@@ -138,7 +138,7 @@ function Scenarios() {
   return (
     <section class="stack" aria-label="Load another one">
       <h3>Load another one</h3>
-      <Read path="/scenarios">{(all) => <ul class="list">{all.map(scenarioRow)}</ul>}</Read>
+      <ShowData path="/scenarios">{(all) => <ul class="list">{all.map(scenarioRow)}</ul>}</ShowData>
     </section>
   );
 }

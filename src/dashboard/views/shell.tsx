@@ -1,13 +1,13 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { baseUrl, hasToken, needsToken, useToken, whyOffline } from "../control/call.js";
+import { baseUrl, hasToken, needsToken, storeToken, whyOffline } from "../control/call.js";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import { revision } from "../control/revision.js";
+import { linkTo, route } from "../control/route.js";
 import { useShared } from "../control/shared.js";
 import { CopyButton } from "../elements/copy.js";
 import { DocsLink, InstantText } from "../elements/words.js";
-import { linkTo, route } from "../route.js";
 import { ActiveFaults } from "./faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
@@ -149,7 +149,7 @@ function TokenForm() {
   useLayoutEffect(() => input.current?.focus(), []);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    useToken(input.current?.value.trim() ?? "");
+    storeToken(input.current?.value.trim() ?? "");
   };
   return (
     <main class="panel stack token-form">

@@ -1,13 +1,20 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ListedKey, Request, StepResult, Story } from "../control/responses.js";
+import type { ListedKey, ShownRequest, StepResult, Story } from "../control/responses.js";
+import { linkTo, linkToKey } from "../control/route.js";
 import { Shared, useShared } from "../control/shared.js";
-import { Button, lossOfState, QuestionDialog, Read, RejectionText, useActions } from "../elements/action.js";
+import {
+  Button,
+  lossOfState,
+  QuestionDialog,
+  RejectionText,
+  ShowData,
+  useActions,
+} from "../elements/action.js";
+import { BodyText, CheckStrip, OutcomeText, Target, toneOf } from "../elements/request-parts.js";
 import { counted, shortened } from "../elements/text.js";
-import { BodyText, CheckStrip, OutcomeText, Target, toneOf } from "../elements/traffic.js";
 import { DocsLink, FactList, InstantText, Sentence } from "../elements/words.js";
-import { linkTo, linkToKey } from "../route.js";
 import { Lifelines } from "./lifelines.js";
 import { useScenarioName } from "./scenario.js";
 
@@ -17,9 +24,9 @@ const hiddenHeaders = ["content-length", "date", "connection", "content-type", "
 /** The view: a presenter runs the steps of the scenario's story. */
 export function StoryView() {
   return (
-    <Read path="/story">
+    <ShowData path="/story">
       {(progress) => (progress.steps === 0 ? <NoStory /> : <Presenter progress={progress} />)}
-    </Read>
+    </ShowData>
   );
 }
 
@@ -54,14 +61,14 @@ async function runFromStart(count: number): Promise<void> {
 /** What a presenter can do: one after another, however fast the keys are pressed. */
 function useSteps() {
   const { enqueue, problem } = useActions();
-  // The question before a reset is open while there is a number: so many steps run after it.
-  const [asked, setAsked] = useState<number>();
+  /** How many steps run after the reset that the page asks about; `undefined` while it asks nothing. */
+  const [askedCount, setAskedCount] = useState<number>();
 
   /** Runs steps from the start, after a question if the reset discards something. */
   const askAndRun = async (count: number) => {
-    const ofClients = await call<readonly Request[]>("/requests?source=client&limit=1");
+    const ofClients = await call<readonly ShownRequest[]>("/requests?source=client&limit=1");
     const { changed } = await call<{ readonly changed: boolean }>("/state");
-    if (changed || ofClients.length > 0) setAsked(count);
+    if (changed || ofClients.length > 0) setAskedCount(count);
     else await runFromStart(count);
   };
 
@@ -76,28 +83,37 @@ function useSteps() {
     const { done } = await readStory();
     if (done > 0) await askAndRun(done - 1);
   };
+  return {
+    problem,
+    askedCount,
+    closeQuestion: () => setAskedCount(undefined),
+    next: () => enqueue(next),
+    back: () => enqueue(back),
+    startAgain: () => enqueue(() => askAndRun(0)),
+  };
+}
 
-  const question = asked !== undefined && (
+interface ResetQuestionProps {
+  /** How many steps run after the reset. */
+  readonly count: number;
+  readonly onClose: () => void;
+}
+
+function ResetQuestion({ count, onClose }: ResetQuestionProps) {
+  return (
     <QuestionDialog
       title="Reset the sandbox for the story?"
       text={lossOfState}
       action="Reset and continue"
-      run={() => runFromStart(asked)}
-      onClose={() => setAsked(undefined)}
+      run={() => runFromStart(count)}
+      onClose={onClose}
     />
   );
-  return {
-    problem,
-    next: () => enqueue(next),
-    back: () => enqueue(back),
-    startAgain: () => enqueue(() => askAndRun(0)),
-    question,
-  };
 }
 
 function Presenter({ progress }: Readonly<{ progress: Story }>) {
   const { last, steps, done, outline } = progress;
-  const { problem, question, next, back, startAgain } = useSteps();
+  const { problem, askedCount, closeQuestion, next, back, startAgain } = useSteps();
   const toggleLifelines = () => showLifelines(!areLifelinesOpen.value);
   useKeys({ " ": next, ArrowRight: next, ArrowLeft: back, l: toggleLifelines, L: toggleLifelines });
 
@@ -107,7 +123,8 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
 
   const isNew = done === 0;
   const isFinished = done === steps;
-  const lastResult = last && outline[last.number - 1]?.as_expected;
+  // Only the outline has no verdict on a step that expects nothing.
+  const wasExpected = last && outline[last.number - 1]?.as_expected;
   return (
     <div class="story">
       <header class="bar">
@@ -133,11 +150,11 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
         {last === null ? (
           <Opening progress={progress} />
         ) : (
-          <Stage key={last.number} step={last} wasExpected={lastResult ?? null} />
+          <Stage key={last.number} step={last} wasExpected={wasExpected ?? null} />
         )}
       </section>
       <StoryLifelines story={progress} />
-      {question}
+      {askedCount !== undefined && <ResetQuestion count={askedCount} onClose={closeQuestion} />}
     </div>
   );
 }

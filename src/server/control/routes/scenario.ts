@@ -44,12 +44,11 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "The scenario that the sandbox was started with, and the bundled ones",
     run({ sandbox }, { server }) {
       const started = server.startedScenario();
-      const rows = [listedScenario(started, sandbox, true)];
+      const choices: NamedScenario[] = [started];
       for (const name of scenarioNames) {
-        if (name === started.name) continue;
-        rows.push(listedScenario({ name, scenario: bundledScenarios[name] }, sandbox, false));
+        if (name !== started.name) choices.push({ name, scenario: bundledScenarios[name] });
       }
-      return rows;
+      return choices.map((choice) => viewChoice(choice, started, sandbox));
     },
   }),
   controlRoute("GET /scenario", {
@@ -62,12 +61,12 @@ export const scenarioRoutes: readonly Route[] = [
     body: "scenario_choice",
     run({ sandbox, body }, { server }) {
       startAnother(sandbox, namedScenario(body.name, server.startedScenario()));
-      return summaryOf(sandbox, [], false);
+      return summarizeStart(sandbox);
     },
     runYaml({ sandbox, body }) {
       const checked = checkSent(body);
       startAnother(sandbox, sentScenario(checked, body.text));
-      return summaryOf(sandbox, warningsOf(checked, sandbox.startOptions), false);
+      return summarizeStart(sandbox, warningsOf(checked, sandbox.startOptions));
     },
   }),
   controlRoute("POST /reset", {
@@ -78,17 +77,19 @@ export const scenarioRoutes: readonly Route[] = [
       const { scenario, ...options } = body;
       if (scenario === undefined) {
         restartSandbox(sandbox, options);
-        const hasOtherKeys = options.seed !== undefined;
-        return summaryOf(sandbox, [], hasOtherKeys);
+        const summary = summarizeStart(sandbox);
+        // With the same seed, the keys are those from before.
+        return options.seed === undefined ? summary : withSecrets(summary, sandbox);
       }
       if (typeof scenario === "string") {
         startAnother(sandbox, namedScenario(scenario, server.startedScenario()), options);
-        return summaryOf(sandbox, [], true);
+        return withSecrets(summarizeStart(sandbox), sandbox);
       }
 
       const checked = checkSent(readValue(scenario));
       startAnother(sandbox, sentScenario(checked), options);
-      return summaryOf(sandbox, warningsOf(checked, sandbox.startOptions), true);
+      const summary = summarizeStart(sandbox, warningsOf(checked, sandbox.startOptions));
+      return withSecrets(summary, sandbox);
     },
   }),
   controlRoute("POST /scenario/validate", {
@@ -106,24 +107,39 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-/** A row of the list of scenarios. */
-function listedScenario(named: NamedScenario, sandbox: SandboxState, startedWith: boolean) {
-  const { name, scenario, text } = named;
-  const title = scenario.name ?? name;
-  const description = scenario.description ?? "";
-  const running = sandbox.name === name && sandbox.text === text;
-  return { name, title, description, startedWith, running };
+/** A scenario that a user can choose, as a row of the list of them. */
+function viewChoice(choice: NamedScenario, started: NamedScenario, sandbox: SandboxState) {
+  const { name, scenario } = choice;
+  return {
+    name,
+    title: scenario.name ?? name,
+    description: scenario.description ?? "",
+    startedWith: name === started.name,
+    running: isRunning(choice, sandbox),
+  };
+}
+
+/** Whether the sandbox runs a scenario, with any options of a start. A sent scenario may have the name of another one. */
+function isRunning({ name, scenario, text }: NamedScenario, sandbox: SandboxState): boolean {
+  if (sandbox.name !== name || sandbox.text !== text) return false;
+  return isDeepStrictEqual(withoutStartOptions(sandbox.scenario), withoutStartOptions(scenario));
+}
+
+/** The members of a scenario that no option of a start replaces. The bundled scenarios have their stories only when they run. */
+function withoutStartOptions(scenario: Scenario): Partial<Scenario> {
+  const { seed, clock, assumptions, story, ...others } = scenario;
+  return others;
 }
 
 /** The running scenario as YAML: the original text with its comments, if known. Every key in it is cut after its prefix. */
 async function runningText(sandbox: SandboxState): Promise<string> {
   const text = sandbox.text ?? (await bundledText(sandbox));
-  if (text !== undefined && showsPinnedSecrets(text, sandbox.scenario)) return redactKeys(text);
+  if (text !== undefined && spellsOutPinnedSecrets(text, sandbox.scenario)) return redactKeys(text);
   return redactKeys(yamlText(sandbox.scenario));
 }
 
-/** Whether a text has all pinned secrets as they are. YAML can escape a key so that nothing would cut it. */
-function showsPinnedSecrets(text: string, scenario: Scenario): boolean {
+/** Whether a text has each pinned secret letter by letter. In YAML, a secret can also have escapes, which `redactKeys` does not read. */
+function spellsOutPinnedSecrets(text: string, scenario: Scenario): boolean {
   for (const { fields } of writtenKeys(scenario)) {
     if (fields.secret !== undefined && !text.includes(fields.secret)) return false;
   }
@@ -161,18 +177,21 @@ function sentScenario({ scenario }: CheckedScenario, text?: string): NamedScenar
   return { scenario, name: scenario.name ?? "unnamed", text };
 }
 
-/** The running scenario after its start, with its warnings; also its keys, if they are others than before. */
-function summaryOf(sandbox: SandboxState, warnings: readonly ScenarioProblem[], hasOtherKeys: boolean) {
-  const summary = { ...scenarioSummary(sandbox), warnings: Object.values(problemsByField(warnings)) };
-  if (!hasOtherKeys) return summary;
+/** What a start results in: the running scenario, and the warnings of a sent one. */
+function summarizeStart(sandbox: SandboxState, warnings: readonly ScenarioProblem[] = []) {
+  return { ...scenarioSummary(sandbox), warnings: Object.values(problemsByField(warnings)) };
+}
+
+/** A summary with all keys of the sandbox, for a client that needs no other call to use them. */
+function withSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: SandboxState) {
   return { ...summary, keys: { ...secretsByRef(sandbox), ...rejectedSecrets(sandbox) } };
 }
 
 /** Checks a sent scenario, which may extend only bundled ones. Throws a `ScenarioError`, or `validation_failed` for too many keys. */
 function checkSent(sent: WrittenScenario): CheckedScenario {
-  // Before the check, as checking a large population takes long.
+  // A large population is rejected before its check, which would take long.
   const population = sent.scenario?.fields.population;
-  if (isMapping(population)) requireFewKeys({ version: 1, population: population as object });
+  if (isMapping(population)) requireFewKeys({ version: 1, population });
 
   const checked = interpretScenario(sent, bundledOnly);
   requireFewKeys(checked.scenario);
@@ -182,7 +201,7 @@ function checkSent(sent: WrittenScenario): CheckedScenario {
 /** Throws `validation_failed` for a scenario whose start would block the server: a few bytes can create 100,000 keys. */
 export function requireFewKeys(scenario: Scenario): void {
   const { keys, emptyOrganizations } = scenarioSize(scenario);
-  // Before its check, a population may have anything: the sum may be no number.
+  // An unchecked population may have anything, such as texts: a sum that is no number is not too large.
   const isTooMany = keys + emptyOrganizations > scenarioLimits.keysSent;
   if (!isTooMany) return;
 
@@ -211,31 +230,50 @@ function warningsOf(checked: CheckedScenario, startOptions: StartOptions): Scena
 }
 
 /** What `validate` shows of a sent scenario: its errors, or its warnings if it has none. */
-function problemsInSent(sent: WrittenScenario, startOptions: StartOptions) {
+function problemsInSent(sent: WrittenScenario, startOptions: StartOptions): ShownProblem[] {
   try {
     const warnings = warningsOf(checkSent(sent), startOptions);
-    return warnings.map((problem) => shownProblem(problem, "warning"));
+    return warnings.map((problem) => showProblem("warning", problem, placeInBody(problem)));
   } catch (error) {
     if (error instanceof ScenarioError) {
-      return error.problems.map((problem) => shownProblem(problem, "error"));
+      return error.problems.map((problem) => showProblem("error", problem, placeInBody(problem)));
     }
     if (!(error instanceof SandboxError)) throw error;
-    // It has too many keys.
+    // The error of `requireFewKeys`.
     const place = sent.scenario && placeOfField(sent.scenario, ["population"]);
-    return [shownProblem({ message: error.message, ...place }, "error")];
+    return [showProblem("error", error, place)];
   }
 }
 
-/** A problem of a sent scenario. Of a problem that has no place in the body, only its message is known. */
-type SentProblem = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & {
-  file?: string | undefined;
-};
+/** A problem as the client gets it. */
+interface ShownProblem {
+  /** Where it is in the body, counted from 1; `null` without a place there. */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** An error keeps the scenario from starting. */
+  readonly level: "error" | "warning";
+  readonly message: string;
+  readonly hint: string | null;
+}
 
-/** A problem as it is shown: an `error` keeps the scenario from starting. The place is counted from 1, and `null` without one. */
-function shownProblem(problem: SentProblem, level: "error" | "warning") {
-  const { message, hint = null, file = sentFile } = problem;
-  // A problem in an extended scenario has no place here.
-  if (file !== sentFile) return { line: null, column: null, level, message, hint };
-  const { line = null, column = null } = problem;
-  return { line, column, level, message, hint };
+/** The part of a problem that says where it is. */
+type ProblemPlace = Pick<ScenarioProblem, "line" | "column">;
+
+/** Where a problem is in the body; a problem of an extended scenario is not there. */
+function placeInBody(problem: ScenarioProblem): ProblemPlace {
+  return problem.file === sentFile ? problem : {};
+}
+
+function showProblem(
+  level: ShownProblem["level"],
+  problem: { readonly message: string; readonly hint?: string },
+  place: ProblemPlace = {},
+): ShownProblem {
+  return {
+    line: place.line ?? null,
+    column: place.column ?? null,
+    level,
+    message: problem.message,
+    hint: problem.hint ?? null,
+  };
 }

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type {
-  Request,
   ShownAdvice,
   ShownReport,
+  ShownRequest,
   ShownRequestDetails,
   ShownSentRequest,
 } from "../control/responses.js";
-import { linkTo } from "../route.js";
+import { linkTo } from "../control/route.js";
 import { counted, shortened } from "./text.js";
 import { DocsLink } from "./words.js";
 
@@ -23,7 +23,7 @@ export function OutcomeBadge({ outcome }: Readonly<{ outcome: string }>) {
 }
 
 interface OutcomeProps {
-  readonly of: Pick<Request, "status" | "code" | "outcome" | "fault">;
+  readonly of: Pick<ShownRequest, "status" | "code" | "outcome" | "fault">;
   /** After the outcome. */
   readonly children?: ComponentChildren;
 }
@@ -48,7 +48,7 @@ export function OutcomeText({ of, children }: OutcomeProps) {
 }
 
 interface TargetProps {
-  readonly request: Pick<Request, "method" | "path">;
+  readonly request: Pick<ShownRequest, "method" | "path">;
   readonly max?: number;
 }
 

@@ -1,4 +1,4 @@
-import { Shared } from "./control/shared.js";
+import { Shared } from "./shared.js";
 
 /** The part of the address that selects the view and its content. */
 interface PageRoute {
@@ -18,7 +18,8 @@ function routeIn(hash: string): PageRoute {
   return { view, parts, query: new URLSearchParams(query) };
 }
 
-function decoded(part: string): string {
+/** A part of an address as text; unchanged if it is not encoded, such as `50%`. */
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -31,6 +32,11 @@ export const route = new Shared(routeIn(location.hash));
 addEventListener("hashchange", () => {
   route.value = routeIn(location.hash);
 });
+
+const looksLikeSecret = /svc_(test|live)_\w/i;
+
+/** A text for an address, which must not contain a secret: empty if it looks like one. */
+export const withoutSecret = (text: string) => (looksLikeSecret.test(text) ? "" : text);
 
 type Query = Readonly<Record<string, string | undefined>>;
 
