@@ -1,4 +1,4 @@
-import { type FieldDifference, allFieldDifferences } from "../api/story/expectation.js";
+import { allFieldDifferences, type FieldDifference } from "../api/story/expectation.js";
 import type { PlayedStep } from "../sandbox/step-results.js";
 import type { Place, ScenarioPlaces } from "../scenario/problems.js";
 
@@ -9,5 +9,8 @@ export interface PlacedDifference extends FieldDifference {
 
 /** Adds to the differences of a step where they are in its file. */
 export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces): PlacedDifference[] {
-  return allFieldDifferences(result).map((difference) => ({ ...difference, place: placeOf(difference.field) }));
+  return allFieldDifferences(result).map((difference) => ({
+    ...difference,
+    place: placeOf(difference.field),
+  }));
 }
