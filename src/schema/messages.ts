@@ -6,6 +6,7 @@ import {
   fieldsOf,
   type MappingKind,
   neededFieldsOf,
+  type Range,
   type Shape,
   type ShapeCode,
   shapeAt,
@@ -16,7 +17,7 @@ import { listed, quote } from "./words.js";
 
 // What is wrong with a value, and what to write in its place: what the value probably means, or else what is allowed.
 
-/** More choices are not listed in a message. */
+/** The most choices that a message lists. Its hint lists all of them. */
 const maxChoicesShown = 15;
 
 /** A value that was checked, and how its caller writes it. */
@@ -97,8 +98,7 @@ function wrongValue(mistake: Mistake, checked: Checked): Wording {
     if (value.length === 0) {
       return { code: "empty_list", what: "is an empty list", hint: `add an entry${orRemove}` };
     }
-    const what = `is too long: ${value.length} entries`;
-    return { code: "out_of_range", what, hint: `list at most ${shape.max}` };
+    return wrongLength(shape, value.length);
   }
   // A number is a wrong text, if it only lacks its unit, as in a duration.
   if (typeof value === "number" && hintForText(String(value), shape, notation) !== undefined) {
@@ -110,6 +110,14 @@ function wrongValue(mistake: Mistake, checked: Checked): Wording {
   const shown = (hasSpelling && spelling(path)) || quote(value);
   const hint = hintForMeant({ value, shape, shown, notation }) ?? allowedHint(shape, notation, value);
   return { code: codeOf(shape, value), what: whatIsWrong(shape, value, shown), hint };
+}
+
+function wrongLength({ min = 0, max }: Range, length: number): Wording {
+  if (length < min) {
+    const entries = length === 1 ? "entry" : "entries";
+    return { code: "out_of_range", what: `is too short: ${length} ${entries}`, hint: `list at least ${min}` };
+  }
+  return { code: "out_of_range", what: `is too long: ${length} entries`, hint: `list at most ${max}` };
 }
 
 /** An optional field, or a member of a record. */
