@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { named, reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
+import { adviceOf } from "../rules/advice.js";
 import type { JudgedClient } from "./certificate/certification.js";
 import { certify } from "./certify.js";
 import { nameOf } from "./checks/check.js";
@@ -185,8 +186,8 @@ async function sharing(endOf: (request: PlannedRun, isSeparate: boolean) => Part
     if (name !== undefined) separated.push(name);
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
-  const { runs, whyNotJudged } = await certifyAndJudge(plan, { run, say, separateRuns() {} });
-  return { separated, count, runs, whyNotJudged };
+  const client = await certifyAndJudge(plan, { run, say, separateRuns() {} });
+  return { ...client, separated, count };
 }
 
 test("a run that failed next to another one is no contradiction: all runs are made again, and all are counted", async () => {
@@ -195,6 +196,26 @@ test("a run that failed next to another one is no contradiction: all runs are ma
   );
   expect([separated, whyNotJudged]).toEqual([["plain"], undefined]);
   expect(runs).toBe(count);
+});
+
+test("a key in the output of a run counts, although all runs are made again", async () => {
+  const { level, rule, meaning, whatToDo } = adviceOf("key-in-output");
+  const keyInOutput = {
+    id: "key-in-output" as const,
+    level,
+    rule,
+    meaning,
+    whatToDo,
+    count: 1,
+    examples: [],
+  };
+  const leaking = { ...report, advice: [keyInOutput] };
+  const { problems, scenarios } = await sharing((request, isSeparate) => {
+    if (isSeparate || !request.isAlone) return { scenarios: ["second"] };
+    return { result: "failed", isShared: true, report: leaking, scenarios: ["first"] };
+  });
+  expect(problems.map(({ name, runs }) => [name, runs])).toEqual([["advice.key-in-output", ["plain"]]]);
+  expect(scenarios).toEqual(["second", "first"]);
 });
 
 test("after a signal, no run is made again", async () => {

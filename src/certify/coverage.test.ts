@@ -27,6 +27,11 @@ test.each<[string, Report, string | undefined]>([
     covering(4, 0),
     `the client covers 4 of ${coverage.promised} promised outcomes, and certify needs 5`,
   ],
+  [
+    "three outcomes and an announced endpoint",
+    covering(3, 1),
+    `the client covers 3 of ${coverage.promised} promised outcomes and 1 announced endpoint, and certify needs 5`,
+  ],
   ["no key", covering(1, 0, { outcomes: report.outcomes }), "the client sends no key in x-api-key"],
   ["no request", covering(0, 0, { requests: 0 }), "the command sent no request"],
 ])("a plain run with %s", (_, given, why) => {

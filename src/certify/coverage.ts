@@ -1,3 +1,4 @@
+import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import { keyVariable } from "../rules/api-key.js";
 import { asksFor, asksForOutcome, readPattern } from "./checks/check.js";
@@ -21,7 +22,9 @@ export function coverageEvidence(report: Report): RunEvidence {
   const sendsKey =
     misdirection !== undefined ||
     promised.some(({ covered, outcome }) => covered && outcome !== "401.missing");
-  let why = `the client covers ${coverage.covered} of ${coverage.promised} promised outcomes, and certify needs ${minOutcomes}`;
+  let covers = `${coverage.covered} of ${coverage.promised} promised outcomes`;
+  if (announced.covered > 0) covers += ` and ${pluralize(announced.covered, "announced endpoint")}`;
+  let why = `the client covers ${covers}, and certify needs ${minOutcomes}`;
   if (report.requests === 0) why = "the command sent no request";
   else if (!sendsKey) why = "the client sends no key in x-api-key";
 

@@ -30,7 +30,7 @@ const failed: Partial<RunEnd> = { ...survived, result: "failed" };
 test("a fault holds if a request with the key came after the one that was hit; a delay also without", async () => {
   expect((await faultsOf("fault.reset", withFault(survived))).results).toEqual(["held"]);
   expect((await faultsOf("fault.reset", withFault(unfollowed))).results).toEqual([
-    "the command passed, and no request followed the one that was hit",
+    "the command passed, and no request with its key followed the one that was hit",
   ]);
   expect((await faultsOf("fault.slow", withFault(unfollowed))).results).toEqual(["held"]);
   expect((await faultsOf("fault.reset", withFault({ sent: plainKeys }))).results).toEqual([
@@ -41,7 +41,7 @@ test("a fault holds if a request with the key came after the one that was hit; a
 test("a fault does not hold if no request with the key that was hit follows, whatever other keys send", async () => {
   const sent = [sentTimes("active", 2, 2), sentTimes("live", 2)];
   expect((await faultsOf("fault.reset", withFault({ ...unfollowed, sent }))).results).toEqual([
-    "the command passed, and no request followed the one that was hit",
+    "the command passed, and no request with its key followed the one that was hit",
   ]);
 });
 

@@ -280,7 +280,7 @@ const followsOwnFailure: Reason = {
 };
 
 const nothingFollowed: Reason = {
-  why: "the command passed, and no request followed the one that was hit",
+  why: "the command passed, and no request with its key followed the one that was hit",
   whatToDo: "Make a test fail when the response of a key that works does not come.",
 };
 

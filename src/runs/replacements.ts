@@ -45,12 +45,19 @@ export function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallRe
   return { ...result, response: wrong.response, code: wrong.code, points: [] };
 }
 
-/** The success of a call, as if its key had passed each check and the request was counted. */
+/** The success of a call that was rejected, as if its key had passed each check and the request was counted. */
 function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
   const { entry, endpoint = me } = call;
   if (entry === undefined) return renderSuccess(sandbox, call, endpoint, endpoint.example());
-  const counted = { ...entry, usage: { ...entry.usage, dayCount: entry.usage.dayCount + 1 } };
-  return renderSuccess(sandbox, call, endpoint, endpoint.respond(counted));
+
+  const { usage } = entry;
+  const counted = {
+    ...entry,
+    usage: { ...usage, minuteCount: usage.minuteCount + 1, dayCount: usage.dayCount + 1 },
+  };
+  // The checks have counted it already if the sandbox counts rejected requests.
+  const asAccepted = sandbox.assumptions.count_rejected ? entry : counted;
+  return renderSuccess(sandbox, { ...call, entry: asAccepted }, endpoint, endpoint.respond(asAccepted));
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */

@@ -111,8 +111,50 @@ test("a check that failed without a problem is printed by its name, and counts a
 
 test("a reason that the first line has already is not listed again", () => {
   const why = "resend.429.without: no request was rejected";
-  const text = certificateText({ ...failed, verdict: "not_judged", why, whatToDo: "Send the key." });
+  const only = ["resend.429.without"];
+  const text = certificateText({ ...failed, verdict: "not_judged", only, why, whatToDo: "Send the key." });
   expect(text.match(/no request was rejected/g)).toHaveLength(1);
+});
+
+test("the first line has the reason of one check: another one with the same reason is listed", () => {
+  const why = "no request was hit";
+  const open = notJudged({ why, whatToDo: "Send it." });
+  const checks = [
+    judgedCheck({ kind: "fault", outcome: "fault.hang" }, open),
+    judgedCheck({ kind: "answer", outcome: "200.test" }, open),
+  ];
+  const only = ["fault.hang", "answer"];
+  const reason = { why: `fault.hang: ${why}`, whatToDo: "Send it." };
+  const text = certificateText({ ...failed, verdict: "not_judged", problems: [], only, checks, ...reason });
+  expect(text).toContain("\nNot judged: answer.200.test: no request was hit. Send it.\n");
+  expect(text).not.toContain("Not judged: fault.hang");
+});
+
+test("advice that runs have is a problem of its own check, and not of the checks of these runs", () => {
+  const advice = {
+    name: "advice.key-in-output",
+    sentence: "Prints a key (run answer.200.test)",
+    whatToDo: "Print no key.",
+    again: ["certify"],
+    runs: ["answer.200.test", "fault.hang"],
+  };
+  const checks = [
+    judgedCheck({ kind: "answer", outcome: "200.test" }, held),
+    judgedCheck({ kind: "fault", outcome: "fault.hang" }, open),
+    judgedCheck({ kind: "fault", outcome: "fault.reset" }, { kind: "failed" }),
+    judgedCheck({ kind: "advice", id: "key-in-output" }, { kind: "failed" }),
+  ];
+  const problems = [{ ...advice, runs: [...advice.runs, "fault.reset"] }];
+  const { sections } = certificateLayout({ ...failed, problems, checks });
+  expect(sections[0]?.rows.map(({ message }) => message)).toEqual([
+    undefined,
+    "the run shows nothing. Send more.",
+    undefined,
+    "Prints a key (run answer.200.test)",
+  ]);
+  expect(certificateText({ ...failed, problems, checks })).toContain(
+    "2. fault.reset failed, and no run shows why",
+  );
 });
 
 test("all kinds of a 429 that hold are one, and a single one has its own words", () => {

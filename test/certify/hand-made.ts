@@ -28,6 +28,7 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   points: [],
   replacedCount: 0,
   lastRequest: undefined,
+  lastAskedWait: undefined,
   pinned: undefined,
   ownAssumptions: [],
   scenarios: [],

@@ -49,13 +49,15 @@ test("a fault may hit a GET whose response has a body, and no HEAD", () => {
   expect(canFail("HEAD")).toEqual([false]);
 });
 
-test("of the last request, the seconds that its response asks to wait are kept, also if it has a date", () => {
+test("of the last response that asks to wait, the seconds are kept, also if it has a date and other requests follow", () => {
   const waits: number[] = [];
   for (const seed of [1, 2, 3]) {
     const conditions = { profile: "varied", rows: [{ row: "retry_after" }] } as const;
-    const { lastRequest } = seen(["rate-limited"], conditions, { seed });
-    expect(lastRequest?.outcome).toBe("429.per_day");
-    if (lastRequest?.retryAfter !== undefined) waits.push(lastRequest.retryAfter);
+    const { lastRequest, lastAskedWait } = seen(["rate-limited", "active"], conditions, { seed });
+    expect(lastRequest?.outcome).toBe("200.test");
+    if (lastAskedWait === undefined) continue;
+    expect(lastAskedWait.outcome).toBe("429.per_day");
+    waits.push(lastAskedWait.seconds);
   }
   const [first = 0, second = 0] = waits;
   expect(waits).toHaveLength(2);

@@ -83,9 +83,17 @@ test("R6 a wrong success of a run counts the request that it is given to, as its
   const run = conditionedRun({
     onRequest: { which: { kind: "each", outcome: "403.insufficient_scope" }, gets: { kind: "wrong_answer" } },
   });
-  const sandbox = startFrozen("key-states", { run });
-  const { body } = ask(sandbox, { key: "wrong-scope" });
-  expect(JSON.parse(body).data.usage).toEqual({ today: 1 });
+  const usageWith = (count_rejected: boolean) => {
+    const assumptions = { count_rejected, rate_limit_headers: "legacy" } as const;
+    const sandbox = startFrozen({ ...bundledScenarios["key-states"], assumptions }, { run });
+    const { headers, body } = ask(sandbox, { key: "wrong-scope" });
+    const remaining = headers.filter(([name]) => /remaining/i.test(name)).map(([, value]) => value);
+    return [JSON.parse(body).data.usage, remaining];
+  };
+  const [usage, remaining] = usageWith(true);
+  expect(usage).toEqual({ today: 1 });
+  expect(remaining).not.toEqual([]);
+  expect(usageWith(false)).toEqual([usage, remaining]);
 });
 
 test("the date after which a service is available again is on the clock of its client, and not on the sandbox's", () => {

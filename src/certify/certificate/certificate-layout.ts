@@ -4,7 +4,7 @@ import { nameOf } from "../checks/check.js";
 import type { Finding, JudgedCheck, Note, Reason, ResultOfCheck } from "../checks/judgment.js";
 import { againLine, type Program } from "./again-line.js";
 import { type CertifyResult, certificateJson } from "./certificate.js";
-import { conclusionLine } from "./conclusion.js";
+import { conclusionLine, isProblemOf } from "./conclusion.js";
 
 /** The result of a check in words, and how a renderer colors it. */
 const resultCells: Readonly<Record<ResultOfCheck["kind"], { readonly text: string; readonly tone: Tone }>> = {
@@ -54,7 +54,7 @@ function checkRow(
 ): TableRow {
   const name = nameOf(check);
   const cells = [name, resultCells[result.kind]];
-  const problemsOfCheck = problems.filter((problem) => problem.name === name || problem.runs.includes(name));
+  const problemsOfCheck = problems.filter((problem) => isProblemOf(problem, check));
   const [first] = problemsOfCheck;
   if (first !== undefined) {
     const details = problemDetails(problemsOfCheck, name, command, program);

@@ -2,7 +2,7 @@ import { commandLine, pluralize } from "../../report/plain-text.js";
 import { isFault, type OutcomeId } from "../../rules/outcomes.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
-import { type Check, nameOf, statusOfRejection } from "../checks/check.js";
+import { asksFor, type Check, nameOf, statusOfRejection } from "../checks/check.js";
 import type { Finding, JudgedCheck, Note, Reason } from "../checks/judgment.js";
 import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
 import { againLine, type Program } from "./again-line.js";
@@ -151,6 +151,7 @@ function notJudgedLines(certified: CertifyResult, advice: TimeoutAdvice): string
   const unjudged: Note[] = [];
   for (const { check, result } of certified.checks) {
     if (result.kind !== "not_judged") continue;
+    if (isReasonOfVerdict(certified, check, result.reason)) continue;
     const name = nameOf(check);
     unjudged.push({ what: wordsByName.get(name) ?? name, ...result.reason });
   }
@@ -158,7 +159,6 @@ function notJudgedLines(certified: CertifyResult, advice: TimeoutAdvice): string
 
   const notesByReason = new Map<string, Note[]>();
   for (const note of unjudged) {
-    if (certified.why?.endsWith(note.why)) continue;
     const reason = `${note.why}. ${note.whatToDo}`;
     const notes = notesByReason.get(reason);
     if (notes === undefined) notesByReason.set(reason, [note]);
@@ -172,6 +172,12 @@ function notJudgedLines(certified: CertifyResult, advice: TimeoutAdvice): string
     lines.push(`Not judged: ${listed(names, "and")}: ${reasonText(first, advice)}`);
   }
   return lines;
+}
+
+/** Whether the verdict has this reason of the check: its own, or, as in "fault.hang: no request was hit", that of a name of --only. */
+function isReasonOfVerdict({ why, only = [] }: CertifyResult, check: Check, reason: Reason): boolean {
+  if (why === reason.why) return true;
+  return only.some((name) => why === `${name}: ${reason.why}` && asksFor(name, check));
 }
 
 function reasonText({ why, whatToDo }: Reason, advice: TimeoutAdvice): string {

@@ -1,5 +1,5 @@
 import { pluralize } from "../../report/plain-text.js";
-import { nameOf } from "../checks/check.js";
+import { type Check, nameOf, readPattern } from "../checks/check.js";
 import type { Finding, JudgedCheck } from "../checks/judgment.js";
 import type { CertifyResult } from "./certificate.js";
 
@@ -28,18 +28,19 @@ export function conclusionLine(certified: CertifyResult): string {
 
 /** The names of checks that failed, and that no problem is about. */
 export function failedWithoutProblem(checks: readonly JudgedCheck[], problems: readonly Finding[]): string[] {
-  const withProblem = new Set<string>();
-  for (const { name, runs } of problems) {
-    withProblem.add(name);
-    for (const run of runs) withProblem.add(run);
-  }
-
   const names: string[] = [];
   for (const { check, result } of checks) {
-    const name = nameOf(check);
-    if (result.kind === "failed" && !withProblem.has(name)) names.push(name);
+    const hasProblem = problems.some((problem) => isProblemOf(problem, check));
+    if (result.kind === "failed" && !hasProblem) names.push(nameOf(check));
   }
   return names;
+}
+
+/** Whether a problem is about this check. One of advice lists the runs that have the advice, and is about none of their checks. */
+export function isProblemOf(problem: Finding, check: Check): boolean {
+  const name = nameOf(check);
+  if (problem.name === name) return true;
+  return readPattern(problem.name).group !== "advice" && problem.runs.includes(name);
 }
 
 /** As in " (only resend.401; allowed fault.status)"; empty if every run was made, and nothing is allowed. */

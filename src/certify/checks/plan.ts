@@ -24,7 +24,7 @@ export interface CertifyPlan {
   readonly timeout?: number | undefined;
 }
 
-/** Eight seeds in a row show every variant of each row. */
+/** So many seeds in a row show every variant of each row. */
 export const seedCount = 8;
 
 /** Whether `--only` asks for a check: by its name or the start of it. */
@@ -36,13 +36,23 @@ export function isWanted({ only }: Pick<CertifyPlan, "only">, check: Check): boo
 export function variedSeeds({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
   const seeds = new Set<number>();
   if (only === undefined || only.includes("varied")) {
-    for (let seed = firstSeed; seed < firstSeed + seedCount; seed++) seeds.add(seed);
-    return [...seeds];
+    for (const seed of seedsInARow(firstSeed)) seeds.add(seed);
   }
 
-  for (const name of only) {
+  for (const name of only ?? []) {
     const seed = seedIn(readPattern(name));
     if (seed !== undefined) seeds.add(seed);
   }
   return [...seeds];
+}
+
+/** Whether these seeds together show every variant of each row. */
+export function showEveryVariant(seeds: readonly number[]): boolean {
+  return seeds.some((first) => seedsInARow(first).every((seed) => seeds.includes(seed)));
+}
+
+function seedsInARow(first: number): number[] {
+  const seeds: number[] = [];
+  for (let seed = first; seed < first + seedCount; seed++) seeds.push(seed);
+  return seeds;
 }

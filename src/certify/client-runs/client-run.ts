@@ -20,7 +20,7 @@ export interface SentKey {
 /** One request of the client, and what the conditions of the run did to it. */
 export interface KeyRequest {
   readonly id: string;
-  /** Where it ended, or would have ended without the conditions of the run. */
+  /** Where it ended. If the run put something in place of its response: where it would have ended, without any fault. */
   readonly outcome: OutcomeId;
   /** When it came, in epoch milliseconds of its sandbox's clock. */
   readonly at: number;
@@ -41,8 +41,12 @@ interface LastRequest {
   readonly id: string;
   /** What the client got, also in place of another outcome. */
   readonly outcome: OutcomeId;
-  /** How many seconds its response asks the client to wait; `undefined` if it does not. */
-  readonly retryAfter?: number | undefined;
+}
+
+/** A response that asks the client to wait, by `Retry-After`. */
+interface AskedWait {
+  readonly outcome: OutcomeId;
+  readonly seconds: number;
 }
 
 /** A run that is asked for. */
@@ -62,7 +66,7 @@ export interface PlannedRun {
 export interface RunEnd {
   readonly kind: "ended";
   readonly result: "passed" | "failed" | "timed_out";
-  /** The exit code; `null` if a signal or a timeout ended the command. */
+  /** The exit code, which is 128 and its number after a signal; `null` if the command did not end in time, or did not start. */
   readonly code: number | null;
   readonly durationMs: number;
   readonly report: Report;
@@ -79,6 +83,8 @@ export interface RunEnd {
   readonly replacedCount: number;
   /** The last request of any key, with what it got; `undefined` if it sent none. */
   readonly lastRequest: LastRequest | undefined;
+  /** The last response of any key that asks the client to wait; `undefined` if there was none. */
+  readonly lastAskedWait: AskedWait | undefined;
   /** Where the client's tests set another seed than the run's, as a sentence. */
   readonly pinned: string | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */

@@ -1,5 +1,4 @@
 import { pluralize } from "../../report/plain-text.js";
-import { hidesOutcomes } from "../../runs/conditions.js";
 import { nameOf } from "../checks/check.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun } from "./client-run.js";
@@ -31,18 +30,26 @@ export function progressLines(run: ClientRun, { allow }: Pick<CertifyPlan, "allo
   return [`${verdict.padEnd(7)}  ${progressWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`];
 }
 
-function progressOf({ result, conditions }: ClientRun): Progress {
-  // A run of a search, which is judged by all of them.
-  if (conditions.rows !== undefined) return { verdict: "", word: result };
-  if (!hidesOutcomes(conditions)) {
-    return { verdict: result === "passed" ? "ok" : "problem", word: result };
-  }
+function progressOf({ result, conditions, replacedCount }: ClientRun): Progress {
+  const { rows, onRequest } = conditions;
+  const open: Progress = { verdict: "", word: result };
+  // A run of a search, which is judged by all its runs.
+  if (rows !== undefined) return open;
+  // Nothing was put in place of a response: the run shows nothing.
+  if (onRequest !== undefined && replacedCount === 0) return open;
 
-  // A client that gets a wrong answer has to fail.
-  if (result === "failed") return { verdict: "ok", word: "noticed" };
-  const { onRequest } = conditions;
-  const isWrong = onRequest?.gets.kind === "wrong_answer";
-  if (!isWrong || result === "timed_out") return { verdict: "", word: result };
-  // If only the first request has got it, another run follows, in which each one on this outcome does.
-  return { verdict: onRequest.which.kind === "first" ? "" : "problem", word: "unnoticed" };
+  switch (onRequest?.gets.kind) {
+    case undefined:
+    case "fault":
+      return { verdict: result === "passed" ? "ok" : "problem", word: result };
+    case "wrong_answer":
+      if (result === "failed") return { verdict: "ok", word: "noticed" };
+      if (result === "timed_out") return open;
+      // After the first request, another run follows, in which each request on this outcome gets the wrong answer.
+      return { verdict: onRequest?.which.kind === "first" ? "" : "problem", word: "unnoticed" };
+    case "rejection":
+      return result === "failed" ? { verdict: "ok", word: "noticed" } : open;
+    case "late":
+      return open;
+  }
 }

@@ -30,6 +30,8 @@ export const plainRun: RunRequest = { purpose: { kind: "plain" } };
 /** The runs of a certification. */
 export class Runs {
   readonly plan: CertifyPlan;
+  /** The runs of a first pass, if all runs are made again. Only what is wrong in any run counts of them, such as a key in the output. */
+  readonly before: readonly ClientRun[];
   /** In the order in which they ended. */
   readonly all: ClientRun[] = [];
   /** Whether a run was not made, because certify was stopped: what it would show stays open. */
@@ -38,8 +40,9 @@ export class Runs {
   /** The runs that are made once, by the id of their conditions. */
   readonly #madeOnce = new Map<string, Promise<ClientRun | NotMade>[]>();
 
-  constructor(plan: CertifyPlan, runner: ClientRunner) {
+  constructor(plan: CertifyPlan, runner: ClientRunner, before: readonly ClientRun[] = []) {
     this.plan = plan;
+    this.before = before;
     this.#runner = runner;
   }
 

@@ -9,7 +9,14 @@ import { pointId, variantWords } from "./varied-points.js";
 /** What a run has of its requests. */
 type FactsOfRequests = Pick<
   RunEnd,
-  "sent" | "points" | "replacedCount" | "lastRequest" | "pinned" | "ownAssumptions" | "scenarios"
+  | "sent"
+  | "points"
+  | "replacedCount"
+  | "lastRequest"
+  | "lastAskedWait"
+  | "pinned"
+  | "ownAssumptions"
+  | "scenarios"
 >;
 
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
@@ -26,6 +33,7 @@ export class SeenRequests implements RequestCounter {
   #replacedCount = 0;
   #pinned: RunTrace["pinned"];
   #lastRequest: RunEnd["lastRequest"];
+  #lastAskedWait: RunEnd["lastAskedWait"];
   #latestAt: number;
 
   /** `time`: milliseconds that only grow. */
@@ -61,6 +69,7 @@ export class SeenRequests implements RequestCounter {
       points: [...this.#points.values()],
       replacedCount: this.#replacedCount,
       lastRequest: this.#lastRequest,
+      lastAskedWait: this.#lastAskedWait,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
       ownAssumptions: [...this.#ownAssumptions],
       scenarios: [...this.#scenarios],
@@ -92,7 +101,9 @@ export class SeenRequests implements RequestCounter {
       earlyMs,
       isElsewhere,
     });
-    this.#lastRequest = { id, outcome, retryAfter: secondsToWait(exchange) };
+    this.#lastRequest = { id, outcome };
+    const seconds = secondsToWait(exchange);
+    if (seconds !== undefined) this.#lastAskedWait = { outcome, seconds };
     if (replaced !== undefined) this.#replacedCount += 1;
   }
 

@@ -45,11 +45,11 @@ function rowWords(row: string, points: readonly VariedPoint[], shownBy: ClientRu
 const limitWait = "Limit how long your client waits. If it may wait that long, set a longer --timeout.";
 
 /** The words of a client that waits as long as `Retry-After` asks, which is longer than its run may take. */
-function longWaitWords({ lastRequest, timeouts }: ClientRun): CauseWords {
-  const isDay = lastRequest?.outcome === "429.per_day";
+function longWaitWords({ lastAskedWait, timeouts }: ClientRun): CauseWords {
+  const isDay = lastAskedWait?.outcome === "429.per_day";
   const limit = isDay ? "a daily limit" : "a 429";
   let asks = "asks";
-  if (lastRequest?.retryAfter !== undefined) asks = `asks: ${inThousands(lastRequest.retryAfter)} s`;
+  if (lastAskedWait !== undefined) asks = `asks: ${inThousands(lastAskedWait.seconds)} s`;
   const sentence = `Waits longer than ${Math.round(timeouts.total / 1000)} s, as \`Retry-After\` of ${limit} ${asks}`;
   if (!isDay) return { sentence, whatToDo: limitWait };
   return {

@@ -28,7 +28,7 @@ async function causesOf(
   breaks: (points: readonly VariedPoint[], seed: number, time: number) => boolean,
   passing: readonly ClientRun[] = [],
   shows: (varied: readonly VariedPoint[], isAlone: boolean) => readonly VariedPoint[] = (varied) => varied,
-  last?: ClientRun["lastRequest"],
+  last?: ClientRun["lastAskedWait"],
 ) {
   const calls: string[] = [];
   let callsAfterContradiction = 0;
@@ -46,7 +46,7 @@ async function causesOf(
       const isBroken = isFirst || breaks(varied, seed, time);
       return {
         ...failedRun(seed, ...shows(varied, rows !== undefined)),
-        lastRequest: last,
+        lastAskedWait: last,
         result: isBroken ? (failing[0]?.result ?? "failed") : "passed",
         scenarios: [],
       };
@@ -114,7 +114,7 @@ test.each([
       ...failedRun(2, { row: "retry_after", variant: "seconds", status: 429 }, point("etag")),
       result: "timed_out",
     } as const;
-    const last = { id: "req_1", outcome, retryAfter: 52_000 };
+    const last = { outcome, seconds: 52_000 };
     const { causes } = await causesOf([run], has("retry_after"), [], (varied) => varied, last);
     expect(causes.map(({ sentence }) => sentence)).toEqual([
       `Waits longer than 1 s, as \`Retry-After\` of ${limit} asks: 52,000 s`,

@@ -33,6 +33,9 @@ test("varied.mixed follows if all eight runs passed, or if --only names it", asy
   expect(await isMixed({ "varied.2": { sent, points: [] } })).toBe(false);
   expect(await isMixed({}, { only: ["varied.mixed"] })).toBe(true);
   expect(await isMixed({}, { only: ["varied.3"] })).toBe(false);
+  expect(await isMixed({}, { only: ["varied", "varied.30"] })).toBe(true);
+  const seeds = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) => `varied.${seed}`);
+  expect(await isMixed({}, { only: seeds })).toBe(false);
 });
 
 test("a search that was stopped leaves open what failed", async () => {

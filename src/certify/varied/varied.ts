@@ -16,7 +16,7 @@ import {
   runNotMade,
   singleCheck,
 } from "../checks/judgment.js";
-import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
+import { type CertifyPlan, isWanted, showEveryVariant, variedSeeds } from "../checks/plan.js";
 import { againCommand, againCommandOfRun } from "../client-runs/again-command.js";
 import type { ClientRun, NotMade } from "../client-runs/client-run.js";
 import { repeatFailures } from "../client-runs/failure-evidence.js";
@@ -73,15 +73,19 @@ export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const causes = await findCauses(runs, failures);
   const problems = causes.map((cause) => causeProblem(cause, plan));
 
-  // Only all seeds together show every variant.
-  const areAllSeeds = variedRuns.length >= seedCount;
-  const notes = areAllSeeds ? notesOnUnvaried(runs, [...accepted, ...failures]) : [];
+  // Other seeds leave out variants: that something did not vary then says nothing about the client.
+  const isEachVariantShown = showEveryVariant(variedSeeds(plan));
+  const notes = isEachVariantShown ? notesOnUnvaried(runs, [...accepted, ...failures]) : [];
 
-  const isMixedAsked =
-    plan.only?.includes(nameOf(mixedCheck)) || (areAllSeeds && accepted.length === variedRuns.length);
-  const mixed = isMixedAsked ? await judgeMixed(runs) : nothingJudged;
+  const mixed = isMixedNext(plan, variedRuns) ? await judgeMixed(runs) : nothingJudged;
   const checks = checksOf(variedRuns, problems, runs.isStopped);
   return mergeJudgments([{ checks, problems, notes }, mixed]);
+}
+
+/** Whether the mixed run is made: if --only names it, or if it is wanted and all varied runs hold. */
+function isMixedNext(plan: CertifyPlan, variedRuns: readonly VariedRun[]): boolean {
+  if (plan.only?.includes(nameOf(mixedCheck))) return true;
+  return isWanted(plan, mixedCheck) && variedRuns.every(({ result }) => result.kind === "held");
 }
 
 /** The checks of the varied runs. If certify was stopped, a run that failed is not judged before it has a cause. */

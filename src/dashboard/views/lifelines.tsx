@@ -221,35 +221,31 @@ class DrawnLifeline extends Component<Drawing> {
     return JSON.stringify(next) !== JSON.stringify(this.props);
   }
 
-  override render() {
-    return <LifelineElements {...this.props} />;
-  }
-}
-
-function LifelineElements({ outcome, phases, end, dots, sentence }: Drawing) {
-  const bars = phases.map(({ course, words, left, width }, index) => (
-    <span key={index} class={`phase ${course}`} style={{ left, width }}>
-      {/* Words that do not fit are in a second line, which is hidden. */}
-      <span class="phase-words" aria-hidden="true">
-        {words}
+  override render({ outcome, phases, end, dots, sentence }: Drawing) {
+    const bars = phases.map(({ course, words, left, width }, index) => (
+      <span key={index} class={`phase ${course}`} style={{ left, width }}>
+        {/* Words that do not fit are in a second line, which is hidden. */}
+        <span class="phase-words" aria-hidden="true">
+          {words}
+        </span>
       </span>
-    </span>
-  ));
-  const circles = dots.map(({ outcome: sent, count, newer, left }, index) => {
-    const size = `${8 + Math.min(6, Math.round(2 * Math.log10(count)))}px`;
-    const translate = `calc(-50% - ${9 * newer}px) -50%`;
-    const title = `${counted(count, "request")}: ${sent}`;
-    const style = { left, width: size, height: size, translate };
-    return <span key={index} class={`dot tone-${toneOf(sent)}`} title={title} style={style} />;
-  });
-  return (
-    <>
-      <div class={`lifeline tone-${toneOf(outcome)}`} aria-hidden="true">
-        {bars}
-        {end && <span class="end" style={{ left: end }} />}
-        {circles}
-      </div>
-      <span class="visually-hidden">: {sentence}</span>
-    </>
-  );
+    ));
+    const circles = dots.map(({ outcome: sent, count, newer, left }, index) => {
+      const size = `${8 + Math.min(6, Math.round(2 * Math.log10(count)))}px`;
+      const translate = `calc(-50% - ${9 * newer}px) -50%`;
+      const title = `${counted(count, "request")}: ${sent}`;
+      const style = { left, width: size, height: size, translate };
+      return <span key={index} class={`dot tone-${toneOf(sent)}`} title={title} style={style} />;
+    });
+    return (
+      <>
+        <div class={`lifeline tone-${toneOf(outcome)}`} aria-hidden="true">
+          {bars}
+          {end && <span class="end" style={{ left: end }} />}
+          {circles}
+        </div>
+        <span class="visually-hidden">: {sentence}</span>
+      </>
+    );
+  }
 }

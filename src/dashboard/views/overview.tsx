@@ -32,16 +32,19 @@ export function OverviewView() {
 function Panels({ report }: Readonly<{ report: ShownReport }>) {
   const rejections = useRejections();
   const hasRejections = rejections.length > 0;
+  const hasAdvice = report.advice.length > 0;
   return (
     <div class="with-aside overview">
-      <div class="stack gap">
-        {hasRejections && <LastRejections rejections={rejections} />}
-        {report.advice.length > 0 && (
-          <Panel title="Advice">
-            <AdviceList advice={report.advice} inJournal={report.in_journal} />
-          </Panel>
-        )}
-      </div>
+      {(hasRejections || hasAdvice) && (
+        <div class="stack gap problems">
+          {hasRejections && <LastRejections rejections={rejections} />}
+          {hasAdvice && (
+            <Panel title="Advice">
+              <AdviceList advice={report.advice} inJournal={report.in_journal} />
+            </Panel>
+          )}
+        </div>
+      )}
       <NextStep report={report} isQuiet={hasRejections} />
       <Coverage report={report} />
       <Outcomes report={report} />
