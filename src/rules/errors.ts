@@ -73,7 +73,7 @@ function withoutKeys(value: unknown, ancestors: readonly unknown[]): unknown {
   if (typeof value !== "object" || value === null || ancestors.includes(value)) return value;
   const path = [...ancestors, value];
   if (Array.isArray(value)) return value.map((item) => withoutKeys(item, path));
-  if (!isPlainObject(value)) return value;
+  if (!hasNoClass(value)) return value;
 
   const members: [name: string, member: unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
@@ -82,8 +82,8 @@ function withoutKeys(value: unknown, ancestors: readonly unknown[]): unknown {
   return Object.fromEntries(members);
 }
 
-/** Whether an object is of no class. It may have no prototype, or that of another realm, such as a frame or a VM. */
-function isPlainObject(value: object): boolean {
+/** Whether an object has no class. It may have no prototype, or that of another realm, such as a frame or a VM. */
+function hasNoClass(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
