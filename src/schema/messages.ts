@@ -105,6 +105,8 @@ function wrongValue(mistake: Mistake, checked: Checked): Wording {
     return wrongValue({ ...mistake, value: String(value) }, checked);
   }
 
+  if (shape.kind === "text" && shape.isSecret) return wrongSecret(shape, value);
+
   // A number or a flag is shown as the text has it: `1e3`, `yes`.
   const hasSpelling = typeof value === "number" || typeof value === "boolean";
   const shown = (hasSpelling && spelling(path)) || quote(value);
@@ -118,6 +120,14 @@ function wrongLength({ min = 0, max }: Range, length: number): Wording {
     return { code: "out_of_range", what: `is too short: ${length} ${entries}`, hint: `list at least ${min}` };
   }
   return { code: "out_of_range", what: `is too long: ${length} entries`, hint: `list at most ${max}` };
+}
+
+/** The wording for a wrong secret, which is not shown. */
+function wrongSecret(shape: Shape, value: unknown): Wording {
+  let what = `must be ${describeShape(shape, value)}`;
+  if (typeof value === "object") what += `, not ${quote(value)}`;
+  else if (typeof value !== "string") what += `, not a ${typeof value}`;
+  return { code: codeOf(shape, value), what, hint: "write one line of text, in quotes" };
 }
 
 /** An optional field, or a member of a record. */

@@ -27,12 +27,12 @@ const valueWord = /^(?:true|false|null|yes|no|on|off)$/i;
 /** `90s`; `0xab` would be a number. */
 const duration = /^-?(?!0x)\d+[a-z]+$/i;
 /** `2026-01-31T09:00:00Z`. */
-const time = /^\d{4}-\d\d-\d\dT[\d:.+-]+Z?$/i;
+const instantText = /^\d{4}-\d\d-\d\dT[\d:.+-]+Z?$/i;
 
 /** Whether a text is one of the common ones that need no quotes in YAML, also in a list. */
 function isPlainInYaml(text: string): boolean {
   if (valueWord.test(text)) return false;
-  return plainWord.test(text) || duration.test(text) || time.test(text);
+  return plainWord.test(text) || duration.test(text) || instantText.test(text);
 }
 
 /** A value as a caller writes it. For `undefined` it has `…`, which the reader of a hint fills in. */

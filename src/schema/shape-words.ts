@@ -10,7 +10,7 @@ export function describeShape(shape: Shape, value?: unknown): string {
     case "list":
       return describeList(shape, value);
     case "text":
-      return describeText(shape);
+      return describeString(shape);
     case "boolean":
       return "a boolean";
     case "null":
@@ -47,7 +47,7 @@ function describeList({ min, max }: Range, value: unknown): string {
   return `a list of ${min ?? 0} to ${max}`;
 }
 
-function describeText({ noun, format, min, max }: TextKind): string {
+function describeString({ noun, format, min, max }: TextKind): string {
   if (noun !== undefined) return noun;
   if (format === "uuid") return "a UUID";
   if (max === undefined) return "a string";
