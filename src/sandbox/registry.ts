@@ -132,8 +132,8 @@ function unknownRefError(
   const listedRefs = refs.slice(0, maxShownRefs);
   if (refs.length > listedRefs.length) listedRefs.push(`… ${refs.length - listedRefs.length} more`);
   const list = listedRefs.length === 0 ? "none" : listedRefs.join(", ");
-  // HTTP and JavaScript may pass anything.
-  const hint = didYouMean(String(ref), refs);
+  // JavaScript may pass anything; no ref is like an object.
+  const hint = typeof ref === "string" ? didYouMean(ref, refs) : "";
   const message = `Unknown ${kind} ${quote(ref)}: this scenario has ${list}.${hint}`;
   return new SandboxError("unknown_ref", message, { kind, ref, known: refs });
 }

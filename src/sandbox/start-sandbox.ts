@@ -198,7 +198,7 @@ function stateAtStart({ name, scenario, text, platform, run }: Start): StartStat
     },
     registry,
     requestIds: new RequestIds(seed, scenario.requests_responded),
-    behavior: { rejected: new Map(), pages: new Set(), unknownKey: records.unknownKey },
+    behavior: { rejected: new Map(), pages: new Set(), unknownKeyHash: records.unknownKeyHash },
     changes: new Map(),
   };
 }
