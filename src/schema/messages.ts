@@ -84,7 +84,7 @@ function missingField(path: FieldPath, shape: Shape, notation: Notation): Wordin
 function wrongName({ shape, value, holder }: Mistake, notation: Notation): Wording {
   const hint = hintForText(String(value), shape, notation, holder) ?? allowedHint(shape, notation);
   const what = `is not ${describeShape(shape)}`;
-  return { code: codeOf(shape, value), name: quote(value), what, hint, pointAt: "key" };
+  return { code: codeOfValue(shape, value), name: quote(value), what, hint, pointAt: "key" };
 }
 
 function wrongValue(mistake: Mistake, checked: Checked): Wording {
@@ -111,7 +111,7 @@ function wrongValue(mistake: Mistake, checked: Checked): Wording {
   const hasSpelling = typeof value === "number" || typeof value === "boolean";
   const shown = (hasSpelling && spelling(path)) || quote(value);
   const hint = hintForMeant({ value, shape, shown, notation }) ?? allowedHint(shape, notation, value);
-  return { code: codeOf(shape, value), what: whatIsWrong(shape, value, shown), hint };
+  return { code: codeOfValue(shape, value), what: whatIsWrong(shape, value, shown), hint };
 }
 
 function wrongLength({ min = 0, max }: Range, length: number): Wording {
@@ -127,7 +127,7 @@ function wrongSecret(shape: Shape, value: unknown): Wording {
   let what = `must be ${describeShape(shape, value)}`;
   if (typeof value === "object") what += `, not ${quote(value)}`;
   else if (typeof value !== "string") what += `, not a ${typeof value}`;
-  return { code: codeOf(shape, value), what, hint: "write one line of text, in quotes" };
+  return { code: codeOfValue(shape, value), what, hint: "write one line of text, in quotes" };
 }
 
 /** An optional field, or a member of a record. */
@@ -149,7 +149,7 @@ function whatIsWrong(shape: Shape, value: unknown, shown: string): string {
   return `must be ${describeShape(shape, value)}, not ${isOtherKind ? `the text ${shown}` : shown}`;
 }
 
-function codeOf(shape: Shape, value: unknown): ShapeCode {
+function codeOfValue(shape: Shape, value: unknown): ShapeCode {
   if (shape.kind === "choice") return shape.code;
   if (shape.kind === "number" && typeof value === "number") return "out_of_range";
   if (shape.kind !== "text" || typeof value !== "string") return "wrong_type";

@@ -21,7 +21,7 @@ export const jsonNotation: Notation = {
 };
 
 /** `bank-1`, `/v1/me` and `consents:read`; a colon at the end would make a mapping. */
-const plainWord = /^[a-z/]([\w./:-]*[\w./-])?$/i;
+const bareWord = /^[a-z/]([\w./:-]*[\w./-])?$/i;
 /** The words that YAML reads as flags, or as null. */
 const valueWord = /^(?:true|false|null|yes|no|on|off)$/i;
 /** `90s`; `0xab` would be a number. */
@@ -32,7 +32,7 @@ const instantText = /^\d{4}-\d\d-\d\dT[\d:.+-]+Z?$/i;
 /** Whether a text is one of the common ones that need no quotes in YAML, also in a list. */
 function isPlainInYaml(text: string): boolean {
   if (valueWord.test(text)) return false;
-  return plainWord.test(text) || duration.test(text) || instantText.test(text);
+  return bareWord.test(text) || duration.test(text) || instantText.test(text);
 }
 
 /** A value as a caller writes it. For `undefined` it has `…`, which the reader of a hint fills in. */
