@@ -55,11 +55,24 @@ describe("a text", () => {
     expect(problemsOf(`${start}\n${keys.join(",\n")} } } }\n`)).toMatchObject([{ line: 2, column: 15 }]);
   });
 
-  test.each(['"price {EUR}": 1', '{ "price {EUR}": 1 }', "price {EUR}: 1", '"price {EUR": 1', '"<<": 1'])(
-    "may have braces and << in the names of a body: %s",
+  test.each([
+    '"price {EUR}": 1',
+    '{ "price {EUR}": 1 }',
+    "price {EUR}: 1",
+    '"price {EUR": 1',
+    '"<<": 1',
+    "xml:lang:",
+    "users:{id}: 1",
+  ])("may have braces, colons and << in the names of a body: %s", (body) => {
+    const text = `version: 1\norganizations: { bank: { type: bank } }\nendpoints:\n  e:\n    path: /e\n    body:\n      ${body}\n`;
+    expect(problemsOf(text)).toEqual([]);
+  });
+
+  test.each(["{ data:1 }", "{ data: { a:1 } }"])(
+    "has a space after the colon, also in a body: %s",
     (body) => {
-      const text = `version: 1\norganizations: { bank: { type: bank } }\nendpoints:\n  e:\n    path: /e\n    body:\n      ${body}\n`;
-      expect(problemsOf(text)).toEqual([]);
+      const text = `version: 1\norganizations: { bank: { type: bank } }\nendpoints: { e: { path: /e, body: ${body} } }\n`;
+      expect(problemsOf(text)).toMatchObject([{ code: "yaml_syntax" }]);
     },
   );
 
@@ -73,6 +86,23 @@ describe("a text", () => {
 });
 
 describe("extends", () => {
+  test.each(["version: 1.0.0\nname: [\n", "name: app\nversion: 1-beta\na: b: c\n"])(
+    "shows nothing of a file that is no scenario: %s",
+    (text) => {
+      const options = { load: () => ({ text, file: "pubspec.yaml" }) };
+      expect(problemsIn(() => parseScenario("version: 1\nextends: pubspec.yaml\n", options))).toMatchObject([
+        { code: "extends_failed", line: 2 },
+      ]);
+    },
+  );
+
+  test.each([undefined, null])("does not exist where load finds %s", (found) => {
+    const load = () => found as undefined; // JavaScript may return null
+    expect(problemsIn(() => parseScenario("version: 1\nextends: mine.yaml\n", { load }))).toMatchObject([
+      { code: "extends_not_found" },
+    ]);
+  });
+
   test("merges mappings name by name; scalars and lists of the child win", () => {
     const text = `version: 1
 extends: base.yaml
@@ -339,6 +369,11 @@ describe("a hint for a ref", () => {
     const text = `version: 1\npopulation: { organizations: 2 }\n${line}\n`;
     expect(problemsOf(text)).toMatchObject([{ hint }]);
   });
+});
+
+test("a list with lines is no block of text", () => {
+  const text = 'version: 1\nname: ["a\\nb"]\norganizations: { bank: { type: bank } }\n';
+  expect(problemsOf(text)).toMatchObject([{ hint: "write a string of 1 to 200 characters" }]);
 });
 
 test("a part of a status needs one, also next to an effect that fits a status", () => {

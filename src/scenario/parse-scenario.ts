@@ -35,7 +35,8 @@ function bundledAndLoaded(load: ScenarioLookup | undefined): Extendable {
       const bundled = bundledOnly.findScenario(name, from);
       if (bundled !== undefined) return bundled;
       const loaded = load?.(name, from);
-      if (loaded === undefined) return undefined;
+      // A `load` in JavaScript may return `null` for a name that it does not know.
+      if (loaded === undefined || loaded === null) return undefined;
       if ("text" in loaded) return readYaml(loaded.text, loaded.file);
       return readValue(loaded);
     },

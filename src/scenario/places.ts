@@ -1,6 +1,7 @@
 import { charactersOf, printable, textWidth } from "../rules/terminal-text.js";
-import { nearest } from "../schema/words.js";
-import { type Place, redactSecrets, type SourcePlace, type SourceText } from "./problems.js";
+import type { Place, SourcePlace, SourceText } from "./problems.js";
+import { redactSecrets } from "./redact-secrets.js";
+import { hasPartOfSecret } from "./secret-lines.js";
 
 export function createSource(text: string, file?: string): SourceText {
   // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
@@ -26,7 +27,7 @@ function describe(source: SourceText, offset: number): Place {
     line: lineNumberAt(text, lineStart),
     column: at - lineStart + 1,
   };
-  if (line.length > longestLine || hasPartOfSecret(source, lineStart, line)) return place;
+  if (line.length > longestLine || hasPartOfSecret(source, at)) return place;
 
   // The caret is below the line as it is shown, where a key before it is shortened.
   const shownBefore = safeToShow(text.slice(lineStart, at));
@@ -46,61 +47,6 @@ function lineNumberAt(text: string, lineStart: number): number {
     line += 1;
   }
   return line;
-}
-
-/** Whether a line contains a part of a secret. */
-function hasPartOfSecret(source: SourceText, lineStart: number, line: string): boolean {
-  // A text that is not valid YAML has only names to go by.
-  if (source.secrets === undefined) return mayBeOfSecret(source.text.slice(0, lineStart), line);
-  const lineEnd = lineStart + line.length;
-  return source.secrets().some(([start, end]) => start < lineEnd && end > lineStart);
-}
-
-/** Whether a line, or another one that it belongs to, has the name of a secret. */
-function mayBeOfSecret(textAbove: string, line: string): boolean {
-  if (hasSecretName(line)) return true;
-
-  // The line may continue the value of the line above, however it is indented.
-  const linesAbove = textAbove.split("\n").filter((other) => other.trim() !== "");
-  if (hasSecretName(linesAbove.at(-1) ?? "")) return true;
-
-  // A line belongs to the nearest line above that is indented less, and that one to the next.
-  let indent = indentOf(line);
-  for (const outer of linesAbove.reverse()) {
-    if (indentOf(outer) >= indent) continue;
-    if (hasSecretName(outer)) return true;
-    indent = indentOf(outer);
-  }
-  return false;
-}
-
-function indentOf(line: string): number {
-  return line.search(/[^ ]|$/);
-}
-
-/** A longer name may be a secret itself. */
-const longestFieldName = 100;
-
-/** Whether the name in front of a colon is that of a secret. */
-function hasSecretName(line: string): boolean {
-  // From colon to colon: a search in a long line without a colon would take quadratic time.
-  for (const beforeColon of line.split(":").slice(0, -1)) {
-    const end = beforeColon.trimEnd().slice(-longestFieldName);
-    // `secret` in `main: { "secret"`.
-    const [name = ""] = /[\w-]+(?=["']?$)/.exec(end) ?? [];
-    if (isSecretName(name)) return true;
-  }
-  return false;
-}
-
-/** Names that other tools give to a real key, which may be without its prefix there: `token`, `my_api_key`, not `tokenize`. */
-const nameOfOtherTools = /(?:^|_)(?:token|api_?key)s?(?:_|$)/i;
-
-/** Whether a field is a secret, even if misspelled, as in `secert` and `clientSecret`; other tools' names count only as whole words. */
-export function isSecretName(name: string): boolean {
-  const inSnakeCase = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
-  if (nameOfOtherTools.test(inSnakeCase)) return true;
-  return inSnakeCase.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
 }
 
 /** The maximum number of columns of an excerpt: with its indent, it fits in a terminal of 80. */

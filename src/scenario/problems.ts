@@ -1,10 +1,11 @@
 import { SandboxError } from "../rules/errors.js";
-import { mapTexts, redactKeys } from "../rules/redact.js";
+import { mapTexts } from "../rules/redact.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { maximumProblems } from "../schema/check.js";
 import type { Problem, Spelling } from "../schema/problem.js";
 import { type FieldPath, pathText } from "../schema/shape.js";
+import { redactSecrets } from "./redact-secrets.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
 export const warningCodes = ["secret_unmarked", "scope_unheld", "zeros_dropped"] as const;
@@ -206,23 +207,4 @@ function messageOf(problems: readonly ScenarioProblem[]): string {
   const rest = problems.length - texts.length;
   if (rest > 0) texts.push(`… and ${rest} more`);
   return texts.join("\n\n");
-}
-
-/** A text without possible keys, with a prefix or not: each long run of letters and digits that is no word and no number is cut. */
-export function redactSecrets(text: string): string {
-  return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => {
-    return isWordOrNumber(run) ? run : `${run.slice(0, 4)}…`;
-  });
-}
-
-/** Whether a run of letters and digits is `1772442000000`, `attestations` or `getRelyingPartyContext`; not `4eC39HqLyjWDarjt`. */
-function isWordOrNumber(run: string): boolean {
-  if (/^\d{1,20}$/.test(run)) return true;
-  if (/\d/.test(run)) return false;
-  // Letters alone are a word, if they are few.
-  if (run.length < 20) return true;
-  const isOneWord = /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run);
-  // An operation id is words, each with a capital but the first.
-  const isOperationId = /^[a-z]{2,}(?:[A-Z][a-z]{2,})+$/.test(run);
-  return isOneWord || isOperationId;
 }

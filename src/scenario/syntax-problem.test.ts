@@ -40,3 +40,7 @@ test("an error at a comment is shown at the field after it", () => {
   const { line } = problemOf("version: 1\nx-a:\n   - 1\n  # a comment\n\n  b: 1\n c: 1\n");
   expect(line).toBe(6);
 });
+
+test("a line below a dash alone gets a hint", () => {
+  expect(problemOf("version: 1\nx-a:\n  -\n    b: 1\n   c: 1\n").line).toBe(5);
+});

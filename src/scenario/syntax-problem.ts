@@ -1,8 +1,9 @@
 import { quote } from "../schema/words.js";
+import { indentOf, isEmptyOrComment } from "./yaml-lines.js";
 
 // A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. Each repair below
-// is a guess at the mistake: a small change of the text. It is named only if the changed text is YAML; so it does not matter
-// that a guess also fits a comment or a quoted text.
+// is a guess at the mistake: one or several lines, changed. It is named only if the parser finds no error in the changed text;
+// so it does not matter that a guess also fits a comment or a quoted text.
 
 /** The first error of a text. */
 export interface ParseError {
@@ -18,44 +19,60 @@ interface SyntaxProblem {
   readonly hint?: string | undefined;
 }
 
-/** A change of a text that may be what its author meant, with the problem that it solves: from `start` to `end`, the text becomes `text`. */
-interface Repair extends SyntaxProblem {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
+/** Lines that may be what their author meant, and what was wrong then. Lines and columns count from 0. */
+interface Repair {
+  /** The first of the lines that change. */
+  readonly line: number;
+  /** What they become; as many lines. */
+  readonly repaired: readonly string[];
+  /** Where the first of them is wrong. */
+  readonly column: number;
+  readonly reason: string;
+  readonly hint: string;
+  /** The line whose text the hint shows. If that has a secret, `hintForSecret` is shown in place of the hint. */
+  readonly shownLine: number;
+  readonly hintForSecret: string | undefined;
 }
 
-/** A part of a text that is probably a mistake, and what it becomes. */
+/** A mistake inside a line. */
 interface Correction {
-  readonly wrong: RegExp;
+  /** Its groups are what is before the mistake, and the mistake. */
+  readonly pattern: RegExp;
   readonly corrected: (wrong: string) => string;
   readonly reason: string;
-  /** Default: `write` and what it becomes. */
+  /** Default: `write` and what the mistake becomes. */
   readonly hint?: string;
+  /** The hint in a line that may have a secret. Default: the same hint, which shows none. */
+  readonly hintForSecret?: string;
 }
 
-const needsQuotes = { corrected: JSON.stringify, reason: "this text needs double quotes" };
+const needsQuotes = {
+  corrected: JSON.stringify,
+  reason: "this text needs double quotes",
+};
+const quoteSecret = { ...needsQuotes, hintForSecret: "put double quotes around it" };
 
 const corrections: readonly Correction[] = [
-  // name: "Village Bank
+  // `"Village Bank` in `name: "Village Bank`
   {
-    wrong: /(?<=^|[\s[{(,:-])(?:"[^"\n]*?|'[^'\n]*?)(?=[ ,}\]]*$)/gm,
+    pattern: /^(|.*?[\s[{(,:-])("[^"]*?|'[^']*?)[ ,}\]]*$/gm,
     corrected: (text) => text + text.charAt(0),
     reason: "this quote is not closed on its line",
     hint: "close it",
   },
-  // version:1
+  // `version:1`
   {
-    wrong: /(?<=^[ -]*)[\w-]+:[^\S \n]*[^\s:].*$/gm,
+    pattern: /^([ -]*?)([\w-]+:[^\S ]*[^\s:].*)$/gm,
     corrected: (field) => field.replace(/:\s*/, ": "),
     reason: "there is no ordinary space after the colon",
+    hintForSecret: "put an ordinary space after it",
   },
-  // name: Banks: two
-  { wrong: /(?<=^[ -]*[\w-]+: +)[^\s"'{[|>#].*?: .*?(?= #|$)/gm, ...needsQuotes },
-  // environment: {{ env }}
-  { wrong: /(?<=: +)(?:\$\{[^{}]*\}|\{\{[^{}]*\}\})/g, ...needsQuotes },
-  // { path: /loans/{id} }
-  { wrong: /(?<=\{.*: +)\/[^\s,"'{}]*(?:\{[\w-]+\}[^\s,"'{}]*)+/g, ...needsQuotes },
+  // `Banks: two` in `name: Banks: two # a comment`
+  { pattern: /^([ -]*[\w-]+: +)([^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...quoteSecret },
+  // `{{ env }}` in `environment: {{ env }}`, and `${ENV}`: the name of a variable is no secret
+  { pattern: /(: +)(\$\{[^{}]*\}|\{\{[^{}]*\}\})/g, ...needsQuotes },
+  // `/loans/{id}` in `{ path: /loans/{id} }`
+  { pattern: /(\{.*?: +)(\/[^\s,"'{}]*(?:\{[\w-]+\}[^\s,"'{}]*)+)/g, ...quoteSecret },
 ];
 
 /** How to mend an error that no repair explains, by the parser's message, and what is wrong if its words do not say it. */
@@ -81,75 +98,110 @@ const errorOfIndent = /^(?:All|A block|Implicit|Nested|Sequence item|Unexpected 
 const longestRepaired = 20_000;
 const maxRepairs = 40;
 
-/** What is wrong with a text that is not YAML, and how to fix it. `firstErrorOf` parses a repaired text. */
-export function syntaxProblem(
-  error: ParseError,
-  text: string,
-  firstErrorOf: (text: string) => ParseError | undefined,
-): SyntaxProblem {
-  const field = afterComments(text, text.lastIndexOf("\n", error.offset - 1) + 1);
-  const nextField = afterComments(text, text.indexOf("\n", field) + 1);
-  const explained = inParsersWords(error, Math.max(error.offset, field));
+/** What the search for the problem needs to know of its text. */
+interface TextQuestions {
+  readonly firstErrorOf: (text: string) => ParseError | undefined;
+  /** Whether the line at an offset has a part of a secret, and is not shown. */
+  readonly hasSecretAt: (offset: number) => boolean;
+}
+
+/** What is wrong with a text that is not YAML, and how to fix it. */
+export function syntaxProblem(error: ParseError, text: string, questions: TextQuestions): SyntaxProblem {
+  const { firstErrorOf, hasSecretAt } = questions;
+  const lines = text.split("\n");
+  const lineOfError = text.slice(0, error.offset).split("\n").length - 1;
+  const fieldLine = firstFieldFrom(lines, lineOfError);
+  // An error at a comment is shown at the field after it.
+  const offset = Math.max(error.offset, offsetOf(lines, fieldLine));
+  const explained = inParsersWords(error, offset, hasSecretAt(offset));
   if (text.length > longestRepaired) return explained;
 
-  const repairs = correctionsOf(text);
+  const repairs = correctionsOf(lines);
   if (errorOfIndent.test(error.message)) {
-    repairs.push(...otherIndents(text, field), ...otherIndents(text, nextField));
+    // The line of the error is on a wrong level, or the one after it.
+    for (const line of [fieldLine, firstFieldFrom(lines, fieldLine + 1)]) {
+      // The problem of an indent names the first word of its line.
+      if (!hasSecretAt(offsetOf(lines, line))) repairs.push(...otherIndents(lines, line));
+    }
   }
-  for (const { start, end, text: changed, ...problem } of repairs.slice(0, maxRepairs)) {
-    const repaired = text.slice(0, start) + changed + text.slice(end);
-    if (firstErrorOf(repaired) === undefined) return problem;
+
+  for (const repair of repairs.slice(0, maxRepairs)) {
+    const { line, repaired, column, reason, shownLine } = repair;
+    const repairedText = lines.toSpliced(line, repaired.length, ...repaired).join("\n");
+    if (firstErrorOf(repairedText) !== undefined) continue;
+    const hidesText = hasSecretAt(offsetOf(lines, shownLine));
+    const hint = hidesText ? (repair.hintForSecret ?? repair.hint) : repair.hint;
+    return { offset: offsetOf(lines, line) + column, reason, hint };
   }
   return explained;
 }
 
-/** The start of the line at an offset, or of the next one that is neither empty nor a comment. */
-function afterComments(text: string, lineStart: number): number {
-  const comments = /(?:[^\S\n]*(?:#.*)?\n)*/y;
-  comments.lastIndex = lineStart;
-  comments.test(text);
-  return comments.lastIndex;
+/** The first line from `line` on that is neither empty nor a comment; the last one if there is none. */
+function firstFieldFrom(lines: readonly string[], line: number): number {
+  let field = line;
+  while (field < lines.length - 1 && isEmptyOrComment(lines[field] ?? "")) field += 1;
+  return Math.min(field, lines.length - 1);
 }
 
-function inParsersWords({ message }: ParseError, offset: number): SyntaxProblem {
+/** The offset of the start of a line. */
+function offsetOf(lines: readonly string[], line: number): number {
+  let offset = 0;
+  for (const before of lines.slice(0, line)) offset += before.length + 1;
+  return offset;
+}
+
+function inParsersWords({ message }: ParseError, offset: number, hasSecret: boolean): SyntaxProblem {
   const explanation = explanations.find((one) => one.message.test(message));
-  const reason = explanation?.reason ?? message.slice(0, 1).toLowerCase() + message.slice(1);
+  // What follows the colon is from the text: `Unresolved tag: !env`.
+  const words = hasSecret ? message.replace(/:.*/, "") : message;
+  const reason = explanation?.reason ?? words.slice(0, 1).toLowerCase() + words.slice(1);
   return { offset, reason, hint: explanation?.hint };
 }
 
-function correctionsOf(text: string): Repair[] {
+/** The repairs of single lines: those of the first correction for all lines, then those of the next. */
+function correctionsOf(lines: readonly string[]): Repair[] {
   const repairs: Repair[] = [];
-  for (const { wrong, corrected, reason, hint } of corrections) {
-    for (const { 0: found, index: offset } of text.matchAll(wrong)) {
-      const becomes = corrected(found);
-      const change = { start: offset, end: offset + found.length, text: becomes };
-      repairs.push({ offset, ...change, reason, hint: hint ?? `write ${becomes}` });
+  for (const { pattern, corrected, reason, hint, hintForSecret } of corrections) {
+    for (const [line, text] of lines.entries()) {
+      for (const { 1: before = "", 2: wrong = "", index } of text.matchAll(pattern)) {
+        const column = index + before.length;
+        const becomes = corrected(wrong);
+        const repaired = [text.slice(0, column) + becomes + text.slice(column + wrong.length)];
+        const shown = hint ?? `write ${becomes}`;
+        repairs.push({ line, repaired, column, reason, hint: shown, shownLine: line, hintForSecret });
+      }
     }
   }
   return repairs;
 }
 
-/** A line, and those after it that are indented more. */
-const lineWithInner = /( *)([^\s:]+).*(?:\n(?:\1 .*|[^\S\n]*)$)*/my;
-
-/** A line gets the indent of a line above, together with the lines inside it. */
-function otherIndents(text: string, start: number): Repair[] {
-  lineWithInner.lastIndex = start;
-  const [lines = "", indent = "", name = ""] = lineWithInner.exec(text) ?? [];
-  const change = { start, end: start + lines.length, offset: start + indent.length };
+/** A line gets the indent of a line above it, the nearest first; the lines inside it move with it. */
+function otherIndents(lines: readonly string[], line: number): Repair[] {
+  const text = lines[line] ?? "";
+  const indent = indentOf(text);
+  const [name = ""] = /[^\s:]+/.exec(text) ?? [];
   const reason = `${quote(name)} is not indented like its neighbors`;
+  const moved = [text];
+  for (const inner of lines.slice(line + 1)) {
+    if (inner.trim() !== "" && indentOf(inner) <= indent) break;
+    moved.push(inner);
+  }
 
-  // A line with a dash has the indent of its item, and that of the dash.
-  const firstSign = name === "-" ? /[^ ]/ : /[^ -]/;
   const repairs: Repair[] = [];
-  const tried = new Set([indent.length]);
-  for (const above of text.slice(0, start).split("\n").reverse()) {
-    const column = above.search(firstSign);
-    if (!/^ *[^\s#]/.test(above) || tried.has(column)) continue;
+  const tried = new Set([indent]);
+  for (let above = line - 1; above >= 0; above--) {
+    const textAbove = lines[above] ?? "";
+    // Only a line with ordinary spaces shows a level.
+    if (!/^ *[^\s#]/.test(textAbove)) continue;
+    // An item goes below the dash of an item, and a field below a field, which may follow a dash.
+    const column = name === "-" ? indentOf(textAbove) : textAbove.search(/[^ -]|$/);
+    if (tried.has(column)) continue;
     tried.add(column);
-    const moved = lines.replaceAll(new RegExp(`^${indent}`, "gm"), " ".repeat(column));
-    const hint = `indent it to column ${column + 1}, like ${quote(above.trim())}`;
-    repairs.push({ ...change, text: moved, reason, hint });
+
+    const repaired = moved.map((one) => one.replace(" ".repeat(indent), " ".repeat(column)));
+    const hintForSecret = `indent it to column ${column + 1}`;
+    const hint = `${hintForSecret}, like ${quote(textAbove.trim())}`;
+    repairs.push({ line, repaired, column: indent, reason, hint, shownLine: above, hintForSecret });
   }
   return repairs;
 }

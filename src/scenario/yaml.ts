@@ -22,9 +22,10 @@ import type { FieldPath } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { yamlNotation } from "./format/yaml-hints.js";
-import { createSource, isSecretName, placeAt } from "./places.js";
+import { createSource, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
 import type { FieldProblem, SourceText, TextRange } from "./problems.js";
+import { hasPartOfSecret, isSecretName } from "./secret-lines.js";
 import { type ParseError, syntaxProblem } from "./syntax-problem.js";
 import type { FieldLocation, ReadScenario, WrittenScenario } from "./written-scenario.js";
 
@@ -79,15 +80,15 @@ type TextProblem = Pick<FieldProblem, "code" | "message" | "hint">;
 /** Reads a scenario from YAML to values with their places. Never throws: what is wrong with the text is in `problems`. */
 export function readYaml(text: string, file: string | undefined): WrittenScenario {
   const source = createSource(text, file);
-  // `version: 1` at the start of a line, or `{ "version": 1`.
-  const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
+  // `version: 1` at the start of a line, or `{ "version": 1`; not `version: 1.0.0`.
+  const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*["']?1(?![^\s"',}])/m.test(source.text);
   const { scenario, problems } = readText(source);
   const firstProblems = problems.slice(0, maximumProblems);
   return { file, text, notation: yamlNotation, startsLikeScenario, scenario, problems: firstProblems };
 }
 
 function readText(unreadSource: SourceText): TextReading {
-  const read = readDocument(unreadSource.text);
+  const read = readDocument(unreadSource);
   if (read.kind === "stopped") {
     return withoutScenario([problemAtOffset(unreadSource, read.offset, read.problem)]);
   }
@@ -203,7 +204,8 @@ interface ReadDocument {
 }
 
 /** Reads the only document of a text. */
-function readDocument(text: string): ReadDocument | Stopped {
+function readDocument(source: SourceText): ReadDocument | Stopped {
+  const { text } = source;
   const { bytes } = scenarioLimits;
   if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
     const message = `the scenario is larger than ${bytes / 2 ** 20} MiB`;
@@ -236,7 +238,10 @@ function readDocument(text: string): ReadDocument | Stopped {
   if (/^!!merge +<</.test(text.slice(error.offset, error.offset + 100))) {
     return stoppedAt(error.offset, mergeKey);
   }
-  const { offset, reason, hint } = syntaxProblem(error, text, firstErrorOf);
+  const { offset, reason, hint } = syntaxProblem(error, text, {
+    firstErrorOf,
+    hasSecretAt: (at) => hasPartOfSecret(source, at),
+  });
   if (error.code === "TAG_RESOLVE_FAILED") {
     return stoppedAt(offset, { code: "not_plain_data", message: `not plain data: ${reason}`, hint });
   }
@@ -339,9 +344,8 @@ function checkNodes(document: Document.Parsed, source: SourceText): CheckedNodes
       const [offset] = alias.range ?? [0];
       const target = anchors.get(alias.source);
       if (target === undefined) {
-        const message = `the alias *${alias.source} refers to nothing`;
-        const hint = hintForAlias(alias.source, anchors.keys());
-        problems.push(problemAtOffset(source, offset, { code: "bad_alias", message, hint }));
+        const problem = unknownAlias(alias.source, anchors.keys(), hasPartOfSecret(source, offset));
+        problems.push(problemAtOffset(source, offset, problem));
         return undefined;
       }
 
@@ -361,10 +365,15 @@ function checkNodes(document: Document.Parsed, source: SourceText): CheckedNodes
   return { targets, problems };
 }
 
-/** A text that starts with `*` is an alias only without quotes. */
-function hintForAlias(name: string, anchors: Iterable<string>): string {
+/** A text that starts with `*` is an alias only without quotes. If it is a secret, its name is not shown. */
+function unknownAlias(name: string, anchors: Iterable<string>, isSecret: boolean): TextProblem {
+  if (isSecret) {
+    const message = "an alias refers to nothing";
+    return { code: "bad_alias", message, hint: "put quotes around a text that starts with *" };
+  }
   const meant = nearest(name, anchors);
-  return meant === undefined ? `put quotes around a text: "*${name}"` : `did you mean *${meant}?`;
+  const hint = meant === undefined ? `put quotes around a text: "*${name}"` : `did you mean *${meant}?`;
+  return { code: "bad_alias", message: `the alias *${name} refers to nothing`, hint };
 }
 
 /** The problems of the names of a mapping: names that lack a colon, merge keys, names that appear twice. */
@@ -410,7 +419,7 @@ function isMergeKey({ key, value }: MapPair): boolean {
   return isPlainScalar(key) || isAlias(first);
 }
 
-/** The problems of `environment:test` in braces and of `main:{ … }`, which YAML reads as names without the value. */
+/** The problems of names that contain a colon and their value: YAML needs a space after the colon. `xml:lang: en` is a name. */
 function missingSpaces(document: Document.Parsed, source: SourceText): FieldProblem[] {
   const problems: FieldProblem[] = [];
   visit(document, {
@@ -419,8 +428,12 @@ function missingSpaces(document: Document.Parsed, source: SourceText): FieldProb
       if (!isPlainScalar(key)) return;
       const [, word, rest = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(keyText(key)) ?? [];
       if (word === undefined) return;
-      const startsContainer = rest.startsWith("{") || rest.startsWith("[");
-      if (!isEmpty(value) && !startsContainer) return;
+
+      // `{ environment:test }` has no other colon.
+      const hasNoOtherColon = value === null;
+      // `main:{ environment: test }` has its other colon in its braces, and not behind them, as `users:{id}: 1` has it.
+      const isInBraces = /^[{[][^}\]]*$/.test(rest);
+      if (!hasNoOtherColon && !isInBraces) return;
 
       const [offset] = key.range ?? [0];
       const message = `there is no space after the colon of ${quote(word)}`;

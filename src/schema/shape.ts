@@ -53,6 +53,8 @@ export interface TextKind extends Range {
   readonly noun?: string;
   /** A value to show in a hint. */
   readonly example?: string;
+  /** Whether no message shows its value. */
+  readonly isSecret?: true;
   /** The code of an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun` that has a maximum length. */
   readonly code?: ShapeCode;
   /** The texts that an invalid one probably means, the likeliest first: `90` means `90s` or `90m`. */

@@ -48,13 +48,6 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
     const isInDialog = (event.target as Element).closest("dialog") !== null;
     if (event.key === "Escape" && !isInDialog) location.hash = list;
   };
-  const contents = (request: ShownRequestDetails) => (
-    <>
-      <Cause request={request} />
-      <FixAndSend key={openedId} request={request} onSent={onSent} />
-      <ChecksAndContent request={request} isSentAgain={isSentAgain && request.id === id} />
-    </>
-  );
   return (
     <section class="panel stack detail" aria-label="Request" ref={panel} tabIndex={-1} onKeyDown={close}>
       <header class="bar apart nowrap">
@@ -63,7 +56,15 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
           Close
         </a>
       </header>
-      <ShowData path={path}>{contents}</ShowData>
+      <ShowData path={path}>
+        {(shown) => (
+          <>
+            <Cause request={shown} />
+            <FixAndSend key={openedId} request={shown} onSent={onSent} />
+            <ChecksAndContent request={shown} isSentAgain={isSentAgain && shown.id === id} />
+          </>
+        )}
+      </ShowData>
     </section>
   );
 }

@@ -44,8 +44,16 @@ export function SandboxView() {
 
 /** The profile of the assumptions about open details of the specification. */
 function ProfilePanel() {
+  return (
+    <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
+      <ShowData path="/report?story=true">{(report) => <ProfileChoice report={report} />}</ShowData>
+    </Panel>
+  );
+}
+
+function ProfileChoice({ report }: Readonly<{ report: ShownReport }>) {
+  const { profile, pinned } = report;
   const { enqueue, problem } = useActions();
-  const isOffline = useOffline();
   const profiles = useData("/profiles").data?.profiles ?? {};
   const options = Object.entries(profiles).map(([name, means]) => [name, `${name}: ${means}`] as const);
 
@@ -53,21 +61,16 @@ function ProfilePanel() {
     const body = { profile: currentTarget.value };
     enqueue(() => call("/assumptions", { method: "PUT", body }));
   };
-  const contents = ({ profile, pinned }: ShownReport) => (
+  return (
     <>
-      <select aria-label="Profile" value={profile} disabled={isOffline} onChange={choose}>
+      <select aria-label="Profile" value={profile} disabled={useOffline()} onChange={choose}>
         <Options options={options} />
       </select>
       <p>
         {pinned.length > 0 && `Set apart from the profile: ${pinned.join(", ")}. `}
         <DocsLink to="specification#assumptions">All assumptions</DocsLink>
       </p>
-    </>
-  );
-  return (
-    <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
-      <ShowData path="/report?story=true">{contents}</ShowData>
       <RejectionText problem={problem} />
-    </Panel>
+    </>
   );
 }

@@ -48,7 +48,7 @@ const key = s.mapping({
   overlap_ends: s.optional(timeOrDuration()),
   legacy: s.optional(s.flag()),
   replaced_by: s.optional(refOf("key")),
-  secret: s.optional(shortText()),
+  secret: s.optional({ ...shortText(), isSecret: true }),
   sha256: s.snapshotOnly(sha256()),
 });
 

@@ -1,0 +1,26 @@
+import { redactKeys } from "../rules/redact.js";
+
+// A secret is known by its prefix, by its look, or by the name in front of it. No problem shows one (R46).
+
+/** What follows the name of a secret, up to a double quote or the end of the line: `secret: hunter2`, `"api_key":"hunter2"`. */
+const namedSecret = /((?:secret|token|api[_-]?key)s?[\\"']*\s*:[\\\s"']*)[^"\n]+/gi;
+
+/** A text without possible secrets: keys with a prefix, what follows the name of a secret, long runs that are no word and no number. */
+export function redactSecrets(text: string): string {
+  const withoutNamed = redactKeys(text).replace(namedSecret, "$1…");
+  return withoutNamed.replace(/[A-Za-z0-9]{16,}/g, (run) => {
+    return isWordOrNumber(run) ? run : `${run.slice(0, 4)}…`;
+  });
+}
+
+/** Whether a run of letters and digits is `1772442000000`, `attestations` or `getRelyingPartyContext`; not `4eC39HqLyjWDarjt`. */
+function isWordOrNumber(run: string): boolean {
+  if (/^\d{1,20}$/.test(run)) return true;
+  if (/\d/.test(run)) return false;
+  // Letters alone are a word, if they are few.
+  if (run.length < 20) return true;
+  const isOneWord = /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run);
+  // An operation id is words, each with a capital but the first.
+  const isOperationId = /^[a-z]{2,}(?:[A-Z][a-z]{2,})+$/.test(run);
+  return isOneWord || isOperationId;
+}
