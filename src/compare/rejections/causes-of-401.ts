@@ -34,9 +34,9 @@ export interface ComparedRejections {
   readonly unjudged: readonly UnjudgedPlace[];
 }
 
-const rounds = 2;
+const roundCount = 2;
 /** A contrast needs so many 401s of its cause, and of its baseline: each request but one must have got a 401. */
-const fewestRejections = rounds + turns.length - 1;
+const fewestRejections = roundCount + turns.length - 1;
 
 /** Sends the second round, and suspects in turns. Returns how the 401s of different causes differ (R14). */
 export async function compareRejections(session: Session): Promise<ComparedRejections> {
