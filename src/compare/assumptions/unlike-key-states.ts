@@ -95,11 +95,12 @@ function readUnlike(
   return values;
 }
 
-/** The response of `key-states` with this outcome, as far as it is read here. */
+/** Returns what the readers would read of the responses of `key-states`: the settings of its key, and the challenge of a 401. */
 function responseOfKeyStates(outcome: PromisedOutcomeId): ReadResponse {
   const ref = refsInKeyStates[outcome] ?? "active";
   const keys = [...writtenKeys(bundledScenarios["key-states"])];
   const key = keys.find((written) => written.ref === ref);
+  // The second argument makes a name for a key without one; here, no name is read.
   const { scopes, limits } = readSettings(key?.fields ?? {}, () => "");
   const json = { data: { scopes, limits: { per_minute: limits.perMinute, per_day: limits.perDay } } };
 
