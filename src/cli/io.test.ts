@@ -122,3 +122,14 @@ test.each([
 ])("errors of %j with %j are told as %j", (argv, env, expected) => {
   expect(wantedErrorForm(argv, env)).toEqual(expected);
 });
+
+test("a wait that is longer than a timer does not end at once", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { io } = fakeProcess();
+  const stop = new AbortController();
+  const wait = io.wait(2 ** 31, stop.signal).then(() => stop.signal.aborted);
+  await new Promise(setImmediate);
+  stop.abort();
+  expect(await wait).toBe(true);
+});
