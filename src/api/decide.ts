@@ -1,6 +1,6 @@
 import { type AuthorizationFacts, authorize } from "../rules/authorize.js";
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
-import type { AimedCall, Caller } from "../sandbox/api-call.js";
+import type { Caller, RoutedCall } from "../sandbox/api-call.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -26,7 +26,7 @@ export type Decision =
     };
 
 /** Decides a call, and counts it (R24). */
-export function decide(sandbox: SandboxState, call: AimedCall): Decision {
+export function decide(sandbox: SandboxState, call: RoutedCall): Decision {
   const { route, endpoint, entry } = call;
   if (endpoint === undefined) {
     if (route === undefined) return { kind: "rejected", outcome: "404.unknown_path" };

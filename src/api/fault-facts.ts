@@ -1,9 +1,9 @@
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
 import type { FaultFacts } from "../sandbox/active-faults.js";
-import type { AimedCall } from "../sandbox/api-call.js";
+import type { RoutedCall } from "../sandbox/api-call.js";
 
 /** The part of a call that faults can match. */
-type MatchedCall = Pick<AimedCall, "entry" | "endpoint" | "now">;
+type MatchedCall = Pick<RoutedCall, "entry" | "endpoint" | "now">;
 
 /** What faults see of a call. `findOutcome` is called once, and only if a fault asks for the outcome. */
 export function faultFacts(

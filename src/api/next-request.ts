@@ -4,7 +4,7 @@ import { type FaultOutcomeId, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type FaultFacts, isUsedUp, matchingEffect, possibleEffects } from "../sandbox/active-faults.js";
-import type { AimedCall } from "../sandbox/api-call.js";
+import type { RoutedCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
@@ -49,7 +49,7 @@ const noReason: RejectionReason = { why: null, until: null };
 export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoint = me): NextResult {
   const entry = isReserved(ref) ? undefined : sandbox.registry.key(ref);
   const now = sandbox.clock.now();
-  const call: AimedCall = { presented: presentedByRef(ref), entry, now, route: undefined, endpoint };
+  const call: RoutedCall = { presented: presentedByRef(ref), entry, now, route: undefined, endpoint };
   const outcome = predictOutcome(sandbox, call);
   const { status } = outcomeRow(outcome);
   const code = expectedCode(sandbox, outcome);
@@ -90,7 +90,7 @@ function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null 
 function reasonOf(
   sandbox: SandboxState,
   outcome: ApiOutcomeId,
-  call: AimedCall,
+  call: RoutedCall,
   entry: KeyEntry,
   endpoint: Endpoint,
 ): RejectionReason {

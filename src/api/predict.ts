@@ -1,5 +1,5 @@
 import type { ApiOutcomeId } from "../rules/outcomes.js";
-import type { AimedCall, ApiCall } from "../sandbox/api-call.js";
+import type { ApiCall, RoutedCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { decide } from "./decide.js";
@@ -9,7 +9,7 @@ import { respondToCall } from "./respond.js";
 // counted, so that a success shows the usage with this call, and the sandbox's own entry stays as it is.
 
 /** The outcome that a call would have. Counts and changes nothing. */
-export function predictOutcome(sandbox: SandboxState, call: AimedCall): ApiOutcomeId {
+export function predictOutcome(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
   return decide(sandbox, withCopiedEntry(call)).outcome;
 }
 
@@ -18,7 +18,7 @@ export function predictResult(sandbox: SandboxState, call: ApiCall): CallResult<
   return respondToCall(sandbox, withCopiedEntry(call));
 }
 
-function withCopiedEntry<Call extends AimedCall>(call: Call): Call {
+function withCopiedEntry<Call extends RoutedCall>(call: Call): Call {
   const { entry } = call;
   if (entry === undefined) return call;
   return { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };

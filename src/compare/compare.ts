@@ -6,7 +6,7 @@ import type { Comparison } from "./comparison.js";
 import { contractOutcomes, isLimit } from "./contract/keys-of-outcomes.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { judgeAttempt } from "./differences/judge.js";
-import { compareSuccesses, whysUsageOpen } from "./differences/successes.js";
+import { compareSuccesses, findOpenUsage, type SecondSuccess } from "./differences/successes.js";
 import { judgeOutcomes } from "./judge-outcomes.js";
 import { tryLimits } from "./limits/limits.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
@@ -22,17 +22,17 @@ import { Session } from "./sending/session.js";
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
   // The outcomes, the causes of 401 again, and last the limits, after which a key works no more.
   const session = new Session(send, options);
-  await tryOutcomes(session);
+  const secondSuccess = await tryOutcomes(session);
   const rejections = await compareRejections(session);
   const differencesOfLimits = await tryLimits(session);
 
   const { progress } = session;
   if (progress.kind === "not_compared") return describeNotCompared(session, progress);
-  return judgeSession(session, progress, rejections, differencesOfLimits);
+  return judgeSession(session, progress, { secondSuccess, rejections, differencesOfLimits });
 }
 
 /** Sends a request for each outcome that needs no limit to be reached, and a second one with a key that works. */
-async function tryOutcomes(session: Session): Promise<void> {
+async function tryOutcomes(session: Session): Promise<SecondSuccess> {
   // The outcomes without a key come first: a host gets a key only if its responses could be the API's.
   const rows = contractOutcomes.filter(({ outcome }) => !isLimit(outcome));
   for (const row of rows) {
@@ -47,32 +47,41 @@ async function tryOutcomes(session: Session): Promise<void> {
 
   // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
   const [working] = completedWith(session.attempts, 200);
-  if (working !== undefined) await repeatAttempt(session, working);
+  if (working === undefined) return { kind: "no_working_key" };
+  const { outcome } = working;
+  await repeatAttempt(session, working);
+  const why = session.whysNotTried.get(outcome);
+  return why === undefined ? { kind: "sent" } : { kind: "not_sent", outcome, why };
+}
+
+/** What the steps of a comparison have found, apart from the attempts themselves. */
+interface StepResults {
+  readonly secondSuccess: SecondSuccess;
+  readonly rejections: ComparedRejections;
+  readonly differencesOfLimits: readonly ContractDifference[];
 }
 
 /** Judges what the requests of a session have shown. */
 function judgeSession(
   session: Session,
   progress: SessionProgress,
-  rejections: ComparedRejections,
-  differencesOfLimits: readonly ContractDifference[],
+  { secondSuccess, rejections, differencesOfLimits }: StepResults,
 ): Comparison {
   // Judge each attempt alone, and some of them together.
-  const { attempts, untried } = session;
+  const { attempts, whysNotTried } = session;
   const differences = withoutRepetitions([
     ...attempts.flatMap(judgeAttempt),
     ...differencesOfLimits,
     ...rejections.differences,
     ...compareSuccesses(attempts),
   ]);
-  for (const [outcome, why] of whysUsageOpen(attempts)) {
-    if (!untried.has(outcome)) session.skip(outcome, why);
-  }
+  const whysUsageOpen = findOpenUsage(attempts, secondSuccess);
   const { uncompared } = rejections;
   const unjudged = rejections.unjudged.map(({ place, why, causes }) => {
     return { at: place.name, why, outcomes: causes };
   });
-  const outcomes = judgeOutcomes({ attempts, differences, untried, uncompared, unjudged });
+  const findings = { attempts, differences, whysNotTried, whysUsageOpen, uncompared, unjudged };
+  const outcomes = judgeOutcomes(findings);
 
   // Read what the contract leaves open.
   const expectedAttempts = attempts.filter(hasExpectedStatus);
@@ -114,12 +123,12 @@ function collectNotes(
 
 /** The comparison of a host whose first responses are not the API's: nothing differs from the contract. */
 function describeNotCompared(session: Session, { why, message }: NotTheApi): Comparison {
-  const { options, requests, maxRequests, untried } = session;
-  const reasons = new Map<PromisedOutcomeId, string>();
-  for (const { outcome } of contractOutcomes) reasons.set(outcome, untried.get(outcome) ?? why);
+  const { options, requests, maxRequests } = session;
+  const whysNotTried = new Map<PromisedOutcomeId, string>();
+  for (const { outcome } of contractOutcomes) {
+    whysNotTried.set(outcome, session.whysNotTried.get(outcome) ?? why);
+  }
 
-  const uncompared = new Map<PromisedOutcomeId, string>();
-  const findings = { attempts: [], differences: [], untried: reasons, uncompared, unjudged: [] };
   const { assumptions, unseen } = learnAssumptions([]);
   return {
     url: options.url,
@@ -130,7 +139,14 @@ function describeNotCompared(session: Session, { why, message }: NotTheApi): Com
     endedBy: undefined,
     notes: [],
     verdict: "not_compared",
-    outcomes: judgeOutcomes(findings),
+    outcomes: judgeOutcomes({
+      attempts: [],
+      differences: [],
+      whysNotTried,
+      whysUsageOpen: new Map(),
+      uncompared: new Map(),
+      unjudged: [],
+    }),
     uncompared: [],
     unjudged: [],
     assumptions,

@@ -180,7 +180,7 @@ function describeConclusion(result: Comparison): string {
   const start = {
     agrees: "Nothing differs",
     agrees_in_part: "Nothing that was compared differs",
-    differs: pluralize(differences.length, "difference"),
+    differs: pluralize(mergeDifferences(differences).length, "difference"),
     stopped: "Stopped early. Nothing that was compared differs",
   };
   return `${start[verdict]} from the contract: ${words.join(", ")}.${sentenceOnR14(result)}`;

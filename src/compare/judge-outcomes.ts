@@ -1,5 +1,5 @@
 import { pluralize } from "../report/plain-text.js";
-import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { type ComparedOutcome, mostPlaces, type UnjudgedAt } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
@@ -11,8 +11,10 @@ import type { Attempt } from "./sending/attempt.js";
 interface Findings {
   readonly attempts: readonly Attempt[];
   readonly differences: readonly ContractDifference[];
-  /** Why outcomes were not tried, or not to their end. */
-  readonly untried: ReadonlyMap<PromisedOutcomeId, string>;
+  /** Why outcomes are not tried; of use only for those without a response that counts. */
+  readonly whysNotTried: ReadonlyMap<PromisedOutcomeId, string>;
+  /** Why nobody can tell whether the requests of a key are counted, by the outcome of the key. */
+  readonly whysUsageOpen: ReadonlyMap<PromisedOutcomeId, string>;
   /** Why causes of 401 were not compared with each other. */
   readonly uncompared: ReadonlyMap<PromisedOutcomeId, string>;
   readonly unjudged: readonly UnjudgedAt[];
@@ -30,11 +32,11 @@ function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedO
     return { ...start, result: "differs", reason: undefined };
   }
 
-  // A request that a limit was waited for was sent again.
-  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "used_up") ?? attempts.at(-1);
-  const isAnyCounted = attempts.some(({ evidence }) => evidence.kind === "counts");
-  if (latest === undefined || !isAnyCounted) {
-    const reason = findings.untried.get(outcome) ?? reasonOfAttempt(latest);
+  // A request whose limit was waited for was sent again: the later response is the one that tells.
+  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "limited_before") ?? attempts.at(-1);
+  const hasShown = attempts.some(({ evidence }) => evidence.kind === "counts");
+  if (latest === undefined || !hasShown) {
+    const reason = findings.whysNotTried.get(outcome) ?? reasonOfAttempt(latest);
     return { ...start, result: "not_tried", reason };
   }
 
@@ -73,9 +75,8 @@ function reasonOnR14(outcome: PromisedOutcomeId, { uncompared, unjudged }: Findi
   return `R14 was not judged ${words.join("; ")}`;
 }
 
-/** Returns why a working key has no second response, which shows whether requests are counted; `undefined` if it has. */
-function reasonOnUsage(outcome: PromisedOutcomeId, { untried }: Findings): string | undefined {
-  const why = untried.get(outcome);
-  if (outcomeRow(outcome).status !== 200 || why === undefined) return undefined;
-  return `usage.today was not compared: ${why}`;
+/** Returns why the two responses to a working key were not compared in their counts; `undefined` if they were. */
+function reasonOnUsage(outcome: PromisedOutcomeId, { whysUsageOpen }: Findings): string | undefined {
+  const why = whysUsageOpen.get(outcome);
+  return why === undefined ? undefined : `usage.today was not compared: ${why}`;
 }

@@ -23,7 +23,8 @@ export function notesOnVariables(attempts: readonly Attempt[], env: Variables): 
   }
 
   const legacy = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY");
-  if (legacy !== undefined && env.SVC_KEY_LEGACY_LIVE) {
+  const isLiveSet = (env.SVC_KEY_LEGACY_LIVE ?? "").trim() !== "";
+  if (legacy !== undefined && isLiveSet) {
     notes.push(`SVC_KEY_LEGACY_LIVE was not tried: ${legacy.outcome} was compared with SVC_KEY_LEGACY.`);
   }
 

@@ -155,12 +155,15 @@ export function positionAt([longitude, latitude]: Position, east: number, north:
   return [exact.rounded(longitude + east / metersEast, 7), exact.rounded(latitude + north / metersNorth, 7)];
 }
 
-/** The length of a degree of longitude (east) and of latitude (north), at a latitude. */
+/**
+ * The length of a degree of longitude (east) and of latitude (north), at a latitude φ. With w = 1 - e² sin² φ, the radius of
+ * curvature is a / √w across the meridian, and a (1 - e²) / w^1.5 along it.
+ */
 function metersPerDegree(latitude: number): readonly [east: number, north: number] {
   const sine = sineOfDegrees(latitude);
-  const bend = 1 - eccentricity2 * sine * sine;
-  const across = (equatorRadius * radiansPerDegree) / Math.sqrt(bend);
-  return [across * Math.sqrt(1 - sine * sine), (across * (1 - eccentricity2)) / bend];
+  const w = 1 - eccentricity2 * sine * sine;
+  const across = (equatorRadius * radiansPerDegree) / Math.sqrt(w);
+  return [across * Math.sqrt(1 - sine * sine), (across * (1 - eccentricity2)) / w];
 }
 
 /** The sine of an angle in degrees, by its Taylor series: `Math.sin` may differ between engines. */

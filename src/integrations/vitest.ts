@@ -79,7 +79,7 @@ type Use<Value> = (value: Value) => Promise<void>;
 async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
   const { frozen = true } = options;
   const scenario = await loadIfFile(options.scenario);
-  await use(createSandbox({ ...options, frozen, scenario } as SandboxOptions)); // of any source
+  await use(createSandbox({ ...options, frozen, scenario } as SandboxOptions)); // the signatures take no source of an unknown kind
 }
 
 /** Loads a scenario file from the folder of the project; anything else is for `createSandbox`. Throws an error that names the folder. */
@@ -196,7 +196,7 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxF
  *   expect((await fetch(`${server.url}/v1/relying-party/me`, { headers })).status).toBe(401);
  * });
  */
-const vitestTest = vitestSandboxTest() as unknown as VitestSandboxTest; // its default
+const vitestTest = vitestSandboxTest() as unknown as VitestSandboxTest; // the default scenario is `key-states`
 
 /** Vitest's `expect`. */
 const vitestExpect: ExpectStatic = vitest.expect;

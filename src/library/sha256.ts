@@ -3,6 +3,5 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 
 /** The SHA-256 of a text's UTF-8 bytes in hex, where the platform has no synchronous one. */
 export function sha256Hex(text: string): string {
-  // The class: its function `sha256` weighs 0.5 kB more in a page.
   return bytesToHex(digestOf(new TextEncoder().encode(text)));
 }

@@ -25,7 +25,7 @@ const statusTexts: Readonly<Record<number, string>> = {
 /** The requests whose responses are late. A signal reaches a derived request only while that request is referenced, and awaiting does not reference it. */
 const awaitedRequests = new Set<object>();
 
-/** Responds to a web `Request`: synchronously, unless a fault applies. `base`: the path of the base URL, without a slash at its end. */
+/** Responds to a web `Request`: synchronously, unless the response is late, broken or left out. `base`: the path of the base URL, without a slash at its end. */
 export function respondToWebRequest(
   sandbox: () => SandboxState,
   request: Request,

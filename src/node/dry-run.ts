@@ -1,4 +1,4 @@
-import { differencesOf } from "../api/story/expectation.js";
+import { ownFieldDifferences } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
@@ -86,9 +86,8 @@ function runWholeStory(sandbox: SandboxState): FieldProblem[] {
     const { response } = result;
     const rejected = rejectionProblem(result.performed);
     const hint = response === null ? undefined : `the request results in ${response.outcome}`;
-    for (const { at, field, message } of differencesOf(result)) {
-      // A step of the timeline that ran meanwhile has a problem of its own.
-      if (at?.startsWith("timeline")) continue;
+    // A step of the timeline that ran meanwhile has a problem of its own.
+    for (const { field, message } of ownFieldDifferences(result)) {
       if (rejected === undefined) {
         problems.push({ code: "step_fails", field, message, hint });
       } else {

@@ -3,7 +3,13 @@ import { mapTexts, redactKeys } from "../rules/redact.js";
 import { isoTime } from "../rules/time.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import { isAsExpected, keyRefsOf, type PlayedStep, type TimelineResult } from "../sandbox/step-results.js";
+import {
+  allDifferences,
+  isAsExpected,
+  keyRefsOf,
+  type PlayedStep,
+  type TimelineResult,
+} from "../sandbox/step-results.js";
 import { viewRequest } from "../sandbox/views.js";
 import { actionName } from "../scenario/actions.js";
 import { snakeCase } from "../schema/json.js";
@@ -76,7 +82,7 @@ function storyData(result: PlayedStep) {
     ...keys,
     advance: step.advance ?? null,
     ...actionErrorOf(performed),
-    differences: result.differences,
+    differences: allDifferences(result),
   };
 }
 

@@ -64,18 +64,28 @@ function isSandboxError(value: unknown): value is SandboxError {
   return typeof value === "object" && value !== null && brand in value;
 }
 
-/** Plain data without keys (R46). A caller may have given a part of it: what is no plain data stays. */
-function withoutKeys(value: unknown, around: readonly unknown[]): unknown {
+/**
+ * The details of an error without keys (R46). A caller may have given any value: one that is no plain data stays as it is,
+ * and so does a value inside itself. `ancestors` are the values that this one is in.
+ */
+function withoutKeys(value: unknown, ancestors: readonly unknown[]): unknown {
   if (typeof value === "string") return redactEncoded(value);
-  if (typeof value !== "object" || value === null || around.includes(value)) return value;
-  if (Array.isArray(value)) return value.map((item) => withoutKeys(item, [...around, value]));
-  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  if (typeof value !== "object" || value === null || ancestors.includes(value)) return value;
+  const path = [...ancestors, value];
+  if (Array.isArray(value)) return value.map((item) => withoutKeys(item, path));
+  if (!hasNoClass(value)) return value;
 
   const members: [name: string, member: unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
-    members.push([redactEncoded(name), withoutKeys(member, [...around, value])]);
+    members.push([redactEncoded(name), withoutKeys(member, path)]);
   }
   return Object.fromEntries(members);
+}
+
+/** Whether an object has no class. It may have no prototype, or that of another realm, such as a frame or a VM. */
+function hasNoClass(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /**
@@ -92,7 +102,7 @@ export class SandboxError extends Error {
     super(redactEncoded(message));
     this.name = "SandboxError";
     this.code = code;
-    // The secret of a change that was not saved exists nowhere else.
+    // With this code, the details have the secret of a new key that was not saved: it exists nowhere else.
     this.details = code === "state_unwritable" ? details : (withoutKeys(details, []) as typeof details);
     Object.defineProperty(this, brand, { value: true });
   }

@@ -35,6 +35,21 @@ test.each([
   expect(redactKeys(text)).toBe(redacted);
 });
 
+test.each([
+  ["in hex", [...key].map((character) => character.charCodeAt(0).toString(16)).join("")],
+  ["in Base64", btoa(key)],
+  ["in Base64 behind a name", btoa(`user:${key}`)],
+])("R46 a text whose key %s was removed has none left", (_encoding, encoded) => {
+  const redacted = redactEncoded(`sent ${encoded}`);
+  expect([containsKey(encoded), containsKey(redacted), redactEncoded(redacted)]).toEqual([
+    true,
+    false,
+    redacted,
+  ]);
+  // What comes behind a removed key may be its next piece.
+  expect(containsKey(`${redacted} ${encoded.slice(-4)}`)).toBe(true);
+});
+
 test.each<[name: string, read: (text: string) => unknown]>([
   ["findKeys", findKeys],
   ["findBase64Keys", findBase64Keys],

@@ -133,12 +133,13 @@ export function redactEncoded(text: string): string {
   return redacted;
 }
 
-/** The end of the first such prefix, if anything is behind it. */
+/** Where the key behind such a prefix starts; `undefined` if there is no prefix, or nothing behind it but `…`. */
 function hiddenKeyStart(text: string, encodedPrefix: string): number | undefined {
   const at = text.indexOf(encodedPrefix);
   if (at === -1) return undefined;
   const start = at + encodedPrefix.length;
-  return start < text.length ? start : undefined;
+  const isRemoved = text.length === start || text.slice(start) === "…";
+  return isRemoved ? undefined : start;
 }
 
 const wholeBase64Prefixes = keyPrefixes.flatMap(({ prefix }) => base64Prefixes(prefix));

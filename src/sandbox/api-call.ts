@@ -26,8 +26,8 @@ export interface Caller {
   readonly now: number;
 }
 
-/** A caller and what it calls: all of a call that decides its outcome. Also of a request that is only predicted. */
-export interface AimedCall extends Caller {
+/** A caller, and the route that its call takes: all of a call that decides its outcome. A predicted request has no more. */
+export interface RoutedCall extends Caller {
   /** `undefined` if the API does not have the path (404). */
   readonly route: ApiRoute | undefined;
   /** `undefined` also if the path does not have the method (405). */
@@ -38,7 +38,7 @@ export interface AimedCall extends Caller {
  * A request in its sandbox: with everything that its checks, its response and its advice need; read once, so that they agree.
  * Not an `ApiRequest`, which knows no sandbox, nor an `Exchange`: the journal keeps no entry of a key.
  */
-export interface ApiCall extends AimedCall {
+export interface ApiCall extends RoutedCall {
   readonly request: ApiRequest;
   /** When it came, on the platform's stopwatch. */
   readonly started: number;

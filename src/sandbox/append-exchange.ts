@@ -26,8 +26,14 @@ export function appendExchange(
   sandbox.journal.record(exchange);
 }
 
-/** Whether a client sent a request to the API: no story, no probe, and no call of the control plane at a wrong base URL. */
-function isFromClient({ fromStory, isProbe, isMisdirected, path }: Exchange): boolean {
-  if (fromStory || isProbe) return false;
-  return !(isMisdirected && path.includes(`${controlPath}/`));
+/** Whether a client sent a request to the API: no story, no probe, and no call of the control plane. */
+function isFromClient(exchange: Exchange): boolean {
+  if (exchange.fromStory || exchange.isProbe) return false;
+  return !isLostControlCall(exchange);
+}
+
+/** Whether a request was meant for the control plane, at a wrong base URL: `/v1/__sandbox` or `/v1/__sandbox/keys`. */
+function isLostControlCall({ isMisdirected, path }: Exchange): boolean {
+  if (!isMisdirected) return false;
+  return path.endsWith(controlPath) || path.includes(`${controlPath}/`);
 }

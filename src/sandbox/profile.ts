@@ -21,6 +21,17 @@ export interface ProfileSettings extends AssumptionSettings {
   readonly seed: number;
 }
 
+/** The settings of a sandbox as they are now, for a comparison with those after a change. */
+export function settingsOf({
+  seed,
+  profile,
+  run,
+  ownAssumptions,
+  endpoints,
+}: ProfileSettings): ProfileSettings {
+  return { seed, profile, run, ownAssumptions, endpoints };
+}
+
 /** The profile in effect: the run's before the sandbox's own. */
 export function profileInEffect({ run, profile }: ProfileChoice): Profile {
   return run?.profile ?? profile;

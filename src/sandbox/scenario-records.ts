@@ -32,7 +32,7 @@ interface ScenarioRecords {
   readonly organizations: readonly Organization[];
   readonly keys: readonly UnstartedKey[];
   /** The SHA-256 of the key that stands for `unknown`. */
-  readonly unknownKey: string;
+  readonly unknownKeyHash: string;
 }
 
 /** A key of a scenario before there is a clock: `startKey` adds what depends on it. */
@@ -44,22 +44,23 @@ interface UnstartedKey {
   readonly shared: SharedInRotation;
 }
 
-/**
- * The latest records of each scenario, since tests start one scenario many times, and hashes take time. The options of a start
- * copy a scenario, but not its organizations or, without any, its population: this object stands for the scenario here.
- */
+/** The latest records of each scenario, by `partOfCopies`: tests start one scenario many times, and hashes take time. */
 const latestRecords = new WeakMap<object, ScenarioRecords>();
 
 /** The records of a scenario with a seed: kept until the scenario starts with another seed. */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
-  const { organizations, population } = scenario;
-  const scenarioId = organizations ?? population ?? scenario;
-  const latest = latestRecords.get(scenarioId);
-  if (latest?.seed === seed && latest.population === population) return latest;
+  const part = partOfCopies(scenario);
+  const latest = latestRecords.get(part);
+  if (latest?.seed === seed && latest.population === scenario.population) return latest;
 
   const records = buildRecords(scenario, seed, sha256);
-  latestRecords.set(scenarioId, records);
+  latestRecords.set(part, records);
   return records;
+}
+
+/** An object that a scenario shares with its copies: the options of a start copy a scenario, but not what its records are made of. */
+function partOfCopies(scenario: Scenario): object {
+  return scenario.organizations ?? scenario.population ?? scenario;
 }
 
 function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
@@ -72,7 +73,7 @@ function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioR
     population: scenario.population,
     organizations,
     keys: buildKeys([...describedKeys(scenario)], seed, sha256),
-    unknownKey: sha256(unknownSecret(seed)),
+    unknownKeyHash: sha256(unknownSecret(seed)),
   };
 }
 
@@ -148,12 +149,12 @@ function raisedLimits(
   added: KeyLimits,
 ): KeyLimits {
   const { per_minute, per_day } = settings.limits ?? {};
-  const isDayRaised = per_day === undefined && mostUsed.today < limits.perDay;
-  // With a higher minute alone, a client would reach its day sooner.
-  if (!isDayRaised) return limits;
+  const mayRaiseDay = per_day === undefined && mostUsed.today < limits.perDay;
+  const mayRaiseMinute = per_minute === undefined && mostUsed.thisMinute < limits.perMinute;
+  // With a higher limit of the minute alone, a client would reach that of the day sooner.
+  if (!mayRaiseDay) return limits;
 
-  const perDay = limits.perDay + added.perDay;
-  const isMinuteRaised = per_minute === undefined && mostUsed.thisMinute < limits.perMinute;
-  if (!isMinuteRaised) return { perMinute: limits.perMinute, perDay };
-  return { perMinute: limits.perMinute + added.perMinute, perDay };
+  let { perMinute } = limits;
+  if (mayRaiseMinute) perMinute += added.perMinute;
+  return { perMinute, perDay: limits.perDay + added.perDay };
 }

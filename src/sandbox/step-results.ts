@@ -54,9 +54,9 @@ export interface StoryProgress {
   readonly steps: readonly StoryStep[];
   /** The index of the next step; the number of steps at the end of the story. */
   next: number;
-  /** Whether each step was as expected, by index; steps before a restart are missing. */
+  /** Whether each step that has run was as expected, by its index. */
   readonly results: Map<number, boolean>;
-  /** The result of the last step, without a secret; `undefined` if none ran since the start. */
+  /** The result of the last step, without a secret; `undefined` before the first one. */
   last: PlayedStep | undefined;
   /** Whether the clock was frozen before a presenter's first step; `undefined` before it and after the last one. */
   wasFrozen: boolean | undefined;
@@ -108,7 +108,7 @@ export interface PlayedStep {
   readonly timeline: readonly TimelineResult[];
   /** The clock after the step; ISO 8601. */
   readonly now: string;
-  /** Includes the differences of timeline steps. */
+  /** Its own: those of the timeline steps are theirs. */
   readonly differences: readonly StepDifference[];
 }
 
@@ -142,8 +142,19 @@ export function shownValue(value: unknown): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-export function isAsExpected({ failure, differences }: Pick<PlayedStep, "failure" | "differences">): boolean {
-  return failure === null && differences.length === 0;
+/** The differences of a step, and of the timeline steps that ran during it: theirs are at `timeline[3].error`. */
+export function allDifferences({ differences, timeline }: PlayedStep): StepDifference[] {
+  const all = [...differences];
+  for (const { index, differences: ofTimeline } of timeline) {
+    for (const difference of ofTimeline) {
+      all.push({ ...difference, at: `timeline[${index}].${difference.at}` });
+    }
+  }
+  return all;
+}
+
+export function isAsExpected(step: PlayedStep): boolean {
+  return step.failure === null && allDifferences(step).length === 0;
 }
 
 /** The refs of the key of an action and of the key that replaces it: as it was performed, or as it is planned. */

@@ -18,8 +18,8 @@ export function requireDuration(duration: string | number): number {
 export function requireInstant(instant: Instant): number {
   const time = epochMilliseconds(instant);
   if (isInstant(time)) return time;
-  const isText = typeof instant === "string" || typeof instant === "number" || instant instanceof Date;
-  throw invalidInput("time", instant, timeHint(isText ? `${instant}` : ""));
+  const isShowable = typeof instant === "string" || typeof instant === "number" || instant instanceof Date;
+  throw invalidInput("time", instant, timeHint(isShowable ? `${instant}` : ""));
 }
 
 /** The epoch milliseconds of an instant; anything else for what is none. */

@@ -7,12 +7,21 @@ import { type RowOfVariants, variantOn } from "./variants.js";
 // What the profile `varied` adds to the records of keys and organizations, so that responses and lists agree (R4). Each row
 // has one variant in all records of a sandbox.
 //
-// `with…` adds it to a record when a sandbox starts or its profile changes. `without…` takes it off with the same settings, for
-// a snapshot and before another profile. So nothing is added that a scenario could also write: a name's suffix is cut by its
-// length, and the scopes are in no document.
+// Endings of names and granted scopes come and go with the profile. `with…` adds them to a record when a sandbox starts or its
+// profile changes. `without…` takes them off with the same settings, for a snapshot and before another profile. So a scenario
+// cannot have written them: a name's ending is cut by its length, and the scopes are in no document.
+//
+// Higher limits are for keys of a scenario, at the start. They stay when the profile changes, because a key could have reached
+// a lower limit already; a snapshot has them as limits of its own.
 
 /** A row of records, like those of the variation table. */
-type RecordRow<Value> = RowOfVariants<{ readonly id: string; readonly adds: Value }>;
+type RecordRow<Added> = RowOfVariants<AddingVariant<Added>>;
+
+/** A variant that adds something to records: to a name, a suffix. */
+interface AddingVariant<Added> {
+  readonly id: string;
+  readonly added: Added;
+}
 
 /** By how much the limits of a key are higher that the scenario leaves open. Never lower, which would reject requests. */
 const limitsRow = recordRow<KeyLimits>(
@@ -41,25 +50,29 @@ const scopesRow = recordRow<readonly string[]>("key.granted_scopes", [], {
   one: ["parcels:read"],
   several: ["attestations:read:self", "webhooks:manage", "consents.export"],
 });
-const allUndocumented = new Set(scopesRow.variants.flatMap(({ adds }) => adds));
 
-function recordRow<Value>(id: string, none: Value, added: Readonly<Record<string, Value>>): RecordRow<Value> {
-  const variants = Object.entries(added).map(([variant, adds]) => ({ id: variant, adds }));
-  return { id, variants: [{ id: "none", adds: none }, ...variants] };
+/** A row whose first variant, `none`, adds `nothing`; `variants` have the ids and additions of the others. */
+function recordRow<Added>(
+  id: string,
+  nothing: Added,
+  additions: Readonly<Record<string, Added>>,
+): RecordRow<Added> {
+  const variants = Object.entries(additions).map(([variant, added]) => ({ id: variant, added }));
+  return { id, variants: [{ id: "none", added: nothing }, ...variants] };
 }
 
 /** The variant that a row has in the records of a sandbox, which only 200s show. */
-function variantInRecords<Value>(
+function variantInRecords<Added>(
   { seed, run }: ProfileSettings,
-  row: RecordRow<Value>,
-): { readonly id: string; readonly adds: Value } {
+  row: RecordRow<Added>,
+): AddingVariant<Added> {
   return variantOn(200, row, { seed, rows: run?.rows });
 }
 
 /** What varies in the records of a sandbox with the profile `varied`, which its 200s show. */
 export function variedRecords(settings: ProfileSettings): VariedPoint[] {
   const rows: RecordRow<unknown>[] = [limitsRow, suffixRow];
-  if (grantsScopes(settings)) rows.push(scopesRow);
+  if (mayGrantScopes(settings)) rows.push(scopesRow);
 
   const points: VariedPoint[] = [];
   for (const row of rows) {
@@ -69,9 +82,9 @@ export function variedRecords(settings: ProfileSettings): VariedPoint[] {
   return points;
 }
 
-/** By how much the profile `varied` raises the limits of a key that the scenario leaves open. */
+/** By how much the profile `varied` raises limits that a scenario leaves open. */
 export function addedLimits(settings: ProfileSettings): KeyLimits {
-  return variantInRecords(settings, limitsRow).adds;
+  return variantInRecords(settings, limitsRow).added;
 }
 
 /** The organization as responses show it. */
@@ -91,14 +104,12 @@ export function withoutNameSuffix(settings: ProfileSettings, organization: Organ
 /** The profile's suffix for the names of organizations; empty in most profiles. */
 function nameSuffix(settings: ProfileSettings): string {
   if (profileInEffect(settings) !== "varied") return "";
-  return variantInRecords(settings, suffixRow).adds;
+  return variantInRecords(settings, suffixRow).added;
 }
 
 /** The scopes of a key as responses show them: its own, and those that the profile grants. */
 export function withGrantedScopes(settings: ProfileSettings, scopes: readonly string[]): readonly string[] {
-  if (!grantsScopes(settings)) return scopes;
-  const { adds } = variantInRecords(settings, scopesRow);
-  const granted = adds.filter((scope) => isGrantable(settings, scope));
+  const granted = grantedScopes(settings);
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
@@ -107,15 +118,18 @@ export function withoutGrantedScopes(
   settings: ProfileSettings,
   scopes: readonly string[],
 ): readonly string[] {
-  if (!grantsScopes(settings)) return scopes;
-  return scopes.filter((scope) => !isGrantable(settings, scope));
+  const granted = grantedScopes(settings);
+  return granted.length === 0 ? scopes : scopes.filter((scope) => !granted.includes(scope));
 }
 
-function grantsScopes(settings: ProfileSettings): boolean {
+/** The scopes that the profile grants to each key. None that an endpoint needs: a key that has to be rejected would pass. */
+export function grantedScopes(settings: ProfileSettings): readonly string[] {
+  if (!mayGrantScopes(settings)) return [];
+  const { added } = variantInRecords(settings, scopesRow);
+  return added.filter((scope) => settings.endpoints.every((endpoint) => endpoint.scope !== scope));
+}
+
+/** Whether the profile grants scopes, with most seeds. */
+function mayGrantScopes(settings: ProfileSettings): boolean {
   return profileInEffect(settings) === "varied" && settings.ownAssumptions.scopes === undefined;
-}
-
-/** Whether the profile may grant a scope: one that no endpoint needs, or else a key that has to be rejected would pass. */
-function isGrantable({ endpoints }: ProfileSettings, scope: string): boolean {
-  return allUndocumented.has(scope) && endpoints.every((endpoint) => endpoint.scope !== scope);
 }

@@ -22,7 +22,7 @@ import {
 
 const shape = mapping({
   name: text({ min: 2, max: 3 }),
-  scopes: list(choice(["a", "b"]), { min: 1 }),
+  scopes: list(choice(["a", "b"]), { min: 1, max: 3 }),
   note: optional(nullable(text())),
   more: optional(openMapping({ id: text() })),
 });
@@ -33,6 +33,7 @@ test.each([
   [{ ...sound, name: "🌾🌾🌾" }, []],
   [{ ...sound, name: "🌾" }, ["name: a string of 2 to 3 characters"]],
   [{ ...sound, scopes: [] }, ["scopes: a list of at least 1"]],
+  [{ ...sound, scopes: ["a", "a", "a", "a"] }, ["scopes: a list of 1 to 3"]],
   [{ ...sound, scopes: ["a", "x"] }, ['scopes[1]: "a" or "b"']],
   [{ ...sound, note: 7, more: {}, a: 1 }, ["note: a string", "more.id: a string", "a: no such member"]],
 ])(
@@ -44,6 +45,19 @@ test.each([
     expect(new Ajv2020({ allowUnionTypes: true }).compile(jsonSchemaOf(shape))(value)).toBe(!expected.length);
   },
 );
+
+test("a missing part is described by its kind", () => {
+  const parts = mapping({
+    any: anything(),
+    nothing: { kind: "null" },
+    several: either(text(), list(text(), { max: 2 })),
+  });
+  expect(findMismatches(parts, {}).map(({ path, expected }) => `${path}: ${expected}`)).toEqual([
+    "any: any value",
+    "nothing: null",
+    "several: a string",
+  ]);
+});
 
 test("a list and a mapping each have one word, as what is required and as what is there", () => {
   const values = [[], {}, "text", 7];

@@ -91,7 +91,7 @@ export function findMismatches(
       mismatches.push({
         kind: "wrong_part",
         path: pathText(path),
-        expected: describeShape(mistake.shape),
+        expected: describeShape(mistake.shape, value),
         value,
       });
     }

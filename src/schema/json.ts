@@ -97,14 +97,16 @@ export function inJson(shape: Shape): Shape {
  * which there may be more, and times. Unlike with `inJson`, null is a kind of its own.
  */
 export function inJsonOfAnyVersion(shape: Shape): Shape {
-  const { isNullable, description, ...notNull } = shape;
-  let changed: Shape;
-  if (isNullable) changed = orNull(inJsonOfAnyVersion(notNull as Shape));
-  else if (mayBeAnyText(shape)) changed = text();
-  else return mapParts(shape, inJsonOfAnyVersion, shape.isAsSpelled ? sameName : snake);
+  if (shape.isNullable) {
+    const { isNullable: _, description, ...notNull } = shape;
+    return withDescription(orNull(inJsonOfAnyVersion(notNull as Shape)), description); // of the same kind
+  }
+  if (mayBeAnyText(shape)) return withDescription(text(), shape.description);
+  return mapParts(shape, inJsonOfAnyVersion, shape.isAsSpelled ? sameName : snake);
+}
 
-  if (description === undefined) return changed;
-  return described(changed, description);
+function withDescription(shape: Shape, description: string | undefined): Shape {
+  return description === undefined ? shape : described(shape, description);
 }
 
 function mayBeAnyText(shape: Shape): boolean {
@@ -116,16 +118,23 @@ function sameName(name: string): string {
   return name;
 }
 
-/** The JSON of a mapping in parts, of which one member is in parts already. */
-export function* jsonWithParts(mapping: object, name: string, parts: Iterable<string>): Generator<string> {
-  let before = "{";
+/** The JSON of a mapping in parts. The member `name` is written from its own parts, whatever its value is. */
+export function* jsonWithParts<Whole extends object>(
+  mapping: Whole,
+  name: keyof Whole & string,
+  parts: Iterable<string>,
+): Generator<string> {
+  yield "{";
+  let separator = "";
   for (const [member, value] of Object.entries(mapping)) {
+    const isInParts = member === name;
     // JSON has no such member.
-    if (value === undefined) continue;
-    yield `${before}${JSON.stringify(member)}:`;
-    if (member === name) yield* parts;
+    if (value === undefined && !isInParts) continue;
+
+    yield `${separator}${JSON.stringify(member)}:`;
+    if (isInParts) yield* parts;
     else yield JSON.stringify(value);
-    before = ",";
+    separator = ",";
   }
   yield "}";
 }

@@ -19,6 +19,14 @@ test.each([
   expect(hintOf(shape, value)).toBe(hint);
 });
 
+test.each([
+  [[1], "part is too short: 1 entry", "list at least 2"],
+  [[1, 2, 3, 4], "part is too long: 4 entries", "list at most 3"],
+])("a list out of its limits is too short or too long: %j", (value, message, hint) => {
+  const { problems } = checkShape(mapping({ part: list(count(), { min: 2, max: 3 }) }), { part: value });
+  expect(problems).toMatchObject([{ code: "out_of_range", message, hint }]);
+});
+
 test("only a field that is optional, or a member of a record, can be removed", () => {
   const { problems } = checkShape(
     mapping({

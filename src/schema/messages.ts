@@ -6,6 +6,7 @@ import {
   fieldsOf,
   type MappingKind,
   neededFieldsOf,
+  type Range,
   type Shape,
   type ShapeCode,
   shapeAt,
@@ -16,7 +17,7 @@ import { listed, quote } from "./words.js";
 
 // What is wrong with a value, and what to write in its place: what the value probably means, or else what is allowed.
 
-/** More choices are not listed in a message. */
+/** The most choices that a message lists. Its hint lists all of them. */
 const maxChoicesShown = 15;
 
 /** A value that was checked, and how its caller writes it. */
@@ -83,7 +84,7 @@ function missingField(path: FieldPath, shape: Shape, notation: Notation): Wordin
 function wrongName({ shape, value, holder }: Mistake, notation: Notation): Wording {
   const hint = hintForText(String(value), shape, notation, holder) ?? allowedHint(shape, notation);
   const what = `is not ${describeShape(shape)}`;
-  return { code: codeOf(shape, value), name: quote(value), what, hint, pointAt: "key" };
+  return { code: codeOfValue(shape, value), name: quote(value), what, hint, pointAt: "key" };
 }
 
 function wrongValue(mistake: Mistake, checked: Checked): Wording {
@@ -97,8 +98,7 @@ function wrongValue(mistake: Mistake, checked: Checked): Wording {
     if (value.length === 0) {
       return { code: "empty_list", what: "is an empty list", hint: `add an entry${orRemove}` };
     }
-    const what = `is too long: ${value.length} entries`;
-    return { code: "out_of_range", what, hint: `list at most ${shape.max}` };
+    return wrongLength(shape, value.length);
   }
   // A number is a wrong text, if it only lacks its unit, as in a duration.
   if (typeof value === "number" && hintForText(String(value), shape, notation) !== undefined) {
@@ -111,7 +111,15 @@ function wrongValue(mistake: Mistake, checked: Checked): Wording {
   const hasSpelling = typeof value === "number" || typeof value === "boolean";
   const shown = (hasSpelling && spelling(path)) || quote(value);
   const hint = hintForMeant({ value, shape, shown, notation }) ?? allowedHint(shape, notation, value);
-  return { code: codeOf(shape, value), what: whatIsWrong(shape, value, shown), hint };
+  return { code: codeOfValue(shape, value), what: whatIsWrong(shape, value, shown), hint };
+}
+
+function wrongLength({ min = 0, max }: Range, length: number): Wording {
+  if (length < min) {
+    const entries = length === 1 ? "entry" : "entries";
+    return { code: "out_of_range", what: `is too short: ${length} ${entries}`, hint: `list at least ${min}` };
+  }
+  return { code: "out_of_range", what: `is too long: ${length} entries`, hint: `list at most ${max}` };
 }
 
 /** The wording for a wrong secret, which is not shown. */
@@ -119,7 +127,7 @@ function wrongSecret(shape: Shape, value: unknown): Wording {
   let what = `must be ${describeShape(shape, value)}`;
   if (typeof value === "object") what += `, not ${quote(value)}`;
   else if (typeof value !== "string") what += `, not a ${typeof value}`;
-  return { code: codeOf(shape, value), what, hint: "write one line of text, in quotes" };
+  return { code: codeOfValue(shape, value), what, hint: "write one line of text, in quotes" };
 }
 
 /** An optional field, or a member of a record. */
@@ -141,7 +149,7 @@ function whatIsWrong(shape: Shape, value: unknown, shown: string): string {
   return `must be ${describeShape(shape, value)}, not ${isOtherKind ? `the text ${shown}` : shown}`;
 }
 
-function codeOf(shape: Shape, value: unknown): ShapeCode {
+function codeOfValue(shape: Shape, value: unknown): ShapeCode {
   if (shape.kind === "choice") return shape.code;
   if (shape.kind === "number" && typeof value === "number") return "out_of_range";
   if (shape.kind !== "text" || typeof value !== "string") return "wrong_type";

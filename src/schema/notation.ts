@@ -20,11 +20,22 @@ export const jsonNotation: Notation = {
   hintOf: () => undefined,
 };
 
-/** A text that YAML reads as this text without quotes, and not as a number or a word of its own. */
-const plainInYaml =
-  /^(?!(?:true|false|null|yes|no|on|off)$)[a-z/][\w./:{}-]*(?<![:}])$|^-?\d+[a-z]+$|^\d{4}-\d\d-\d\dT[\d:.+-]+Z?$/i;
+/** `bank-1`, `/v1/me` and `consents:read`; a colon at the end would make a mapping. */
+const bareWord = /^[a-z/]([\w./:-]*[\w./-])?$/i;
+/** The words that YAML reads as flags, or as null. */
+const valueWord = /^(?:true|false|null|yes|no|on|off)$/i;
+/** `90s`; `0xab` would be a number. */
+const duration = /^-?(?!0x)\d+[a-z]+$/i;
+/** `2026-01-31T09:00:00Z`. */
+const instantText = /^\d{4}-\d\d-\d\dT[\d:.+-]+Z?$/i;
 
-/** A value as a caller writes it; `undefined` is left to the reader: …. */
+/** Whether a text is one of the common ones that need no quotes in YAML, also in a list. */
+function isPlainInYaml(text: string): boolean {
+  if (valueWord.test(text)) return false;
+  return bareWord.test(text) || duration.test(text) || instantText.test(text);
+}
+
+/** A value as a caller writes it. For `undefined` it has `…`, which the reader of a hint fills in. */
 export function written(value: unknown, notation: Notation): string {
   if (value === undefined) return "…";
   if (Array.isArray(value)) return `[${value.map((item) => written(item, notation)).join(", ")}]`;
@@ -32,8 +43,8 @@ export function written(value: unknown, notation: Notation): string {
     const members = Object.entries(value).map(([name, member]) => writtenField(name, member, notation));
     return `{ ${members.join(", ")} }`;
   }
-  const isPlain = notation.language === "yaml" && typeof value === "string" && plainInYaml.test(value);
-  return isPlain ? value : JSON.stringify(value);
+  if (notation.language === "yaml" && typeof value === "string" && isPlainInYaml(value)) return value;
+  return JSON.stringify(value);
 }
 
 /** A field as a caller writes it: `per_minute: 60`, `"per_minute": 60`, `perMinute: 60`. */

@@ -1,6 +1,6 @@
-import type { NumberKind, Shape } from "./shape.js";
+import type { NumberKind, Range, Shape, TextKind } from "./shape.js";
 
-/** What a shape allows, in words: `a string of 1 to 200 characters`. `value` is what it has got. */
+/** What a shape allows, in words: `a string of 1 to 200 characters`. `value` is the refused value, if there is one. */
 export function describeShape(shape: Shape, value?: unknown): string {
   switch (shape.kind) {
     case "choice":
@@ -8,27 +8,50 @@ export function describeShape(shape: Shape, value?: unknown): string {
     case "number":
       return describeNumber(shape, value);
     case "list":
-      return `a list${ofAtLeast(shape.min)}`;
+      return describeList(shape, value);
     case "text":
-      if (shape.noun !== undefined) return shape.noun;
-      if (shape.format === "uuid") return "a UUID";
-      if (shape.max === undefined) return "a string";
-      return `a string of ${shape.min ?? 0} to ${shape.max} characters`;
+      return describeString(shape);
     case "boolean":
       return "a boolean";
-    default:
+    case "null":
+      return "null";
+    case "anything":
+      return "any value";
+    case "either":
+      return shape.options.map((option) => describeShape(option)).join(" or ");
+    case "mapping":
+    case "record":
       return "a mapping";
   }
 }
 
 function describeNumber({ isWhole, min, max }: NumberKind, value: unknown): string {
   const noun = isWhole ? "an integer" : "a number";
-  // JSON has larger integers, but not exactly. Any other value may have no number.
-  const isNumeric = typeof value === "number" || typeof value === "string";
-  const isInexact = isWhole && isNumeric && Number(value) > Number.MAX_SAFE_INTEGER;
-  const most = max ?? (isInexact ? Number.MAX_SAFE_INTEGER : undefined);
+  let most = max;
+  // Every integer has a limit, which only an integer beyond it needs to know.
+  if (isWhole && max === undefined && isBeyondIntegers(value)) most = Number.MAX_SAFE_INTEGER;
   if (most === undefined) return noun + ofAtLeast(min);
   return `${noun} from ${min ?? "any"} to ${most.toLocaleString("en")}`;
+}
+
+/** Whether a number, or a text with a number, is larger than the largest integer that is exact in JavaScript. */
+function isBeyondIntegers(value: unknown): boolean {
+  if (typeof value !== "number" && typeof value !== "string") return false;
+  return Number(value) > Number.MAX_SAFE_INTEGER;
+}
+
+function describeList({ min, max }: Range, value: unknown): string {
+  // Only a list that is too long needs to know the maximum.
+  const isTooLong = Array.isArray(value) && max !== undefined && value.length > max;
+  if (!isTooLong) return `a list${ofAtLeast(min)}`;
+  return `a list of ${min ?? 0} to ${max}`;
+}
+
+function describeString({ noun, format, min, max }: TextKind): string {
+  if (noun !== undefined) return noun;
+  if (format === "uuid") return "a UUID";
+  if (max === undefined) return "a string";
+  return `a string of ${min ?? 0} to ${max} characters`;
 }
 
 function ofAtLeast(min: number | undefined): string {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "../node/logger.js";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
@@ -8,11 +7,11 @@ import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { ControlServer } from "./control/control-server.js";
+import { LateControl } from "./control/late-control.js";
 import { baseUrlFor, hostToConnectTo, isLoopback } from "./listening-address.js";
 import { certificateName, type GivenNames, readGivenNames } from "./names.js";
 import { type AnyServer, closeServer } from "./sockets/connections.js";
-import { type ControlHandler, createHttpServer, respondTo } from "./sockets/http-server.js";
-import { sendServerError } from "./sockets/send-response.js";
+import { createHttpServer, respondTo } from "./sockets/http-server.js";
 import type { CertificatePair } from "./sockets/tls.js";
 import type { StateFile } from "./state-file.js";
 
@@ -48,7 +47,7 @@ export interface Hosting {
   readonly startedScenario?: () => NamedScenario;
   /** The file that keeps the sandbox. Default: none. */
   readonly stateFile?: StateFile | undefined;
-  /** Called for each change through the control plane and each rejected token, once its response is known. Default: ignored. */
+  /** Called for each call of the control plane with a writing method, and each rejected token, once its response is known. Default: ignored. */
   readonly onControlCall?: Logger["controlCall"];
   /** Called before each call of the control plane: other processes may have added requests. Default: nothing. */
   readonly beforeControlCall?: () => void;
@@ -90,8 +89,8 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
   const startedAt = nodePlatform.time();
   const names = readGivenNames(options.publicUrl, options.allowHosts);
 
-  // It gets requests only after this turn of the event loop, in which it begins to respond.
-  const { server, open, certificate, localUrl, isLocal } = await listen(options, names);
+  // No request is missed until `respondTo`: Node emits the first one in a later turn of its event loop.
+  const { server, openConnections, certificate, localUrl, isLocal } = await listen(options, names);
   // Other machines can call its control plane.
   const token = options.controlToken || (isLocal ? undefined : randomToken());
   const stopping = new AbortController();
@@ -102,7 +101,7 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
   async function close(grace = 2000): Promise<void> {
     stopping.abort();
     timers.clearInterval(dueTimer);
-    await closeServer(server, open, grace);
+    await closeServer(server, openConnections, grace);
   }
 
   const hasControl = options.control !== false;
@@ -124,7 +123,7 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
   respondTo(server, {
     sandbox,
     explain: options.explain ?? false,
-    control: hasControl ? mountControl(controlServer) : undefined,
+    control: hasControl ? new LateControl(controlServer).handle : undefined,
     baseUrlFor: (request) => names.publicUrl ?? baseUrlFor(request, localUrl),
     stopping: stopping.signal,
     onDefect,
@@ -145,8 +144,7 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
 /** A server that listens, with what is known since, and responds to nothing yet. */
 interface Listening {
   readonly server: AnyServer;
-  /** Its open connections. */
-  readonly open: ReadonlySet<Socket>;
+  readonly openConnections: ReadonlySet<Socket>;
   readonly certificate: CertificatePair | undefined;
   readonly localUrl: string;
   /** Whether only this machine reaches it. */
@@ -156,10 +154,10 @@ interface Listening {
 /** Listens. Throws `address_in_use`, `address_unavailable` or `certificate_unusable`. */
 async function listen(options: ServeOptions & Hosting, names: GivenNames): Promise<Listening> {
   const certificate = await certificateFor(options, names);
-  const { server, open } = createHttpServer(certificate);
+  const { server, openConnections } = createHttpServer(certificate);
   const address = await listenOn(server, options);
   const localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
-  return { server, open, certificate, localUrl, isLocal: isLoopback(address.address) };
+  return { server, openConnections, certificate, localUrl, isLocal: isLoopback(address.address) };
 }
 
 /** Begins to keep the sandbox. A server whose state cannot be written ends. */
@@ -185,42 +183,6 @@ async function certificateFor(
   // Most servers speak HTTP, and the certificates take long to load.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(certificateName)]);
-}
-
-/** The control plane. The first call loads it: Express takes longer to load than everything else, and most runs do not need it. */
-function mountControl(server: ControlServer): ControlHandler {
-  let app: ControlHandler | undefined;
-
-  const loadFor = async (request: IncomingMessage) => {
-    // Pauses the connection while loading: otherwise all further data would be buffered.
-    let isLoading = true;
-    timers.nextTick(() => {
-      if (isLoading) request.socket.pause();
-    });
-    try {
-      const { createControlApp } = await import("./control/app.js");
-      app ??= createControlApp(server);
-      return app;
-    } finally {
-      isLoading = false;
-      request.socket.resume();
-    }
-  };
-
-  const loadAndCall: ControlHandler = async (request, response) => {
-    try {
-      const loaded = await loadFor(request);
-      loaded(request, response);
-    } catch (error) {
-      server.onDefect(error);
-      sendServerError(response, 500);
-    }
-  };
-
-  return (request, response) => {
-    if (app === undefined) loadAndCall(request, response);
-    else app(request, response);
-  };
 }
 
 /** Listens, and returns the address. Throws `address_in_use` or `address_unavailable`. */

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { tryNextStep } from "../../src/api/story/run-story.js";
+import { runNextStep } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { adviceOf } from "../../src/rules/advice.js";
@@ -108,7 +108,7 @@ story:
     // They are the keys that are made.
     const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
     const state = stateOf(sandbox);
-    for (let step = 0; step < 4; step++) tryNextStep(state);
+    for (let step = 0; step < 4; step++) runNextStep(state);
     for (const row of rows.slice(1)) {
       const [, ref = "", told] = /^(\S+) +(\S+) /.exec(row) ?? [];
       expect(sandbox.secret(ref)).toBe(told);

@@ -36,6 +36,16 @@ function setHeaders(reply: Reply, [limit, remaining, reset]: Numbers, form: "leg
   reply.headers.RateLimit = `"day";r=${remaining};t=${reset}`;
 }
 
+/** Compares a service with a clock that stands still, and returns the form that its limit headers have. */
+async function learnWith(change: (reply: Reply) => void) {
+  const { send } = probed(change);
+  const { assumptions } = await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", probeLimits: false, unknownKey: unknownSecret },
+    ...{ env: { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE }, now: () => 0 },
+  });
+  return assumptions.rate_limit_headers?.value;
+}
+
 const left = ({ count }: Presented) => 1000 - count;
 const forms = ["legacy", "draft"] as const;
 
@@ -75,4 +85,32 @@ test.each<[what: string, numbers: (second: number, presented: Presented) => Numb
     const { value, notes } = await learnForm(numbers, form);
     expect([form, value, notes]).toEqual([form, undefined, expect.stringMatching(note)]);
   }
+});
+
+test("R23 a header in two lines is one list", async () => {
+  const twoLines = (reply: Reply) => {
+    const { status } = reply;
+    if (status !== 200) return;
+    reply.headers["RateLimit-Policy"] = ['"minute";q=60;w=60', '"day";q=1000;w=86400'];
+    reply.headers.RateLimit = ['"minute";r=50;t=60', '"day";r=900;t=3600'];
+  };
+  expect(await learnWith(twoLines)).toBe("draft");
+});
+
+const legacyOf = (limit: string) => ({
+  ...{ "X-RateLimit-Limit": limit, "X-RateLimit-Remaining": "50", "X-RateLimit-Reset": "60" },
+});
+
+test.each<[body: string, limits: string, header: string, form: string | undefined]>([
+  ["has no limits", "{}", "60", "legacy"],
+  ["has a limit that is no number", '{"per_minute":"60","per_day":null}', "60", "legacy"],
+  ["has another form of the number", '{"per_minute":60,"per_day":1e3}', "1000", "legacy"],
+  ["has other limits", '{"per_minute":60,"per_day":1000}', "70", undefined],
+])("R23 limit headers next to a 200 that %s: %s and %s", async (_body, limits, header, form) => {
+  const learned = await learnWith((reply) => {
+    if (reply.status !== 200) return;
+    Object.assign(reply.headers, legacyOf(header));
+    reply.bytes = JSON.stringify(reply.body).replace(/"limits":\{[^}]*\}/, `"limits":${limits}`);
+  });
+  expect(learned).toBe(form);
 });

@@ -255,6 +255,7 @@ describe("a working key whose first request gets 429", () => {
     [{ "Retry-After": "42" }, 42_000],
     [{ "Retry-After": "0" }, 0],
     [{ Date: "Mon, 02 Mar 2026 09:00:20 GMT", "Retry-After": "Mon, 02 Mar 2026 09:01:00 GMT" }, 40_000],
+    [{ Date: "Mon, 02 Mar 2026 09:00:20 GMT", "Retry-After": "Monday, 02-Mar-26 09:01:00 GMT" }, 40_000],
   ])("is sent again after its minute, with %j after %i ms", async (headers, milliseconds) => {
     const { waits, sentences, ...given } = waiting();
     const misbehave = usedUp(headers, () => waits.length > 0);
@@ -372,4 +373,18 @@ describe("two HTML pages in a row", () => {
     );
     expect([verdict, endedBy]).toEqual(["differs", undefined]);
   });
+});
+
+test("a signal while the minute of a key is used up leaves what was compared before", async () => {
+  const stopping = new AbortController();
+  const { of, verdict } = await compare(
+    (_reply, { ref, count }) => {
+      if (ref === "active" && count === 5) stopping.abort("SIGINT");
+    },
+    oneKey,
+    { stop: stopping.signal },
+  );
+  expect(verdict).toBe("stopped");
+  expect(of("200.test")).toMatchObject({ result: "agrees", reason: undefined });
+  expect(of("429.per_minute")).toMatchObject({ result: "not_tried", reason: "it was stopped by SIGINT" });
 });

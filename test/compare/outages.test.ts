@@ -111,6 +111,14 @@ test.each([400, 403, 404, 500])(
   },
 );
 
+test("the first 200 of a key that is no JSON is no sign of an outage", async () => {
+  const { of, refs, verdict } = await compare((reply, { ref, count }) => {
+    if (ref === "active" && count === 1) Object.assign(reply, outages["a text with 200"]);
+  });
+  const afterFirst = refs[refs.indexOf("active") + 1];
+  expect([afterFirst, verdict, of("200.test")?.result]).toEqual(["live", "differs", "differs"]);
+});
+
 test("one wrong response, of whichever status, ends nothing", async () => {
   for (const [what, wrong] of Object.entries(outages)) {
     if (what === "a 503") continue;

@@ -367,3 +367,34 @@ test("R14 what was not compared with the other causes agrees only in part, and t
   );
   expect(conclusionOf(await run(() => {}))).not.toContain("R14");
 });
+
+test("R14 each unknown key is a new key, also the twenty-fifth", async () => {
+  const keys: (string | undefined)[] = [];
+  let number = 0;
+  const { send } = probed((reply, { ref, count }) => {
+    if (ref === "unknown") setIn(reply, "body.error.message", "Unknown.");
+    if (ref === "revoked") reply.reason = "Revoked";
+    // A gateway limits the first unknown key, and the request without a key after it.
+    number += 1;
+    const isLimited = number === 3 || number === 4;
+    if (isLimited) Object.assign(reply, { status: 429, headers: { ...reply.headers, "Retry-After": "1" } });
+    if (ref === "unknown" && count > 25) throw new Error("more than 25 unknown keys");
+  });
+  const { differences } = await compareWithContract(
+    async (apiKey) => {
+      keys.push(apiKey);
+      return send(apiKey);
+    },
+    {
+      ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys, maxRequests: 200 },
+      ...{ probeLimits: false, unknownKey: unknownSecret, wait: async () => {} },
+    },
+  );
+  const known: readonly (string | undefined)[] = Object.values(probeKeys);
+  const unknown = keys.filter((key) => key?.startsWith("SVC_") === true && !known.includes(key));
+  expect(new Set(unknown).size).toBe(25);
+  expect(differences.map(({ outcome, at }) => `${outcome} ${at}`).sort()).toEqual([
+    "401.revoked reason phrase",
+    "401.unknown $.error.message",
+  ]);
+});

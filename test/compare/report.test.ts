@@ -51,6 +51,7 @@ Rules
 `,
   );
   expect(json.differences).toHaveLength(5);
+  expect(text).toContain("\n1 difference from the contract: ");
 });
 
 test("R14 is explained below a difference, and also if it was only not judged", async () => {

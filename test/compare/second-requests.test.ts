@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
-import { type Misbehave, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
+import {
+  allProbeKeys,
+  type Misbehave,
+  probed,
+  probeKeys,
+  type Reply,
+  setIn,
+} from "../support/probed-server.js";
 
 /** Compares a server that does something else at the second request with a key, or without one. */
 async function compareTwice(wrongRef: string, change: (reply: Reply) => unknown) {
@@ -115,4 +122,17 @@ test("R24 the requests of a key in two variables are counted together, and a not
   });
   expect(differences).toEqual([]);
   expect(notes).toContain("SVC_KEY_ACTIVE and SVC_KEY_WRONG_SCOPE have the same key.");
+});
+
+test("a variable with only spaces in it is as good as none", async () => {
+  const { send } = probed(() => {});
+  const { notes } = await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", probeLimits: false, unknownKey: unknownSecret },
+    env: {
+      SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE,
+      SVC_KEY_LEGACY: allProbeKeys.SVC_KEY_LEGACY,
+      SVC_KEY_LEGACY_LIVE: " ",
+    },
+  });
+  expect(notes).toEqual([]);
 });

@@ -128,3 +128,26 @@ test("a number that a difference or a reason shows is the one of the response", 
     expect.objectContaining({ rules: ["R23"], found: "a number above it" }),
   );
 });
+
+test.each([{ toString: 1 }, [{ toString: 1 }], [[{ toString: 1 }, { toString: 2 }]]])(
+  "a comparison ends with a result if %j is in place of text or of a number",
+  async (value) => {
+    const result = await compare((reply) => {
+      if (reply.status >= 400) return setIn(reply, "body.error.code", value);
+      setIn(reply, "body.data.limits.per_minute", value);
+      setIn(reply, "body.data.scopes", value);
+    });
+    const found = Array.isArray(value) ? "a list" : "a mapping";
+    expect(result.differences).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ outcome: "401.missing", at: "$.error.code", found }),
+        expect.objectContaining({ outcome: "200.test", at: "$.data.limits.per_minute", found }),
+      ]),
+    );
+  },
+);
+
+test("a scope that is no text is shown without its content", async () => {
+  const { seen } = await compare(on(200, (reply) => setIn(reply, "body.data.scopes", ["a", { id: 1 }])));
+  expect(seen.scopes).toEqual([{ value: "a, a mapping", from: ["each 200"] }]);
+});

@@ -152,6 +152,15 @@ describe("a sandbox", () => {
     expect(() => sandbox.secret("mian")).toThrow(expect.objectContaining({ code: "unknown_ref", details }));
   });
 
+  test("rejects as an unknown ref what no text can be made of", () => {
+    const sandbox = createSandbox({ scenario });
+    const mapping = Object.create(null) as never;
+    const unknown = expect.objectContaining({ code: "unknown_ref" });
+    expect(() => sandbox.secret(mapping)).toThrow(unknown);
+    expect(() => sandbox.keys.get(mapping)).toThrow(unknown);
+    expect(() => sandbox.farmers.get(mapping)).toThrow(unknown);
+  });
+
   test("rejects a scenario that does not exist or is not valid when it is created", () => {
     const wrong = { version: 1, organisations: {} };
     expect(() => createSandbox({ scenario: "./x.yaml" as never })).toThrow(

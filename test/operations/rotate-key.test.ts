@@ -71,6 +71,14 @@ test("the replacement has the next free ref, or the requested one if it is free 
   });
 });
 
+test("a number that is part of a key's name stays in the ref of its replacement", () => {
+  const { keys } = open();
+  keys.create({ ...testKey, ref: "bank" });
+  keys.rotate("main", { as: "bank-2024" });
+  expect(keys.rotate("bank-2024").key.ref).toBe("bank-2024-2");
+  expect(keys.rotate("bank-2024-2").key.ref).toBe("bank-2024-3");
+});
+
 test("R42 only an active key can be rotated, and only a working key revoked, no matter what else is wrong", () => {
   const sandbox = open();
   const { keys } = sandbox;

@@ -124,6 +124,16 @@ test("an advice counts all of its requests, and has the first five as examples, 
   }
 });
 
+test("a call of the control plane at a wrong base URL is no request of a client", () => {
+  const sandbox = open("key-states")();
+  for (const path of ["/v1/__sandbox", "/v1/__sandbox/", "/v1/__sandbox/keys"]) {
+    handle(sandbox, asked({ path }));
+  }
+  expect(clientReport(sandbox).requests).toBe(0);
+  handle(sandbox, asked({ path: "/v1/my__sandbox" }));
+  expect(clientReport(sandbox).requests).toBe(1);
+});
+
 test("merged reports sum how often each key was sent again, by ref or by fingerprint", async () => {
   const unknown = `SVC_test_sbx${"0".repeat(29)}`;
   const reportOf = async (seed: number, times: number) => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { tryNextStep } from "../../src/api/story/run-story.js";
+import { runNextStep } from "../../src/api/story/run-story.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef } from "../../src/sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../../src/sandbox/start-sandbox.js";
-import type { PlayedStep, StoryStep } from "../../src/sandbox/step-results.js";
+import { allDifferences, type PlayedStep, type StoryStep } from "../../src/sandbox/step-results.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
@@ -29,7 +29,7 @@ function tellInCore(scenario: Scenario, options = {}): Told {
   const sandbox = openStory(scenario, options);
   const steps: PlayedStep[] = [];
   for (;;) {
-    const told = tryNextStep(sandbox);
+    const told = runNextStep(sandbox);
     if (told === undefined) return { sandbox, steps };
     steps.push(told);
   }
@@ -37,8 +37,8 @@ function tellInCore(scenario: Scenario, options = {}): Told {
 
 const wrongSteps = ({ steps }: Told) =>
   steps
-    .filter(({ differences }) => differences.length > 0)
-    .map(({ number, differences }) => [number, ...differences]);
+    .filter((step) => allDifferences(step).length > 0)
+    .map((step) => [step.number, ...allDifferences(step)]);
 
 describe.each(scenarioNames)("the story of %s", (name) => {
   const story = storyOf(name);
@@ -60,7 +60,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const steps: PlayedStep[] = [];
     for (;;) {
       time += 20_000;
-      const told = tryNextStep(state);
+      const told = runNextStep(state);
       if (told === undefined) break;
       steps.push(told);
     }

@@ -93,7 +93,9 @@ export function probed(misbehave: Misbehave) {
   const send = async (apiKey: string | undefined): Promise<RawResponse> => {
     refs.push(presentedRef(apiKey));
     const { status, version = "1.1", reason = "", headers, body, bytes } = reply(apiKey) as Reply;
-    const pairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
+    const pairs = Object.entries(headers).flatMap(([name, lines]) =>
+      [lines].flat().map((line) => [name, line] as const),
+    );
     return { status, version, reason, headers: pairs, body: Buffer.from(bytes ?? JSON.stringify(body)) };
   };
   return { send, refs };

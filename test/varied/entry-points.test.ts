@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { KeyRow } from "../../src/cli/key-rows.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
+import { operations } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { startServer } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
-import { mePath, openSandbox } from "../support/doors.js";
+import { mePath, openSandbox, startFrozen } from "../support/doors.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 
 // A sandbox's clock runs, and the date of a Retry-After is to be the same at every door.
@@ -112,6 +114,19 @@ test("what varied grants comes with the profile and goes with it, and not where 
   expect(seen()).toEqual([plain[0], varied[1]]);
   await put({ profile: "minimal" });
   expect(seen()).toEqual(plain);
+});
+
+test("limits that varied raises at the start stay with their keys; a profile that is set later raises none", () => {
+  const limitsOf = (sandbox: SandboxState) =>
+    [...sandbox.registry.keys.values()].map(({ key }) => key.limits);
+  const raised = startFrozen("key-states", { seed: 3, profile: "varied" });
+  const plain = startFrozen("key-states", { seed: 3 });
+  const [limitsRaised, limitsPlain] = [limitsOf(raised), limitsOf(plain)];
+  expect(limitsRaised).not.toEqual(limitsPlain);
+
+  operations.assumptions(raised, { profile: "minimal" });
+  operations.assumptions(plain, { profile: "varied" });
+  expect([limitsOf(raised), limitsOf(plain)]).toEqual([limitsRaised, limitsPlain]);
 });
 
 test("keys names no code for a 429 whose code varies", async () => {

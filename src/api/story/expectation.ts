@@ -10,9 +10,9 @@ import { type FieldPath, isMapping } from "../../schema/shape.js";
 
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 
-/** How a step differs from its expectation, and the field of the scenario that it contradicts. */
-export interface Difference {
-  /** `status`, `body.data.usage.today`, …; `null` if the step could not run. */
+/** A difference of a step with the field of the scenario that expects something else. */
+export interface FieldDifference {
+  /** `status`, `body.data.usage.today`, `timeline[3].error`, …; `null` if the step could not run. */
   readonly at: string | null;
   readonly expected: string | null;
   readonly found: string | null;
@@ -26,12 +26,12 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   const content = bodyValue(response);
   const differences: StepDifference[] = [];
   if (expected.status !== undefined && expected.status !== response.status) {
-    differences.push(difference("status", expected.status, response.status));
+    differences.push(valueDifference("status", expected.status, response.status));
   }
 
   const code = errorCodeIn(content) ?? null;
   if (expected.code !== undefined && expected.code !== code) {
-    differences.push(difference("code", expected.code, code));
+    differences.push(valueDifference("code", expected.code, code));
   }
 
   // A fault that only delays a response leaves its outcome unchanged: either of the two matches.
@@ -68,7 +68,7 @@ function isExpectedHeader(expected: string | boolean, value: string | undefined)
 function bodyDifferences(at: string, expected: unknown, found: unknown): StepDifference[] {
   const differences: StepDifference[] = [];
   if (isMapping(expected)) {
-    if (!isMapping(found)) return [difference(at, expected, found)];
+    if (!isMapping(found)) return [valueDifference(at, expected, found)];
     for (const [name, member] of Object.entries(expected)) {
       const foundMember = Object.hasOwn(found, name) ? found[name] : undefined;
       differences.push(...bodyDifferences(`${at}.${name}`, member, foundMember));
@@ -77,18 +77,19 @@ function bodyDifferences(at: string, expected: unknown, found: unknown): StepDif
   }
 
   if (Array.isArray(expected)) {
-    if (!Array.isArray(found) || found.length !== expected.length) return [difference(at, expected, found)];
+    const isAsLong = Array.isArray(found) && found.length === expected.length;
+    if (!isAsLong) return [valueDifference(at, expected, found)];
     for (const [index, item] of expected.entries()) {
       differences.push(...bodyDifferences(`${at}[${index}]`, item, found[index]));
     }
     return differences;
   }
 
-  if (expected !== found) differences.push(difference(at, expected, found));
+  if (expected !== found) differences.push(valueDifference(at, expected, found));
   return differences;
 }
 
-function difference(at: string, expected: unknown, found: unknown): StepDifference {
+function valueDifference(at: string, expected: unknown, found: unknown): StepDifference {
   return { at, expected: shownValue(expected), found: shownValue(found) };
 }
 
@@ -110,26 +111,34 @@ function errorCodeIn(body: unknown): unknown {
   return body.error.code;
 }
 
-/** All differences of a step, each with its field. */
-export function differencesOf({ number, failure, differences }: PlayedStep): Difference[] {
-  const step = ["story", number - 1];
-  const differencesOfStep: Difference[] = [];
-  if (failure !== null) {
-    differencesOfStep.push({ at: null, expected: null, found: null, message: failure.message, field: step });
+/** The differences of a step and of the timeline steps that ran during it, each with its field. */
+export function allFieldDifferences(result: PlayedStep): FieldDifference[] {
+  const all = ownFieldDifferences(result);
+  for (const { index, differences } of result.timeline) {
+    for (const difference of differences) {
+      all.push(withField(difference, `timeline[${index}].`, ["timeline", index]));
+    }
   }
-  for (const { at, expected, found } of differences) {
-    const message = `${at}: expected ${expected}, found ${found}`;
-    differencesOfStep.push({ at, expected, found, message, field: expectedField(at, step) });
-  }
-  return differencesOfStep;
+  return all;
 }
 
-/** The field of the scenario that a difference of a step contradicts. During a step, also steps of the timeline may run. */
-function expectedField(at: string, step: FieldPath): FieldPath {
-  const inTimeline = /^timeline\[(\d+)\]\.(.*)$/s.exec(at);
-  if (inTimeline === null) return [...step, "expect", ...partsOf(at)];
-  const [, index, atInStep = ""] = inTimeline;
-  return ["timeline", Number(index), "expect", ...partsOf(atInStep)];
+/** The differences of a step without those of timeline steps. If it could not run, the step itself is their field. */
+export function ownFieldDifferences({ number, failure, differences }: PlayedStep): FieldDifference[] {
+  const step = ["story", number - 1];
+  const own: FieldDifference[] = [];
+  if (failure !== null) {
+    own.push({ at: null, expected: null, found: null, message: failure.message, field: step });
+  }
+  for (const difference of differences) own.push(withField(difference, "", step));
+  return own;
+}
+
+/** `start` is written before the place of a difference, to tell apart the steps that it may be of. */
+function withField(difference: StepDifference, start: string, step: FieldPath): FieldDifference {
+  const { expected, found } = difference;
+  const at = start + difference.at;
+  const message = `${at}: expected ${expected}, found ${found}`;
+  return { at, expected, found, message, field: [...step, "expect", ...partsOf(difference.at)] };
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   actionDifferences,
   isAsExpected,
   type PlayedStep,
+  type StepDifference,
   type StoryStep,
   type TimelineResult,
 } from "../../sandbox/step-results.js";
@@ -15,7 +16,16 @@ import { responseDifferences } from "./expectation.js";
 import { sendRequest, storyRequest } from "./send.js";
 
 /** The part of a result that the kind of its step decides. */
-type StepResult = Partial<PlayedStep>;
+type StepResult = Pick<PlayedStep, "request" | "response" | "performed" | "failure" | "differences">;
+
+/** The result of a step that does nothing, and cannot differ from anything. */
+const emptyResult: StepResult = {
+  request: null,
+  response: null,
+  performed: null,
+  failure: null,
+  differences: [],
+};
 
 /** Runs the steps that are left, one for each result that is read. Ends before a step that is not wanted. */
 export function* runStory(
@@ -25,7 +35,7 @@ export function* runStory(
   for (;;) {
     const step = sandbox.story.steps[sandbox.story.next];
     if (step !== undefined && !isWanted(step)) return;
-    const result = tryNextStep(sandbox);
+    const result = runNextStep(sandbox);
     if (result === undefined) return;
     yield result;
   }
@@ -37,17 +47,19 @@ export function* runStory(
  */
 export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
   const { story, clock } = sandbox;
-  // Before the first step.
-  if (story.next === 0 && story.steps.length > 0) {
+  const isFirst = story.next === 0 && story.steps.length > 0;
+  if (isFirst) {
     story.wasFrozen = clock.isFrozen();
     setFrozen(sandbox, true);
   }
 
-  const result = tryNextStep(sandbox);
-  if (story.next < story.steps.length) return result;
+  const result = runNextStep(sandbox);
+  const isOver = story.next >= story.steps.length;
+  if (!isOver) return result;
 
-  // After the last step, the clock goes on as it did before the first.
-  if (story.wasFrozen === false) setFrozen(sandbox, false);
+  // The clock goes on only if it did so before the first step. A story that `play` began has not stopped it.
+  const wasRunning = story.wasFrozen === false;
+  if (wasRunning) setFrozen(sandbox, false);
   story.wasFrozen = undefined;
   return result;
 }
@@ -61,7 +73,7 @@ function setFrozen(sandbox: SandboxState, isFrozen: boolean): void {
 }
 
 /** Runs the next step and compares its result with what is expected; `undefined` at the end of the story. */
-export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
+export function runNextStep(sandbox: SandboxState): PlayedStep | undefined {
   // Read before the step, because a listener may start another scenario, with its own story.
   const { story, journal } = sandbox;
 
@@ -78,7 +90,7 @@ export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
     if (step === undefined) return undefined;
     story.next += 1;
     const stepResult = runOrFail(sandbox, step);
-    const result = wholeResult(sandbox, story, step, stepResult, timeline);
+    const result = playedStep(sandbox, story, step, stepResult, timeline);
 
     // Only the returned result contains the secret of a new key, never the stored one.
     const performed = result.performed && { ...result.performed, secret: null };
@@ -97,7 +109,7 @@ function runOrFail(sandbox: SandboxState, step: StoryStep): StepResult {
     return runStep(sandbox, step);
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    return { failure: { code: error.code, message: error.message } };
+    return { ...emptyResult, failure: { code: error.code, message: error.message } };
   }
 }
 
@@ -109,48 +121,41 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
     // Of several, the last response counts.
     let response = sendRequest(sandbox, received);
     for (let count = 1; count < shown.times; count += 1) response = sendRequest(sandbox, received);
-    const differences = step.expect === undefined ? [] : responseDifferences(step.expect, response);
-    return { request: shown, response, differences };
+    let differences: StepDifference[] = [];
+    if (step.expect !== undefined) differences = responseDifferences(step.expect, response);
+    return { ...emptyResult, request: shown, response, differences };
   }
 
   if (step.advance !== undefined) {
     advanceClock(sandbox, step.advance);
-    return {};
+    return emptyResult;
   }
 
-  if (stepKind(step) === "say") return {};
+  if (stepKind(step) === "say") return emptyResult;
   const performed = performAction(sandbox, step);
-  return { performed, differences: actionDifferences(step.expect, performed) };
+  return { ...emptyResult, performed, differences: actionDifferences(step.expect, performed) };
 }
 
-/** The result of a step with all its members, and with the differences of the timeline steps that ran during it. */
-function wholeResult(
+/** A step that has run, with its result and the timeline steps that ran during it. */
+function playedStep(
   sandbox: SandboxState,
   story: SandboxState["story"],
   step: StoryStep,
   result: StepResult,
   timeline: readonly TimelineResult[],
 ): PlayedStep {
-  const differences = [...(result.differences ?? [])];
-  for (const { index, differences: ofTimeline } of timeline) {
-    for (const difference of ofTimeline) {
-      differences.push({ ...difference, at: `timeline[${index}].${difference.at}` });
-    }
-  }
-
   return {
     step,
     number: story.next,
     of: story.steps.length,
     kind: stepKind(step),
     say: step.say ?? null,
-    request: null,
-    response: null,
-    performed: null,
-    failure: null,
-    ...result,
+    request: result.request,
+    response: result.response,
+    performed: result.performed,
+    failure: result.failure,
     timeline,
     now: viewClock(sandbox.clock).now,
-    differences,
+    differences: result.differences,
   };
 }

@@ -1,5 +1,5 @@
 import type { ActionErrorCode } from "../../rules/errors.js";
-import type { PlayedStep, StoryResponse } from "../../sandbox/step-results.js";
+import { allDifferences, type PlayedStep, type StoryResponse } from "../../sandbox/step-results.js";
 import { errorCodeOf } from "./expectation.js";
 import { actionSentences, clockSentence } from "./step-text.js";
 
@@ -34,7 +34,7 @@ export function stepView(result: PlayedStep): StepView {
   });
   const text = stepText(result);
   const shownResponse = response && { ...response, code: errorCodeOf(response) };
-  return { ...shown, text, response: shownResponse, meanwhile };
+  return { ...shown, text, response: shownResponse, meanwhile, differences: allDifferences(result) };
 }
 
 export function actionErrorOf(performed: PlayedStep["performed"]): ActionErrorView {

@@ -3,7 +3,7 @@ import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
 import type { ActionResult, StepAction, StoryResponse } from "../../sandbox/step-results.js";
 import { responseDifferences } from "./expectation.js";
-import { tryNextStep } from "./run-story.js";
+import { runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
 import { actionIntent, actionSentences } from "./step-text.js";
 
@@ -130,7 +130,7 @@ test("a step during which a listener starts the scenario again keeps its number,
   sandbox.journal.subscribe(({ type }) => {
     if (type === "key.revoked") restartSandbox(sandbox);
   });
-  expect(tryNextStep(sandbox)).toMatchObject({ number: 1, of: 2 });
+  expect(runNextStep(sandbox)).toMatchObject({ number: 1, of: 2 });
   expect([sandbox.story.next, [...sandbox.story.results]]).toEqual([0, []]);
 });
 

@@ -10,7 +10,12 @@ import { isoTime, shortTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import type { PlayedStep, StoryResponse } from "../../sandbox/step-results.js";
+import {
+  allDifferences,
+  type PlayedStep,
+  type StepDifference,
+  type StoryResponse,
+} from "../../sandbox/step-results.js";
 import type { Io } from "../io.js";
 import { type Palette, paintStatus, responseText, type Style } from "../terminal.js";
 
@@ -168,14 +173,17 @@ function stepLogLine(event: StepEvent, style: Style): string {
   const { palette } = style;
   const timeText = (at: string) => palette.dim(`${at.slice(0, 19)}Z`);
   const columns: string[] = [];
+  let differences: readonly StepDifference[];
   if (event.type === "timeline.step") {
     columns.push(timeText(event.result.at), palette.magenta("timeline"), actionLine(event.result));
+    differences = event.result.differences;
   } else {
+    differences = allDifferences(event.result);
     const { now, number, of } = event.result;
     columns.push(timeText(now), palette.magenta(`story ${number}/${of}`), stepLine(event.result, style));
   }
 
-  for (const { at, expected, found } of event.result.differences) {
+  for (const { at, expected, found } of differences) {
     const difference = escapeControls(`unexpected: ${at}: expected ${expected}, found ${found}`);
     columns.push(palette.red(difference));
   }

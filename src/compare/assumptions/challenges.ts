@@ -1,5 +1,5 @@
 import { headerOf } from "../response/headers.js";
-import { findVaryingWords, joinSharedWords, type Words } from "../response/words.js";
+import { findVaryingPositions, joinWithout, type Words } from "../response/words.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
 
 /**
@@ -9,31 +9,20 @@ import type { CompletedAttempt } from "../sending/attempt.js";
 export function stableChallenges(
   attempts: readonly CompletedAttempt[],
 ): ReadonlyMap<CompletedAttempt, string> {
-  const varying = findVaryingNames(attempts);
-  const challenges = new Map<CompletedAttempt, string>();
-  for (const attempt of attempts) {
-    challenges.set(attempt, joinSharedWords(wordsOfChallenge(attempt), varying));
-  }
-  return challenges;
-}
-
-/** Returns the names of the words that two responses to one cause do not share. */
-function findVaryingNames(attempts: readonly CompletedAttempt[]): Set<string> {
-  const challengesByOutcome = new Map<string, Words[]>();
-  for (const attempt of attempts) {
-    const words = wordsOfChallenge(attempt);
-    const ofOutcome = challengesByOutcome.get(attempt.outcome) ?? [];
-    challengesByOutcome.set(attempt.outcome, ofOutcome);
-    // A text of another length than the first one is another challenge.
-    const [first = words] = ofOutcome;
-    if (first.length === words.length) ofOutcome.push(words);
-  }
-
+  // What varies in the challenges of one cause is blank in those of the other causes, too: then they can be equal.
   const varying = new Set<string>();
-  for (const challenges of challengesByOutcome.values()) {
-    for (const name of findVaryingWords(challenges)) varying.add(name);
+  for (const outcome of new Set(attempts.map((attempt) => attempt.outcome))) {
+    const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
+    const [first, ...later] = ofOutcome.map(wordsOfChallenge);
+    if (first === undefined) continue;
+    // A text of another length than the first one is another challenge.
+    const comparable = later.filter((words) => words.length === first.length);
+    for (const position of findVaryingPositions([first, ...comparable])) varying.add(position);
   }
-  return varying;
+
+  const challenges = new Map<CompletedAttempt, string>();
+  for (const attempt of attempts) challenges.set(attempt, joinWithout(varying, wordsOfChallenge(attempt)));
+  return challenges;
 }
 
 /**

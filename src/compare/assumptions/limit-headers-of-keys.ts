@@ -1,5 +1,5 @@
 import { day, minute } from "../../rules/time.js";
-import { numberText, perDayPath, perMinutePath } from "../response/members.js";
+import { perDayPath, perMinutePath, wholeNumberIn } from "../response/members.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
 import { type KeyLimit, type LimitCount, type LimitHeaders, readHeadersOfResponse } from "./limit-headers.js";
 
@@ -57,13 +57,15 @@ function readHeadersOfKey(attempts: readonly CompletedAttempt[]): HeadersOfAttem
   });
 }
 
-/** Returns the limits in the 200s of a key. */
+/** Returns the limits in the 200s of a key; none for 200s without limits, or with limits that are no whole numbers. */
 function collectLimits(attempts: readonly CompletedAttempt[]): KeyLimit[] {
   const limits: KeyLimit[] = [];
   for (const { response } of attempts) {
     if (response.status !== 200) continue;
-    limits.push({ quota: numberText(response, perMinutePath), window: minute / 1000 });
-    limits.push({ quota: numberText(response, perDayPath), window: day / 1000 });
+    const perMinute = wholeNumberIn(response, perMinutePath);
+    const perDay = wholeNumberIn(response, perDayPath);
+    if (perMinute !== undefined) limits.push({ quota: perMinute, window: minute / 1000 });
+    if (perDay !== undefined) limits.push({ quota: perDay, window: day / 1000 });
   }
   return limits;
 }
@@ -93,8 +95,7 @@ function findFlaw(seriesOfLimits: readonly (readonly TimedCount[])[]): Flaw {
 }
 
 /**
- * Whether the reset changes in another way than by a second each second, although its window is not over. A clock can also
- * stand still.
+ * Whether the reset of a limit changes in another way than by a second each second, although its window is not over.
  *
  * Seconds: a reset of 30, and 4 s later a reset of 26. Other units: 30000, and 4 s later 26000.
  */
@@ -102,26 +103,41 @@ function isResetInOtherUnits([first, ...later]: readonly TimedCount[]): boolean 
   if (first === undefined) return false;
   let firstOfWindow = first;
   for (const count of later) {
-    if (count.reset === firstOfWindow.reset) continue;
-    const expected = expectReset(count, firstOfWindow);
-    if (count.reset >= expected.least && count.reset <= expected.most) continue;
-
-    const canWindowBeOver = expected.least <= 0;
-    if (!canWindowBeOver) return true;
-    firstOfWindow = count;
+    switch (readChange(firstOfWindow, count)) {
+      case "seconds":
+        break;
+      case "new_window":
+        firstOfWindow = count;
+        break;
+      case "other_units":
+        return true;
+    }
   }
   return false;
 }
 
 /**
+ * How a reset has changed since the first one of its window:
+ * - `seconds`: by a second each second, or not at all, since a clock can stand still
+ * - `new_window`: otherwise, but the window can be over
+ * - `other_units`: otherwise, although the window cannot be over
+ */
+function readChange(first: TimedCount, later: TimedCount): "seconds" | "new_window" | "other_units" {
+  if (later.reset === first.reset) return "seconds";
+  const expected = expectReset(first, later);
+  if (later.reset >= expected.least && later.reset <= expected.most) return "seconds";
+  return expected.least <= 0 ? "new_window" : "other_units";
+}
+
+/**
  * The reset that a later response of a window has, in seconds: the first reset, less the time since then.
  *
- * The server read its clock somewhere between the request and the response. So of two requests that took 1 s each, from 0 s
- * to 1 s and from 5 s to 6 s, the time between is 4 s to 6 s. After a reset of 30, it is 24 to 26, and 22 to 28 with rounding.
+ * For example, the first request took from 0 s to 1 s, and its reset is 30. The later one took from 5 s to 6 s. The server
+ * read its clock at any time in between: 4 s to 6 s have passed, and the reset is 24 to 26, or 22 to 28 with rounding.
  */
 function expectReset(
-  later: TimedCount,
   first: TimedCount,
+  later: TimedCount,
 ): { readonly least: number; readonly most: number } {
   const shortestTime = later.sentAt - first.receivedAt;
   const longestTime = later.receivedAt - first.sentAt;

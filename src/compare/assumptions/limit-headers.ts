@@ -29,8 +29,8 @@ export interface LimitCount {
 
 /** A limit of a key, as its 200s show it. */
 export interface KeyLimit {
-  /** The number of requests, with the digits of the body. */
-  readonly quota: string;
+  /** The number of requests. */
+  readonly quota: number;
   /** In seconds. */
   readonly window: number;
 }
@@ -38,74 +38,83 @@ export interface KeyLimit {
 /** An item of `RateLimit` or `RateLimit-Policy`, with the parameters that the sandbox sends. */
 interface DraftItem {
   readonly name: string;
-  /** Of a policy, the quota, and the window in seconds. */
+  /** The quota of a policy. */
   readonly q: string | undefined;
+  /** The window of a policy, in seconds. */
   readonly w: string | undefined;
-  /** Of a limit, the requests that remain, and the seconds until it resets. */
+  /** The requests of a limit that remain. */
   readonly r: string | undefined;
+  /** The seconds until a limit resets. */
   readonly t: string | undefined;
 }
 
-/** In the order of the alphabet, like `draftNames`. */
 const legacyNames = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 const draftNames = ["ratelimit", "ratelimit-policy"];
 
 const upToFifteenDigits = /^\d{1,15}$/;
 
-/** Reads the limit headers of a response; `limits` are those of its key, as far as they are known. */
+/** Reads the limit headers of a response; `limits` are those of its key, none if they are not known. */
 export function readHeadersOfResponse(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders {
-  const names: string[] = [];
-  for (const [name] of response.headers) if (/rate-?limit/i.test(name)) names.push(name);
-  if (names.length === 0) return { kind: "none" };
+  // A header that comes twice is one list.
+  const nameByLowerCase = new Map<string, string>();
+  for (const [name] of response.headers) {
+    const lowerCase = name.toLowerCase();
+    const isNew = !nameByLowerCase.has(lowerCase);
+    if (isNew && /rate-?limit/.test(lowerCase)) nameByLowerCase.set(lowerCase, name);
+  }
+  if (nameByLowerCase.size === 0) return { kind: "none" };
 
-  const sortedNames = names.map((name) => name.toLowerCase()).sort();
-  const values = sortedNames.map((name) => headerOf(response, name) ?? "");
+  const names = [...nameByLowerCase.values()];
   const anotherForm: LimitHeaders = {
     kind: "another_form",
     words: `another form of ${shownText(names.join(", "))}`,
   };
-  if (sortedNames.join() === legacyNames.join()) return readLegacy(values, limits) ?? anotherForm;
-  if (sortedNames.join() === draftNames.join()) return readDraft(values, limits) ?? anotherForm;
+  const sortedNames = [...nameByLowerCase.keys()].sort().join();
+  if (sortedNames === legacyNames.join()) return readLegacy(response, limits) ?? anotherForm;
+  if (sortedNames === draftNames.join()) return readDraft(response, limits) ?? anotherForm;
   return anotherForm;
 }
 
-/** Reads the values of the legacy headers; `undefined` if they are not in the sandbox's form. */
-function readLegacy(values: readonly string[], limits: readonly KeyLimit[]): LimitHeaders | undefined {
-  if (!values.every(isWholeNumber)) return undefined;
-  const [quota = ""] = values;
-  const [total = 0, remaining = 0, reset = 0] = values.map(Number);
-  if (remaining > total) return undefined;
+/** Reads the legacy headers; `undefined` if they are not in the sandbox's form. */
+function readLegacy(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders | undefined {
+  const quota = headerOf(response, "x-ratelimit-limit");
+  const remaining = headerOf(response, "x-ratelimit-remaining");
+  const reset = headerOf(response, "x-ratelimit-reset");
+  if (![quota, remaining, reset].every(isWholeNumber)) return undefined;
+  if (Number(remaining) > Number(quota)) return undefined;
 
-  const limitOfKey = findLimit(limits, quota, reset);
+  const limitOfKey = findLimit(limits, Number(quota), Number(reset));
   if (limitOfKey === undefined) return undefined;
   const limit = `${quota} in ${limitOfKey.window} s`;
-  return { kind: "counted", form: "legacy", counts: [{ limit, remaining, reset }] };
+  const count: LimitCount = { limit, remaining: Number(remaining), reset: Number(reset) };
+  return { kind: "counted", form: "legacy", counts: [count] };
 }
 
 /** Finds the limit of the key with a quota. A reset above its window is a time, or in other units. */
-function findLimit(limits: readonly KeyLimit[], quota: string, reset: number): KeyLimit | undefined {
-  // Without a 200 of the key, its limits are not known, and any quota may be one.
+function findLimit(limits: readonly KeyLimit[], quota: number, reset: number): KeyLimit | undefined {
+  // If the limits of the key are not known, any quota may be the one of a day.
   const anyLimit: KeyLimit = { quota, window: day / 1000 };
   const candidates = limits.length === 0 ? [anyLimit] : limits;
   return candidates.find((limit) => limit.quota === quota && reset <= limit.window);
 }
 
 /**
- * Reads the values of `RateLimit`, such as `"minute";r=12;t=30`, and of `RateLimit-Policy`, such as `"minute";q=60;w=60`;
- * `undefined` if they are not in the sandbox's form: earlier drafts have other parameters.
+ * Reads `RateLimit`, such as `"minute";r=12;t=30`, and `RateLimit-Policy`, such as `"minute";q=60;w=60`; `undefined` if they
+ * are not in the sandbox's form: earlier drafts have other parameters.
  */
-function readDraft(values: readonly string[], limits: readonly KeyLimit[]): LimitHeaders | undefined {
-  const [items = [], policies = []] = values.map(readItems);
+function readDraft(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders | undefined {
+  const items = readItems(headerOf(response, "ratelimit") ?? "");
+  const policies = readItems(headerOf(response, "ratelimit-policy") ?? "");
   const windowByName = new Map<string, number>();
   for (const { name, q, w } of policies) {
     if (!isWholeNumber(q) || !isWholeNumber(w)) return undefined;
-    const isOfKey = limits.length === 0 || limits.some(({ quota }) => quota === q);
+    const isOfKey = limits.length === 0 || limits.some(({ quota }) => quota === Number(q));
     if (!isOfKey) return undefined;
     // Of two policies with one name, the first counts.
     if (!windowByName.has(name)) windowByName.set(name, Number(w));
   }
 
-  // An item without a policy of its name may be of any window.
+  // A limit without a policy of its name can have any of the windows.
   const longestWindow = Math.max(...policies.map(({ w }) => Number(w)));
   const counts: LimitCount[] = [];
   for (const { name, r, t } of items) {

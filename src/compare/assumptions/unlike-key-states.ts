@@ -109,14 +109,15 @@ function responseOfKeyStates(outcome: PromisedOutcomeId): ReadResponse {
 }
 
 function readKeyLimit(response: ReadResponse["response"], path: readonly string[]): string | undefined {
-  return typeof memberIn(response, path) === "number" ? numberText(response, path) : undefined;
+  const limit = memberIn(response, path);
+  return typeof limit === "number" ? numberText(response, path, limit) : undefined;
 }
 
 function readScopeList({ response }: ReadResponse): string | undefined {
   const scopes = memberIn(response, ["data", "scopes"]);
   if (!Array.isArray(scopes)) return undefined;
-  const sorted = scopes.map(String).sort();
-  return shownText(sorted.join(", "));
+  const texts = scopes.map((scope) => (typeof scope === "string" ? scope : describeValue(scope)));
+  return shownText(texts.sort().join(", "));
 }
 
 function readChallengeText({ response, challenge }: ReadResponse): string | undefined {

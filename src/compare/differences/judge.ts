@@ -48,12 +48,12 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
     case "counts":
       differences.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
       break;
-    case "permitted":
+    case "may_be_right":
       differences.push(...judgeSuccess(response, attempt.apiKey));
       break;
     case "another_limit":
     case "outage":
-    case "used_up":
+    case "limited_before":
       break;
   }
   return differences.map((difference) => withRequest(attempt, difference));
@@ -145,7 +145,7 @@ function judgeUsage(response: RedactedResponse): ResponseDifference[] {
   const perDay = wholeNumberIn(response, perDayPath);
   // The shape already rejects other numbers.
   if (today === undefined || perDay === undefined || today <= perDay) return [];
-  const expected = `at most ${numberText(response, perDayPath)}, the key's per_day`;
+  const expected = `at most ${numberText(response, perDayPath, perDay)}, the key's per_day`;
   return [differenceAt("$.data.usage.today", "R23", expected, "a number above it")];
 }
 

@@ -38,21 +38,29 @@ export function compareReplacement(successes: readonly CompletedAttempt[]): Cont
   return differences;
 }
 
-/** A member of `data` as JSON; the order of a list does not count. */
+/** Returns a member of `data` as JSON; the order of a list does not count. */
 function dataMemberText(response: RedactedResponse, path: readonly string[]): string {
   const steps = ["data", ...path];
   const value = memberIn(response, steps);
-  if (typeof value === "number") return numberText(response, steps);
-  const sorted = Array.isArray(value) ? [...value].sort() : value;
+  if (typeof value === "number") return numberText(response, steps, value);
+  const sorted = Array.isArray(value) ? sortByText(value) : value;
   return shownText(`${JSON.stringify(sorted)}`);
 }
 
-/** Compares the scopes of a permitted `SVC_KEY_WRONG_SCOPE` with those that every other permitted key has (R21). */
+function sortByText(list: readonly unknown[]): unknown[] {
+  const withTexts = list.map((value) => {
+    return { value, text: typeof value === "string" ? value : JSON.stringify(value) };
+  });
+  withTexts.sort((left, right) => (left.text < right.text ? -1 : Number(left.text > right.text)));
+  return withTexts.map(({ value }) => value);
+}
+
+/** Compares the scopes of a `SVC_KEY_WRONG_SCOPE` that got 200 with those that every working key has (R21). */
 export function compareScopes(
-  permitted: CompletedAttempt,
+  withoutScope: CompletedAttempt,
   successes: readonly CompletedAttempt[],
 ): ContractDifference[] {
-  const scopes = readScopes(permitted);
+  const scopes = readScopes(withoutScope);
   const scopesOfAll = commonScopes(successes);
   if (scopes.length === 0 || scopesOfAll.length === 0) return [];
 
@@ -65,7 +73,7 @@ export function compareScopes(
     expected: `403, without the scope that each permitted key has: ${shownText(scopesOfAll.join(" or "))}`,
     found: `200 with ${shownText(scopes.join(", "))}. ${advice}`,
   };
-  return [withRequest(permitted, difference)];
+  return [withRequest(withoutScope, difference)];
 }
 
 /** Returns the scopes that each of these keys has. */

@@ -2,35 +2,34 @@ import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
 import { headerOf, readDate } from "../response/headers.js";
 import { memberIn, organizationIdPath, todayPath } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
-import { type Attempt, type CompletedAttempt, completedWith, isPermitted } from "../sending/attempt.js";
+import { type Attempt, type CompletedAttempt, completedWith, got200 } from "../sending/attempt.js";
 import { type ContractDifference, type ResponseDifference, withRequest } from "./contract-difference.js";
 import { compareReplacement, compareScopes } from "./keys-compared.js";
 
 /** Compares the responses with status 200 with each other. */
 export function compareSuccesses(attempts: readonly Attempt[]): ContractDifference[] {
-  const permitted = attempts.filter(isPermitted);
-  const differences = compareRequestIds(permitted);
+  const all200s = attempts.filter(got200);
+  const differences = compareRequestIds(all200s);
 
-  const keys = new Set(permitted.map(({ apiKey }) => apiKey));
+  const keys = new Set(all200s.map(({ apiKey }) => apiKey));
   for (const key of keys) {
-    const ofKey = permitted.filter(({ apiKey }) => apiKey === key);
+    const ofKey = all200s.filter(({ apiKey }) => apiKey === key);
     differences.push(...compareInOrder(ofKey));
   }
 
-  // What different keys must have alike, or not alike.
+  // What different keys must have alike, or not alike: of a key that should not get 200, only its scopes.
   const successes = completedWith(attempts, 200);
   differences.push(...compareReplacement(successes));
-  const withoutScope = permitted.find(({ outcome }) => outcome === "403.insufficient_scope");
+  const withoutScope = all200s.find(({ outcome }) => outcome === "403.insufficient_scope");
   if (withoutScope !== undefined) differences.push(...compareScopes(withoutScope, successes));
   return differences;
 }
 
 /** No two responses may have the same request id (R7). */
-function compareRequestIds(permitted: readonly CompletedAttempt[]): ContractDifference[] {
+function compareRequestIds(all200s: readonly CompletedAttempt[]): ContractDifference[] {
   const earlier = new Set<string>();
   const differences: ContractDifference[] = [];
-  for (const attempt of permitted) {
+  for (const attempt of all200s) {
     const id = headerOf(attempt.response, "x-request-id");
     if (id === undefined || id === "") continue;
     if (earlier.has(id)) {
@@ -67,8 +66,10 @@ function compareUsage(before: CompletedAttempt, next: CompletedAttempt): Contrac
   if (typeof countBefore !== "number" || typeof count !== "number") return [];
   if (count === countBefore + 1) return [];
 
-  // A new day may have started in between: the count starts again at 1. From 1 to 1, only the dates can rule this out.
-  if (count === 1 && (countBefore > 1 || passedMinutes(before, next) !== 0)) return [];
+  // A new day may have started in between: the count starts again at 1.
+  if (count === 1 && countBefore > 1) return [];
+  // From 1 to 1, only the dates can rule this out.
+  if (count === 1 && minutesOf(before, next) !== "same_minute") return [];
 
   const difference: ResponseDifference = {
     rules: ["R6", "R24"],
@@ -84,30 +85,45 @@ function describeRise(rise: number): string {
   return rise < 0 ? "less" : "the same number";
 }
 
-/** How many minutes began between two responses, by their dates; `NaN` if one of them has no date. */
-function passedMinutes(before: CompletedAttempt, next: CompletedAttempt): number {
-  return minuteOfResponse(next.response) - minuteOfResponse(before.response);
+/** Whether two responses are of one minute, by their dates; `no_date` if one of them has none. */
+function minutesOf(
+  before: CompletedAttempt,
+  next: CompletedAttempt,
+): "same_minute" | "two_minutes" | "no_date" {
+  const minuteBefore = Math.floor(readDate(before.response) / minute);
+  const minuteOfNext = Math.floor(readDate(next.response) / minute);
+  if (Number.isNaN(minuteBefore) || Number.isNaN(minuteOfNext)) return "no_date";
+  return minuteBefore === minuteOfNext ? "same_minute" : "two_minutes";
 }
 
-function minuteOfResponse(response: RedactedResponse): number {
-  return Math.floor(readDate(response) / minute);
-}
+/** What came of the second request with a working key, which shows whether the requests of the key are counted. */
+export type SecondSuccess =
+  | { readonly kind: "no_working_key" | "sent" }
+  | { readonly kind: "not_sent"; readonly outcome: PromisedOutcomeId; readonly why: string };
 
-/**
- * Returns the outcomes whose responses do not show whether their key's requests are counted, each with the reason. From 1 to 1,
- * the count may have started again in a new day.
- */
-export function whysUsageOpen(attempts: readonly Attempt[]): ReadonlyMap<PromisedOutcomeId, string> {
+/** Returns the outcomes whose responses do not show whether their key's requests are counted, each with the reason. */
+export function findOpenUsage(
+  attempts: readonly Attempt[],
+  second: SecondSuccess,
+): ReadonlyMap<PromisedOutcomeId, string> {
   const whys = new Map<PromisedOutcomeId, string>();
   const latestByKey = new Map<string | undefined, CompletedAttempt>();
-  for (const next of attempts.filter(isPermitted)) {
+  for (const next of attempts.filter(got200)) {
     const before = latestByKey.get(next.apiKey);
     latestByKey.set(next.apiKey, next);
     if (before === undefined || outcomeRow(next.outcome).status !== 200) continue;
 
+    // From 1 to 1, the count may have started again in a new day.
     const isOneTwice = [before, next].every(({ response }) => memberIn(response, todayPath) === 1);
-    if (!isOneTwice || !Number.isNaN(passedMinutes(before, next))) continue;
+    if (!isOneTwice || minutesOf(before, next) !== "no_date") continue;
     whys.set(next.outcome, "it is 1 twice, and without a Date, a new day may have begun in between");
+  }
+
+  // The requests that use up a minute can have shown it later.
+  if (second.kind === "not_sent") {
+    const { outcome, why } = second;
+    const successes = attempts.filter((attempt) => attempt.outcome === outcome && got200(attempt));
+    if (successes.length < 2) whys.set(outcome, why);
   }
   return whys;
 }

@@ -5,58 +5,67 @@ import {
   type CompletedAttempt,
   completedWith,
   describeAttempt,
-  isPermitted,
+  got200,
   withoutKey,
 } from "../sending/attempt.js";
 import type { Session } from "../sending/session.js";
 import { sendControl } from "../sending/watch-outages.js";
+import { withdrawEvidence } from "../sending/withdraw-evidence.js";
 
-/**
- * Confirms that a 429 is the key's own: a request without a key gets none, and one with another working key gets 200.
- * Otherwise, the 429 shows nothing. Returns a difference if the other key is limited, too (R25).
- */
+// Up to three controls follow the 429 of a key at its limit. What each of them shows:
+//
+// | control | 200 or 401 | 429 | another response | not sent |
+// |---|---|---|---|---|
+// | without a key | no lock of the address: go on | a lock, or a gateway: the end | no lock: go on | the 429 shows nothing |
+// | with another working key | the 429 is the key's own | go on | the 429 shows nothing | the 429 shows nothing |
+// | without a key again | all keys share the limit: R25, the end | a lock began meanwhile: the end | R25, the end | the end |
+//
+// In each row, the 429 to a control also shows that the 429 of the key is not its own.
+
+/** Confirms with controls that a 429 is the key's own limit. Returns a difference if another key is limited, too (R25). */
 export async function confirmLimit(session: Session, limited: Attempt): Promise<ContractDifference[]> {
   if (limited.evidence.kind !== "counts") return [];
   const control = await sendControl(session, withoutKey);
   if (control.kind === "not_sent") {
-    limited.evidence = { kind: "another_limit", why: "no request without a key could follow it" };
+    withdrawEvidence(limited, { kind: "limit_not_confirmed", request: "request without a key" });
     return [];
   }
   if (control.attempt.response?.status === 429) {
-    const why = `a request without a key got ${describeAttempt(control.attempt)}, too`;
-    limited.evidence = { kind: "another_limit", why };
+    const got = describeAttempt(control.attempt);
+    withdrawEvidence(limited, { kind: "limit_of_others", request: "request without a key", got });
     session.endByLimit(control.attempt);
     return [];
   }
 
-  const working = findOtherKey(session, limited);
-  if (working === undefined) {
+  const otherKey = findOtherKey(session, limited);
+  if (otherKey === undefined) {
     session.notes.push(`R25 was not judged for ${limited.outcome}: it needs another working key.`);
     return [];
   }
-  return compareWithOtherKey(session, limited, working);
+  return compareWithOtherKey(session, limited, otherKey);
 }
 
-/** A key at its limit must not affect another one (R25). */
+/** A key at its limit must not affect another one (R25); `otherKey` is the latest 200 of the other key. */
 async function compareWithOtherKey(
   session: Session,
   limited: Attempt,
-  working: Attempt,
+  otherKey: CompletedAttempt,
 ): Promise<ContractDifference[]> {
-  const { outcome, apiKey, variable } = working;
+  const { outcome, apiKey, variable } = otherKey;
+  const request = `request with ${variable}`;
   const control = await sendControl(session, { outcome, apiKey, variable });
   if (control.kind === "not_sent") {
-    limited.evidence = { kind: "another_limit", why: `no request with ${variable} could follow it` };
+    withdrawEvidence(limited, { kind: "limit_not_confirmed", request });
     return [];
   }
   const { attempt } = control;
-  if (isPermitted(attempt)) return [];
+  if (got200(attempt)) return [];
 
   const got = describeAttempt(attempt);
-  limited.evidence = { kind: "another_limit", why: `a request with ${variable} got ${got}, too` };
+  withdrawEvidence(limited, { kind: "limit_of_others", request, got });
   if (attempt.response?.status !== 429) return [];
 
-  // A lock of the address may have begun in between.
+  // The limit is one of all keys, unless a lock of the address has begun since the first control.
   const last = await sendControl(session, withoutKey);
   if (last.kind === "sent" && last.attempt.response?.status === 429) {
     session.endByLimit(last.attempt);

@@ -1,6 +1,6 @@
 import { type ContractOutcome, contractOutcomes, isLimit } from "../contract/keys-of-outcomes.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
-import { completedWith, isPermitted } from "../sending/attempt.js";
+import { completedWith, got200 } from "../sending/attempt.js";
 import { tryOutcome } from "../sending/send-attempt.js";
 import type { Session } from "../sending/session.js";
 import { confirmLimit } from "./confirm-limit.js";
@@ -11,23 +11,23 @@ export async function tryLimits(session: Session): Promise<ContractDifference[]>
   const differences: ContractDifference[] = [];
   for (const row of contractOutcomes.filter(({ outcome }) => isLimit(outcome))) {
     if (session.options.probeLimits) differences.push(...(await tryLimit(session, row)));
-    else session.skip(row.outcome, "limits are only reached on purpose with --probe-limits");
+    else session.keepWhyNotTried(row.outcome, "limits are only reached on purpose with --probe-limits");
   }
   return differences;
 }
 
 async function tryLimit(session: Session, row: ContractOutcome): Promise<ContractDifference[]> {
-  const [working] = completedWith(session.attempts, 200);
+  const [firstSuccess] = completedWith(session.attempts, 200);
 
-  // With the key of the variable, which should be at its limit.
+  // The key of the variable should be at its limit.
   const result = await tryOutcome(session, row);
   if (result.kind === "sent" && result.attempt.response?.status === 429) {
     return confirmLimit(session, result.attempt);
   }
   if (row.outcome !== "429.per_minute") return [];
 
-  // With a key that works: the same, if a minute has passed since it was at its limit; without one, that of another outcome.
-  const latest = result.kind === "sent" ? result.attempt : working;
-  if (latest === undefined || !isPermitted(latest)) return [];
-  return useUpMinute(session, latest);
+  // A key that got 200 can reach the limit of a minute now: that of the variable or, if there is none, the first one that works.
+  const success = result.kind === "sent" ? result.attempt : firstSuccess;
+  if (success === undefined || !got200(success)) return [];
+  return useUpMinute(session, success);
 }

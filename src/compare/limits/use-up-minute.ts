@@ -3,7 +3,7 @@ import { minute } from "../../rules/time.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
 import { describeMember } from "../response/describe-response.js";
 import { perMinutePath, wholeNumberIn } from "../response/members.js";
-import { type Attempt, type CompletedAttempt, isPermitted } from "../sending/attempt.js";
+import { type Attempt, type CompletedAttempt, got200 } from "../sending/attempt.js";
 import { sendAttempt } from "../sending/send-attempt.js";
 import type { Session } from "../sending/session.js";
 import { confirmLimit, findOtherKey } from "./confirm-limit.js";
@@ -12,42 +12,45 @@ import { confirmLimit, findOtherKey } from "./confirm-limit.js";
 // two of its minutes at most. If 2 * perMinute + 1 requests get 200 in less than 60 seconds, one of the two minutes had too
 // many: only then is it a difference that none got 429.
 
-/** Uses up the minute of a key that works. Returns a difference if all requests get 200, or other keys are limited, too. */
+/**
+ * Uses up the minute of the key with this 200. Returns a difference if all requests get 200, or other keys are limited, too.
+ */
 export async function useUpMinute(
   session: Session,
-  working: CompletedAttempt,
+  success: CompletedAttempt,
 ): Promise<ContractDifference[]> {
-  const limit = readPerMinute(session, working);
+  const limit = readPerMinute(session, success);
   if (limit.kind === "not_reachable") {
-    skipMinute(session, limit.why);
+    keepWhyNotTried(session, limit.why);
     return [];
   }
 
   const { perMinute } = limit;
   const provingCount = 2 * perMinute + 1;
-  const controls = findOtherKey(session, working) === undefined ? 1 : 2;
+  // After a 429, a request without a key and, if there is one, with another key that works.
+  const controls = findOtherKey(session, success) === undefined ? 1 : 2;
   session.raiseMaxRequests(provingCount + controls);
   const plan = planRequests(session, perMinute, controls);
   if (plan.kind === "too_few_left") {
-    skipMinute(session, plan.why);
+    keepWhyNotTried(session, plan.why);
     return [];
   }
 
   const count = Math.min(provingCount, plan.most);
   session.options.announce?.(
-    `Sends up to ${pluralize(count, "request")} with ${working.variable}, until one gets 429. They use up this key's minute.`,
+    `Sends up to ${pluralize(count, "request")} with ${success.variable}, until one gets 429. They use up this key's minute.`,
   );
-  const probe = await sendUntilLimited(session, working, perMinute, count);
+  const probe = await sendUntilLimited(session, success, perMinute, count);
   switch (probe.kind) {
     case "limited":
       return confirmLimit(session, probe.limited);
-    case "broken_off": {
-      // If a request for the 429 itself was sent, its response is judged.
-      const isUntried = session.untried.has("429.per_minute");
-      if (isUntried) skipMinute(session, `${working.variable} did not work until its limit`);
+    case "broken_off":
+      keepWhyNotTried(session, `${success.variable} did not work until its limit`);
       return [];
-    }
-    case "all_permitted":
+    case "another_response":
+      // Each attempt is judged alone.
+      return [];
+    case "all_200":
       return judgeWithoutLimit(session, probe.successes, perMinute, provingCount);
   }
 }
@@ -86,36 +89,42 @@ function planRequests(session: Session, perMinute: number, controls: 1 | 2): Req
   return { kind: "too_few_left", why };
 }
 
-/** `limited`: one got the 429 of the key's limit. `broken_off`: one got neither this nor 200, or could not be sent. */
+/**
+ * What comes of using up a minute:
+ * - `all_200`: each request got 200
+ * - `limited`: a request got the 429 of the key's limit
+ * - `another_response`: a request that should have got the 429 got something else
+ * - `broken_off`: the key did not work until its limit, or a request could not be sent
+ */
 type ProbeResult =
-  | { readonly kind: "all_permitted"; readonly successes: readonly CompletedAttempt[] }
+  | { readonly kind: "all_200"; readonly successes: readonly CompletedAttempt[] }
   | { readonly kind: "limited"; readonly limited: Attempt }
-  | { readonly kind: "broken_off" };
+  | { readonly kind: "another_response" | "broken_off" };
 
 /** Sends so many requests with a key, until one does not get 200. */
 async function sendUntilLimited(
   session: Session,
-  working: CompletedAttempt,
+  success: CompletedAttempt,
   perMinute: number,
   count: number,
 ): Promise<ProbeResult> {
-  const { apiKey, variable } = working;
+  const { apiKey, variable } = success;
   const successes: CompletedAttempt[] = [];
   while (successes.length < count) {
     // Until the key has had perMinute requests, it must work; from then on, the outcome to reach is the 429.
     const ofKey = session.attempts.filter((attempt) => attempt.apiKey === apiKey);
-    const isMinuteUsed = ofKey.filter(isPermitted).length >= perMinute;
-    const outcome = isMinuteUsed ? "429.per_minute" : working.outcome;
+    const isMinuteUsed = ofKey.filter(got200).length >= perMinute;
+    const outcome = isMinuteUsed ? "429.per_minute" : success.outcome;
     const result = await sendAttempt(session, { outcome, apiKey, variable });
     if (result.kind === "not_sent") return { kind: "broken_off" };
 
     const { attempt } = result;
     const isLimited = attempt.response?.status === 429 && attempt.evidence.kind === "counts";
     if (isLimited) return { kind: "limited", limited: attempt };
-    if (!isPermitted(attempt)) return { kind: "broken_off" };
+    if (!got200(attempt)) return { kind: outcome === "429.per_minute" ? "another_response" : "broken_off" };
     successes.push(attempt);
   }
-  return { kind: "all_permitted", successes };
+  return { kind: "all_200", successes };
 }
 
 /** Judges that no request got 429: it is a difference if all that prove it came in less than a minute. */
@@ -128,7 +137,7 @@ function judgeWithoutLimit(
   const requests = pluralize(successes.length, "request");
   const isInOneMinute = durationOf(successes) < minute;
   if (successes.length < provingCount || !isInOneMinute) {
-    skipMinute(
+    keepWhyNotTried(
       session,
       `none of ${requests} got 429, but a minute may have ended between them; ${provingCount} in one would show it`,
     );
@@ -147,7 +156,7 @@ function durationOf(attempts: readonly Attempt[]): number {
 }
 
 /** The end of the comparison, if there is one, is the better reason. */
-function skipMinute(session: Session, why: string): void {
+function keepWhyNotTried(session: Session, why: string): void {
   const { progress } = session;
-  session.skip("429.per_minute", progress.kind === "running" ? why : progress.why);
+  session.keepWhyNotTried("429.per_minute", progress.kind === "running" ? why : progress.why);
 }

@@ -109,7 +109,7 @@ function findFirsts(attempts: readonly Attempt[]): Attempt[] {
   const firstByCause = new Map<PromisedOutcomeId, Attempt>();
   for (const attempt of attempts) {
     const { outcome, evidence } = attempt;
-    if (outcomeRow(outcome).status !== 401 || evidence.kind === "used_up") continue;
+    if (outcomeRow(outcome).status !== 401 || evidence.kind === "limited_before") continue;
     if (!firstByCause.has(outcome)) firstByCause.set(outcome, attempt);
   }
   return [...firstByCause.values()];

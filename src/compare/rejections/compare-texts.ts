@@ -1,4 +1,4 @@
-import { findVaryingWords, joinSharedWords, type Words } from "../response/words.js";
+import { findVaryingPositions, joinWithout, type Words } from "../response/words.js";
 
 /** The text of a response at a place; `undefined` if the response does not have the place. */
 export type TextAtPlace = string | undefined;
@@ -12,7 +12,8 @@ type TextComparison =
       readonly textOfCause: TextAtPlace;
       readonly textOfBaseline: TextAtPlace;
     }
-  | { readonly kind: "nobody_can_tell"; readonly why: string };
+  /** Nobody can tell. */
+  | { readonly kind: "unjudged"; readonly why: string };
 
 const varyingCount = "the number of its words varies";
 /** Words vary in another way than ids and times do: they come again. */
@@ -23,27 +24,34 @@ export function compareTexts(
   ofCause: readonly TextAtPlace[],
   ofBaseline: readonly TextAtPlace[],
 ): TextComparison {
-  if (isLengthVarying(ofCause) || isLengthVarying(ofBaseline)) {
-    return { kind: "nobody_can_tell", why: varyingCount };
-  }
+  if (isLengthVarying(ofCause) || isLengthVarying(ofBaseline)) return { kind: "unjudged", why: varyingCount };
 
-  const varying = new Set([...varyingWordsIn(ofCause), ...varyingWordsIn(ofBaseline)]);
+  // The texts of one cause have the same words, apart from those at the varying positions: the first one stands for all.
+  const varying = new Set([...varyingPositionsIn(ofCause), ...varyingPositionsIn(ofBaseline)]);
   const textOfCause = withoutVarying(ofCause[0], varying);
   const textOfBaseline = withoutVarying(ofBaseline[0], varying);
   if (textOfCause === textOfBaseline) return { kind: "agrees" };
 
-  // Each word of one text varies, and no word of the other: the server may choose it by the key, or by the key's node.
-  const isCauseChosen = isAllVarying(textOfCause) && isConstant(textOfBaseline);
-  const isBaselineChosen = isAllVarying(textOfBaseline) && isConstant(textOfCause);
-  if (isCauseChosen || isBaselineChosen) return { kind: "nobody_can_tell", why: varyingOtherwise };
+  const canComeFromKey =
+    isOnlyOneVarying(textOfCause, textOfBaseline) || isOnlyOneVarying(textOfBaseline, textOfCause);
+  if (canComeFromKey) return { kind: "unjudged", why: varyingOtherwise };
   return { kind: "differs", textOfCause, textOfBaseline };
 }
 
-/** Returns the names of the words that the texts, all of one length, do not share. */
-export function varyingWordsIn(texts: readonly TextAtPlace[]): string[] {
+/**
+ * Whether each word of one text varies, and no word of the other: `…` and `node-1`. A server may choose such a text by the key,
+ * or by the node of the key, and not by the cause.
+ */
+function isOnlyOneVarying(varying: TextAtPlace, constant: TextAtPlace): boolean {
+  if (varying === undefined || constant === undefined) return false;
+  return /^[…\s]+$/.test(varying) && !constant.includes("…");
+}
+
+/** Returns the positions where the texts, all of one length, have different words. */
+export function varyingPositionsIn(texts: readonly TextAtPlace[]): string[] {
   const wordsOfTexts: Words[] = [];
   for (const text of texts) if (text !== undefined) wordsOfTexts.push(splitWords(text));
-  return findVaryingWords(wordsOfTexts);
+  return findVaryingPositions(wordsOfTexts);
 }
 
 /**
@@ -62,15 +70,5 @@ function isLengthVarying(texts: readonly TextAtPlace[]): boolean {
 }
 
 function withoutVarying(text: TextAtPlace, varying: ReadonlySet<string>): TextAtPlace {
-  return text === undefined ? undefined : joinSharedWords(splitWords(text), varying);
-}
-
-/** Whether each word of a text varies: `… …`. */
-function isAllVarying(text: TextAtPlace): boolean {
-  return text !== undefined && /^[…\s]+$/.test(text);
-}
-
-/** Whether no word of a text varies. */
-function isConstant(text: TextAtPlace): boolean {
-  return text !== undefined && !text.includes("…");
+  return text === undefined ? undefined : joinWithout(varying, splitWords(text));
 }

@@ -1,4 +1,4 @@
-import { nameOfWord } from "../response/words.js";
+import { positionOfWord } from "../response/words.js";
 import { splitWords } from "./compare-texts.js";
 import type { PlaceRow } from "./rejection-table.js";
 
@@ -9,23 +9,25 @@ import type { PlaceRow } from "./rejection-table.js";
 const withTime = /\d:\d\d:\d\d|\b\d{10}(?:\d{3})?\b/;
 
 /**
- * Returns the names of the words at a place that are not new in each response. For `id a`, `id b`, `id a`, that is the name
- * of the third word, and also of `id` and the space. A time may be that of the response before.
+ * Returns the positions at a place where a word came again. For the texts `id a`, `id b` and `id a`, that is the position of
+ * `a`, and also those of `id` and of the space, which are in each text.
+ *
+ * In a text with a time, a word may be the one of the response before: the time can be the same, and with it all other words.
  */
-export function findRepeatedWords({ textsInOrder }: PlaceRow): Set<string> {
-  const earlierByName = new Map<string, string[]>();
+export function findRepeatedPositions({ textsInOrder }: PlaceRow): Set<string> {
+  const earlierByPosition = new Map<string, string[]>();
   const repeated = new Set<string>();
   for (const text of textsInOrder) {
     if (text === undefined) continue;
     const words = splitWords(text);
     const hasTime = withTime.test(text);
     for (const [index, word] of words.entries()) {
-      const name = nameOfWord(index, words);
-      const earlier = earlierByName.get(name) ?? [];
-      const isTimeOfResponseBefore = hasTime && earlier.at(-1) === word;
-      if (earlier.includes(word) && !isTimeOfResponseBefore) repeated.add(name);
+      const position = positionOfWord(index, words);
+      const earlier = earlierByPosition.get(position) ?? [];
+      const isAllowed = hasTime && earlier.at(-1) === word;
+      if (earlier.includes(word) && !isAllowed) repeated.add(position);
       earlier.push(word);
-      earlierByName.set(name, earlier);
+      earlierByPosition.set(position, earlier);
     }
   }
   return repeated;

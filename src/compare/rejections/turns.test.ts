@@ -50,7 +50,7 @@ test("R14 of nodes in turn, no single one responds to each request of a suspect,
 
 test("R14 each baseline comes twice in a row, so that a balancer that alternates gives it both nodes", () => {
   const contrasts = [contrastOf("401.unknown", "401.malformed"), contrastOf("401.revoked")];
-  expect(planTurn({ moreFirstBaselines: 0, order: "forward" }, contrasts)).toEqual([
+  expect(planTurn({ leadingBaselines: 0, order: "forward" }, contrasts)).toEqual([
     ...["401.malformed", "401.unknown", "401.malformed", "401.unknown"],
     ...["401.unknown", "401.revoked"],
     ...["401.malformed", "401.unknown"],

@@ -8,15 +8,15 @@ import type { Contrast } from "./contrasts.js";
 
 /** The causes of a turn: the first baseline so many times more, the baselines twice, the suspects, the baselines again. */
 interface SuspectTurn {
-  readonly moreFirstBaselines: number;
+  readonly leadingBaselines: number;
   readonly order: "forward" | "reversed";
 }
 
 export const turns: readonly SuspectTurn[] = [
-  { moreFirstBaselines: 0, order: "forward" },
-  { moreFirstBaselines: 1, order: "reversed" },
-  { moreFirstBaselines: 2, order: "forward" },
-  { moreFirstBaselines: 3, order: "reversed" },
+  { leadingBaselines: 0, order: "forward" },
+  { leadingBaselines: 1, order: "reversed" },
+  { leadingBaselines: 2, order: "forward" },
+  { leadingBaselines: 3, order: "reversed" },
 ];
 
 /** Returns the causes to send in a turn, in their order; none if no contrast is left. */
@@ -27,9 +27,9 @@ export function planTurn(turn: SuspectTurn, contrasts: readonly Contrast[]): Pro
 
   const suspects = [...new Set(contrasts.map(({ cause }) => cause))];
   if (turn.order === "reversed") suspects.reverse();
-  const firstBaselines = new Array<PromisedOutcomeId>(turn.moreFirstBaselines).fill(firstBaseline);
+  const leading = new Array<PromisedOutcomeId>(turn.leadingBaselines).fill(firstBaseline);
   // The baselines come twice in a row: a balancer that alternates gives them different nodes.
-  return [...firstBaselines, ...baselines, ...baselines, ...suspects, ...baselines];
+  return [...leading, ...baselines, ...baselines, ...suspects, ...baselines];
 }
 
 /** The number of requests in these turns, if all contrasts stay. */

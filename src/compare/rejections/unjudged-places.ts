@@ -1,10 +1,10 @@
 import type { PromisedOutcomeId } from "../../rules/outcomes.js";
-import { compareTexts, varyingOtherwise, varyingWordsIn } from "./compare-texts.js";
+import { compareTexts, varyingOtherwise, varyingPositionsIn } from "./compare-texts.js";
 import { type Contrast, chooseBaseline } from "./contrasts.js";
 import { independentPlaces } from "./independent-places.js";
 import { type DifferingPlace, placeId, type ResponsePlace } from "./places.js";
 import { type CauseCell, findVaryingPlaces, type PlaceRow, type RejectionTable } from "./rejection-table.js";
-import { findRepeatedWords } from "./repeated-words.js";
+import { findRepeatedPositions } from "./repeated-words.js";
 
 // A cause with a contrast at a place is judged there: it differs. Any other cause can agree with its baseline, or its texts
 // vary in a way that could hide what reveals the cause. Then the place is unjudged for the cause, because
@@ -53,13 +53,11 @@ function onlyIndependent(
   unjudged: readonly UnjudgedPlace[],
   varyingPlaces: readonly DifferingPlace[],
 ): UnjudgedPlace[] {
-  const independentIds = new Set(independentPlaces(varyingPlaces).map(({ place }) => placeId(place)));
-  // The body depends on its members. But if these are judged, an unjudged body varies by itself, for example in its spaces.
+  // If all members are judged, an unjudged body does not vary because of them, but by itself, for example in its spaces.
   const isMemberUnjudged = unjudged.some(({ place }) => place.kind === "member");
-  return unjudged.filter(({ place }) => {
-    if (place.kind === "body" && !isMemberUnjudged) return true;
-    return independentIds.has(placeId(place));
-  });
+  const withoutJudged = varyingPlaces.filter(({ place }) => place.kind !== "member" || isMemberUnjudged);
+  const independentIds = new Set(independentPlaces(withoutJudged).map(({ place }) => placeId(place)));
+  return unjudged.filter(({ place }) => independentIds.has(placeId(place)));
 }
 
 /** Returns why causes are unjudged at a place; `differing` are those with a contrast there. */
@@ -68,36 +66,36 @@ function findReasons(row: PlaceRow, differing: ReadonlySet<PromisedOutcomeId>): 
   const baseline = chooseBaseline(row);
   if (baseline === undefined) return reasons;
 
-  const repeatedWords = findRepeatedWords(row);
+  const repeated = findRepeatedPositions(row);
   for (const cell of row.cells) {
     if (cell === baseline || differing.has(cell.cause)) continue;
-    const judgment = judgeCause(cell, baseline, repeatedWords);
-    if (judgment.kind === "unsure") reasons.set(cell.cause, judgment.why);
+    const judgment = judgeCause(cell, baseline, repeated);
+    if (judgment.kind === "unjudged") reasons.set(cell.cause, judgment.why);
   }
 
-  // A baseline is judged by its comparison with another cause. If each of these is unjudged, so is the baseline.
+  // The baseline is judged if one of the other causes could be compared with it. Otherwise, it has the reason of the first.
   const [firstReason] = reasons.values();
   const countOfOthers = row.cells.length - 1;
   if (firstReason !== undefined && reasons.size === countOfOthers) reasons.set(baseline.cause, firstReason);
   return reasons;
 }
 
-type CauseJudgment = { readonly kind: "agrees" } | { readonly kind: "unsure"; readonly why: string };
+type CauseJudgment = { readonly kind: "agrees" } | { readonly kind: "unjudged"; readonly why: string };
 
-/** Judges a cause without a contrast; `repeatedWords` are the names of the words that came again at this place. */
-function judgeCause(cell: CauseCell, baseline: CauseCell, repeatedWords: ReadonlySet<string>): CauseJudgment {
+/** Judges a cause without a contrast; `repeated` are the positions where words came again at this place. */
+function judgeCause(cell: CauseCell, baseline: CauseCell, repeated: ReadonlySet<string>): CauseJudgment {
   const comparison = compareTexts(cell.texts, baseline.texts);
   switch (comparison.kind) {
-    case "nobody_can_tell":
-      return { kind: "unsure", why: comparison.why };
+    case "unjudged":
+      return { kind: "unjudged", why: comparison.why };
     case "differs":
       // A contrast that was not there in each turn.
-      return { kind: "unsure", why: varyingOtherwise };
+      return { kind: "unjudged", why: varyingOtherwise };
     case "agrees": {
       // They agree without the words that vary.
-      const varyingWords = [...varyingWordsIn(cell.texts), ...varyingWordsIn(baseline.texts)];
-      const isAnyRepeated = varyingWords.some((word) => repeatedWords.has(word));
-      return isAnyRepeated ? { kind: "unsure", why: varyingOtherwise } : { kind: "agrees" };
+      const varying = [...varyingPositionsIn(cell.texts), ...varyingPositionsIn(baseline.texts)];
+      const isAnyRepeated = varying.some((position) => repeated.has(position));
+      return isAnyRepeated ? { kind: "unjudged", why: varyingOtherwise } : { kind: "agrees" };
     }
   }
 }

@@ -1,6 +1,7 @@
+import { pathText } from "../../schema/shape.js";
 import { describeTarget, describeValue, quoted, shownText } from "./describe.js";
 import { headerOf, isHtml } from "./headers.js";
-import { memberIn, numberText } from "./members.js";
+import { memberIn } from "./members.js";
 import type { RedactedResponse } from "./redacted-response.js";
 
 /** Describes a response by its status and error code: `401 unauthorized`. */
@@ -36,5 +37,5 @@ export function describeBody(response: RedactedResponse): string {
 
 /** Describes a member of the body like `describeValue`, with a number as the body has it. */
 export function describeMember(response: RedactedResponse, path: readonly string[]): string {
-  return describeValue(memberIn(response, path), numberText(response, path));
+  return describeValue(memberIn(response, path), response.numbers.get(pathText(path)));
 }

@@ -14,4 +14,6 @@ test.each([
   [[1], "a list"],
   [{}, "a mapping"],
   [60, "the number 60"],
+  [{ toString: 1 }, "a mapping"],
+  [[{ toString: 1 }], "a list"],
 ])("the value %j is described as %s", (value, described) => expect(describeValue(value)).toBe(described));

@@ -7,14 +7,17 @@ import { isMapping } from "../../schema/shape.js";
 /** So many characters of a server's text are shown. */
 const mostShown = 80;
 
-/** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
-export function describeValue(value: unknown, text = String(value)): string {
+/**
+ * Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. `digits` are those
+ * that a number has in the body, if JavaScript writes it in another way: `1.50`.
+ */
+export function describeValue(value: unknown, digits?: string): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (typeof value === "string") return `the string ${quoted(value)}`;
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (isMapping(value)) return "a mapping";
-  return `the ${typeof value} ${text}`;
+  return `the ${typeof value} ${digits ?? value}`;
 }
 
 /** Describes a value without its content, which may be another one each time: `a string`. */
@@ -29,7 +32,7 @@ export function shownText(text: string): string {
   return escapeControls(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
 }
 
-/** Describes a `Retry-After` in a form that no client must be able to read; its value may be another one each time. */
+/** Describes a `Retry-After` in a form that clients need not be able to read; its value may be another one each time. */
 export function describeInvalidWait(value: string): string {
   if (/^[-+]?[\d.]+$/.test(value)) return "another number than whole seconds";
   if (Number.isNaN(Date.parse(value))) return "neither seconds nor a date";

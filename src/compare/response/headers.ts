@@ -6,14 +6,15 @@ const hourMinuteSecond = "\\d\\d:\\d\\d:\\d\\d";
 const currentDate = new RegExp(
   `^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d ${month} \\d{4} ${hourMinuteSecond} GMT$`,
 );
-/**
- * Two forms of an HTTP date that nobody may send any more, and a client must still read (RFC 9110):
- * `Monday, 02-Mar-26 09:00:00 GMT` and `Mon Mar  2 09:00:00 2026`.
- */
-const oldDates = [
-  new RegExp(`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d\\d-${month}-\\d\\d ${hourMinuteSecond} GMT$`),
-  new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} [ \\d]\\d ${hourMinuteSecond} \\d{4}$`),
-];
+// Two forms of an HTTP date that nobody may send any more, and a client must still read (RFC 9110).
+/** `Monday, 02-Mar-26 09:00:00 GMT`. */
+const dateWithDashes = new RegExp(
+  `^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d\\d-${month}-\\d\\d ${hourMinuteSecond} GMT$`,
+);
+/** `Mon Mar  2 09:00:00 2026`, which is in GMT, too. */
+const dateWithoutZone = new RegExp(
+  `^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} [ \\d]\\d ${hourMinuteSecond} \\d{4}$`,
+);
 
 /** Returns the value of a header with a lower-case name, several joined by `, `; `undefined` if it is missing. */
 export function headerOf(response: Pick<RedactedResponse, "headers">, name: string): string | undefined {
@@ -26,7 +27,12 @@ export function headerOf(response: Pick<RedactedResponse, "headers">, name: stri
 
 /** Returns the time of the `Date` header in milliseconds; `NaN` without one. */
 export function readDate(response: RedactedResponse): number {
-  return Date.parse(headerOf(response, "date") ?? "");
+  return readHttpDate(headerOf(response, "date") ?? "");
+}
+
+/** Returns the time of an HTTP date in milliseconds; `NaN` for another text. */
+export function readHttpDate(text: string): number {
+  return Date.parse(dateWithoutZone.test(text) ? `${text} GMT` : text);
 }
 
 /** Returns the form of a `Retry-After`; `invalid` if RFC 9110 does not have it. */
@@ -34,7 +40,8 @@ export function retryAfterForm(value: string): "seconds" | "date" | "old_date" |
   if (/^\d+$/.test(value)) return "seconds";
   if (Number.isNaN(Date.parse(value))) return "invalid";
   if (currentDate.test(value)) return "date";
-  return oldDates.some((pattern) => pattern.test(value)) ? "old_date" : "invalid";
+  const isOld = dateWithDashes.test(value) || dateWithoutZone.test(value);
+  return isOld ? "old_date" : "invalid";
 }
 
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */

@@ -22,7 +22,7 @@ export function wholeNumberIn(body: JsonBody, path: readonly string[]): number |
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** Returns a number of the body with the digits that it has there. */
-export function numberText(body: JsonBody, path: readonly string[]): string {
-  return body.numbers.get(pathText(path)) ?? String(memberIn(body, path));
+/** Returns the number at a place of the body with the digits that it has there: `1.50` for 1.5. */
+export function numberText(body: JsonBody, path: readonly string[], value: number): string {
+  return body.numbers.get(pathText(path)) ?? String(value);
 }

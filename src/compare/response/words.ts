@@ -1,24 +1,29 @@
-/** A text in its words, which make up the whole text. */
+/** A text in its words, which make up the whole text: `No key` has the words `No`, ` ` and `key`. */
 export type Words = readonly string[];
 
-/** Names a word of a text. After one word more, each word is elsewhere: texts of other lengths have no names in common. */
-export function nameOfWord(index: number, { length }: Words): string {
-  return `word ${index} of ${length}`;
+/**
+ * Returns the position of a word: `word 3 of 3` for `key` in `No key`. Only words at one position are compared, so words of
+ * texts of different lengths never are.
+ */
+export function positionOfWord(index: number, { length }: Words): string {
+  return `word ${index + 1} of ${length}`;
 }
 
-/** Returns the names of the words that these texts, all of one length, do not share. */
-export function findVaryingWords(texts: readonly Words[]): string[] {
+/** Returns the positions where these texts, all of one length, have different words. */
+export function findVaryingPositions(texts: readonly Words[]): string[] {
   const [first = [], ...others] = texts;
   const varying: string[] = [];
   for (const [index, word] of first.entries()) {
-    if (others.some((words) => words[index] !== word)) varying.push(nameOfWord(index, first));
+    if (others.some((words) => words[index] !== word)) varying.push(positionOfWord(index, first));
   }
   return varying;
 }
 
-/** Joins the words of a text, with `…` in place of each that varies. */
-export function joinSharedWords(words: Words, varying: ReadonlySet<string>): string {
+/** Joins the words of a text, with `…` in place of each at these positions. */
+export function joinWithout(positions: ReadonlySet<string>, words: Words): string {
   let joined = "";
-  for (const [index, word] of words.entries()) joined += varying.has(nameOfWord(index, words)) ? "…" : word;
+  for (const [index, word] of words.entries()) {
+    joined += positions.has(positionOfWord(index, words)) ? "…" : word;
+  }
   return joined;
 }

@@ -27,6 +27,8 @@ interface Stranger {
 
 const mayBeTheApi: Recognition = { kind: "may_be_the_api" };
 
+const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
 /** `Basic realm="proxy"`, also after another challenge and a comma. */
 const passwordScheme = /(?:^|,) *(?:basic|digest|negotiate|ntlm)\b/i;
 
@@ -102,10 +104,24 @@ function notTheApi(url: string, { sign, hint }: Stranger): Recognition {
 /** Finds the variable with the proxy that other clients would use for this URL. */
 function findProxyVariable(url: string, env: Variables): string | undefined {
   const { protocol, host } = new URL(url);
-  if (isLoopbackHost(host)) return undefined;
+  if (isLoopbackHost(host) || isWithoutProxy(url, env.NO_PROXY ?? env.no_proxy ?? "")) return undefined;
   const scheme = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
   const names = [scheme, scheme.toLowerCase(), "ALL_PROXY", "all_proxy"];
   return names.find((name) => env[name]);
+}
+
+/** Whether `NO_PROXY` has the host of a URL, or a domain that it is in: `api.example`, `.example`, `api.example:443` or `*`. */
+function isWithoutProxy(url: string, noProxy: string): boolean {
+  const { protocol, hostname, port } = new URL(url);
+  const usedPort = port === "" ? defaultPorts[protocol] : port;
+  for (const entry of noProxy.toLowerCase().split(/[\s,]+/)) {
+    if (entry === "*") return true;
+    // `*.api.example:8443` and `.api.example:8443` have the domain `api.example` and the port 8443.
+    const [, domain = "", onlyPort = usedPort] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+    if (domain === "" || onlyPort !== usedPort) continue;
+    if (hostname === domain || hostname.endsWith(`.${domain}`)) return true;
+  }
+  return false;
 }
 
 /** A 401 in another form is a difference, unless it is a document, such as `<error>`. Some gateways send a 403 with JSON. */
@@ -120,6 +136,7 @@ function isLikeTheApi({ status, text, json }: RedactedResponse): boolean {
  */
 export function recognizeApiInAll(attempts: readonly Attempt[], url: string): Recognition {
   const [first] = attempts;
+  // Without a first response, the comparison has already ended.
   if (first?.response === undefined || attempts.some(isOfTheApi)) return mayBeTheApi;
 
   const requests = pluralize(attempts.length, "request");

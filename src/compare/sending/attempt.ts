@@ -28,26 +28,26 @@ export interface Attempt extends TimedRequest {
   readonly response?: RedactedResponse;
   /** Why there is no response. */
   readonly noResponse?: string;
-  /** Later requests can change it: a control, a wait for a limit, or the end of a comparison at an outage. */
-  evidence: Evidence;
+  /** As far as the requests until now tell: `withdrawEvidence` changes it if a later request tells more. */
+  readonly evidence: Evidence;
 }
 
 /**
  * What a response shows of its outcome:
  * - `counts`: it is judged
- * - `permitted`: nothing; the key got 200, but perhaps it is not what its variable says
+ * - `may_be_right`: nothing; a 200 in place of a rejection, and perhaps the key is not what its variable says
  * - `another_limit`: nothing; it is a 429 that is not for the key's own limit
  * - `outage`: nothing; an outage or a lock responded
- * - `used_up`: nothing; an earlier comparison may have used up the minute of the key, or a gateway limits the address
+ * - `limited_before`: nothing; a 429 of a limit that was used up before, by an earlier comparison or at a gateway
  */
 export type Evidence =
   | { readonly kind: "counts" }
-  | { readonly kind: "permitted" | "another_limit" | "outage" | "used_up"; readonly why: string };
+  | { readonly kind: "may_be_right" | "another_limit" | "outage" | "limited_before"; readonly why: string };
 
 /** An attempt with a response. */
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
-export function isPermitted(attempt: Attempt): attempt is CompletedAttempt {
+export function got200(attempt: Attempt): attempt is CompletedAttempt {
   return attempt.response?.status === 200;
 }
 

@@ -12,13 +12,7 @@ import {
   wholeNumberIn,
 } from "../response/members.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
-import {
-  type Attempt,
-  type AttemptRequest,
-  type Evidence,
-  isPermitted,
-  type TimedRequest,
-} from "./attempt.js";
+import { type Attempt, type AttemptRequest, type Evidence, got200, type TimedRequest } from "./attempt.js";
 
 const counts: Evidence = { kind: "counts" };
 
@@ -37,21 +31,21 @@ export function weighResponse(
 function weighSuccess({ outcome }: AttemptRequest, response: RedactedResponse): Evidence {
   // Responses do not show the required scope, so there may be none.
   if (outcome === "403.insufficient_scope") {
-    return { kind: "permitted", why: "the endpoint needs no scope, or this key has it" };
+    return { kind: "may_be_right", why: "the endpoint needs no scope, or this key has it" };
   }
-  if (outcome === "429.per_minute") return { kind: "permitted", why: "the key is not at its limit" };
+  if (outcome === "429.per_minute") return { kind: "may_be_right", why: "the key is not at its limit" };
   if (outcome !== "429.per_day") return counts;
 
   const use = readDayUse(response);
   if (use === undefined) {
     const limit = describeMember(response, perDayPath);
     const usage = describeKind(memberIn(response, todayPath));
-    return { kind: "permitted", why: `its response has ${limit} in per_day, and ${usage} in usage.today` };
+    return { kind: "may_be_right", why: `its response has ${limit} in per_day, and ${usage} in usage.today` };
   }
   // A key above its limit should have got 429: the 200 is judged.
   if (use.today > use.perDay) return counts;
-  const limit = numberText(response, perDayPath);
-  return { kind: "permitted", why: `the key is not at its limit of ${limit} in a day` };
+  const limit = numberText(response, perDayPath, use.perDay);
+  return { kind: "may_be_right", why: `the key is not at its limit of ${limit} in a day` };
 }
 
 /** A key's requests of the day, and their limit. */
@@ -72,7 +66,7 @@ function readDayUse(response: RedactedResponse): DayUse | undefined {
 function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidence {
   const { outcome, apiKey, sentAt } = request;
   const ofKey = earlier.filter((attempt) => attempt.apiKey === apiKey);
-  const successes = ofKey.filter(isPermitted);
+  const successes = ofKey.filter(got200);
   const last = successes.at(-1)?.response;
   if (last === undefined) return weighLimitAtFirst(request, earlier);
 
@@ -86,9 +80,9 @@ function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidenc
   const isMinuteUsedUp = perMinute !== undefined && inMinute.length >= perMinute;
   if (outcome === "429.per_minute" && isMinuteUsedUp) return counts;
 
-  const limit = perMinute === undefined ? "no number" : numberText(last, perMinutePath);
+  const limit = perMinute === undefined ? "no number" : numberText(last, perMinutePath, perMinute);
   let why = `after ${pluralize(successes.length, "request")} of the key; its per_minute is ${limit}`;
-  if (isDayUsedUp) why += `, and its day is used up: per_day is ${numberText(last, perDayPath)}`;
+  if (isDayUsedUp) why += `, and its day is used up: per_day is ${numberText(last, perDayPath, use.perDay)}`;
   return { kind: "another_limit", why };
 }
 
@@ -101,7 +95,7 @@ function weighLimitAtFirst({ outcome }: AttemptRequest, earlier: readonly Attemp
       return counts;
     case 200:
       // An earlier comparison may have used up the minute of the key.
-      return { kind: "used_up", why: `${before}, the first one with this key` };
+      return { kind: "limited_before", why: `${before}, the first one with this key` };
     default:
       return { kind: "another_limit", why: `${before}; a rejected key has no limits` };
   }

@@ -11,7 +11,7 @@ export async function tryOutcome(session: Session, row: ContractOutcome): Promis
 
   const key = findKey(row, session.options.env);
   if (key.kind === "no_key") {
-    session.skip(outcome, key.why);
+    session.keepWhyNotTried(outcome, key.why);
     return { kind: "not_sent", why: key.why };
   }
   return sendAttempt(session, { outcome, apiKey: key.apiKey, variable: key.variable });
@@ -33,7 +33,7 @@ export async function sendAttempt(session: Session, wanted: AttemptRequest): Pro
 
   const { attempt } = result;
   const { kind } = attempt.evidence;
-  const isLimitedUnasked = kind === "another_limit" || kind === "used_up";
+  const isLimitedUnasked = kind === "another_limit" || kind === "limited_before";
   if (!isLimitedUnasked) {
     await endAtOutage(session, attempt);
     return result;

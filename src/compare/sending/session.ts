@@ -15,8 +15,6 @@ import { endedByResponse, type SessionProgress } from "./progress.js";
 const defaultMaxRequests = 60;
 /** The default for a key with a large limit. */
 const mostRequests = 400;
-/** A comparison sends fewer unknown keys. */
-const maxUnknownKeys = 24;
 
 export type SendResult =
   | { readonly kind: "sent"; readonly attempt: Attempt }
@@ -36,20 +34,18 @@ export class Session {
   readonly attempts: Attempt[] = [];
   /** What a reader must know of the way that the comparison took. */
   readonly notes: string[] = [];
-  /** Why an outcome was not tried, or not to its end. */
-  readonly untried = new Map<PromisedOutcomeId, string>();
   /** The number of requests that were sent, also of one that a signal has cut off. */
   requests = 0;
   maxRequests: number;
-  /** Milliseconds between two requests. */
-  pace: number;
-  /** Whether a limit was waited for: a comparison does so once. */
-  hasWaited = false;
   /** Descriptions of suspicious responses after which the service still worked. */
   readonly harmlessResponses = new Set<string>();
   readonly #send: Send;
-  readonly #unknownKeys: readonly string[];
-  readonly #redact: RedactKeys;
+  /** Each key that was sent or may be sent, to be removed from every response. */
+  readonly #keys: string[];
+  #redact: RedactKeys;
+  #pace: number;
+  #hasWaited = false;
+  readonly #whysNotTried = new Map<PromisedOutcomeId, string>();
   #progress: SessionProgress = { kind: "running" };
 
   constructor(send: Send, options: CompareOptions) {
@@ -57,10 +53,9 @@ export class Session {
     this.options = options;
     this.startedAt = options.time ?? nodePlatform.time();
     this.maxRequests = options.maxRequests ?? defaultMaxRequests;
-    this.pace = options.pace ?? 0;
-    this.#unknownKeys = Array.from({ length: maxUnknownKeys }, (_, index) => options.unknownKey(index));
-    const keys = keysInVariables(options.env).map(([, apiKey]) => apiKey);
-    this.#redact = createRedactKeys([...keys, ...this.#unknownKeys]);
+    this.#pace = options.pace ?? 0;
+    this.#keys = keysInVariables(options.env).map(([, apiKey]) => apiKey);
+    this.#redact = createRedactKeys(this.#keys);
   }
 
   /** Whether more may be sent. A signal ends a comparison that nothing else has ended. */
@@ -90,15 +85,38 @@ export class Session {
     this.maxRequests = Math.min(defaultMaxRequests + more, mostRequests);
   }
 
-  /** Notes why an outcome was not tried, or not to its end. */
-  skip(outcome: PromisedOutcomeId, why: string): void {
-    this.untried.set(outcome, why);
+  /**
+   * Why an outcome is not tried: its latest request was not sent, or its key is not at the limit. It has no meaning for an
+   * outcome with a response that counts.
+   */
+  get whysNotTried(): ReadonlyMap<PromisedOutcomeId, string> {
+    return this.#whysNotTried;
+  }
+
+  /** Keeps why an outcome is not tried, until a request for it is sent. */
+  keepWhyNotTried(outcome: PromisedOutcomeId, why: string): void {
+    this.#whysNotTried.set(outcome, why);
+  }
+
+  /** Whether a limit was waited for: a comparison does so once. */
+  get hasWaited(): boolean {
+    return this.#hasWaited;
   }
 
   /** Waits for a limit. */
-  async wait(milliseconds: number): Promise<void> {
-    this.hasWaited = true;
+  async waitForLimit(milliseconds: number): Promise<void> {
+    this.#hasWaited = true;
     await this.options.wait?.(milliseconds);
+  }
+
+  /** Milliseconds between two requests. */
+  get pace(): number {
+    return this.#pace;
+  }
+
+  /** Sends the next requests with this pace, unless they already are slower. */
+  slowDown(pace: number): void {
+    this.#pace = Math.max(this.#pace, pace);
   }
 
   /** Sends a request, and keeps what came of it. */
@@ -107,7 +125,8 @@ export class Session {
     const permission = await this.#keepPace();
     if (permission.kind === "no_room") return this.#notSent(outcome, permission.why);
 
-    this.untried.delete(outcome);
+    // From now on, what comes of this request is the reason.
+    this.#whysNotTried.delete(outcome);
     const apiKey = variable === undefined ? this.#inventKey(outcome) : wanted.apiKey;
     const now = this.options.now ?? performance.now.bind(performance);
     this.requests += 1;
@@ -144,14 +163,14 @@ export class Session {
       return { kind: "no_room", why: `the ${this.maxRequests} requests of --max-requests are used up` };
     }
 
-    if (this.requests > 0 && this.pace > 0) await this.options.wait?.(this.pace);
+    if (this.requests > 0 && this.#pace > 0) await this.options.wait?.(this.#pace);
     const after = this.progress;
     if (after.kind !== "running") return { kind: "no_room", why: after.why };
     return { kind: "room" };
   }
 
   #notSent(outcome: PromisedOutcomeId, why: string): SendResult {
-    this.skip(outcome, why);
+    this.keepWhyNotTried(outcome, why);
     return { kind: "not_sent", why };
   }
 
@@ -159,8 +178,15 @@ export class Session {
   #inventKey(outcome: PromisedOutcomeId): string | undefined {
     const index = this.#countAttempts(outcome);
     if (outcome === "401.malformed") return index === 0 ? "not-a-key" : `not-a-key${index}`;
-    if (outcome === "401.unknown") return this.#unknownKeys[index];
+    if (outcome === "401.unknown") return this.#inventUnknownKey(index);
     return undefined;
+  }
+
+  #inventUnknownKey(index: number): string {
+    const apiKey = this.options.unknownKey(index);
+    this.#keys.push(apiKey);
+    this.#redact = createRedactKeys(this.#keys);
+    return apiKey;
   }
 
   #countAttempts(outcome: PromisedOutcomeId): number {

@@ -1,9 +1,10 @@
 import { minute } from "../../rules/time.js";
-import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
+import { headerOf, readDate, readHttpDate, retryAfterForm } from "../response/headers.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
 import { type Attempt, describeAttempt, withoutKey } from "./attempt.js";
 import type { Session } from "./session.js";
 import { sendControl } from "./watch-outages.js";
+import { withdrawEvidence } from "./withdraw-evidence.js";
 
 // A 429 that was not asked for ends a comparison, but the first one can be waited for: an earlier comparison has used up
 // the minute of a key, or a gateway limits the address. A request without a key tells the two apart. After a wait for a
@@ -17,8 +18,11 @@ type WaitResult = { readonly kind: "waited" | "ended" };
 
 /** Waits for a limit that was not asked for, or ends the comparison. */
 export async function waitForLimit(session: Session, limited: Attempt): Promise<WaitResult> {
-  const endOfLimit = expectEndOfLimit(limited);
-  if (session.hasWaited || endOfLimit.kind === "too_late") return endByLimit(session, limited);
+  let end = readEndOfLimit(limited.response);
+  // The response may not tell, but the minute of a key ends in a minute at most.
+  const isMinuteOfKey = limited.evidence.kind === "limited_before";
+  if (end.kind === "not_told" && isMinuteOfKey) end = { kind: "soon", milliseconds: minute };
+  if (session.hasWaited || end.kind !== "soon") return endByLimit(session, limited);
 
   // A request without a key, and then the limited one again.
   const room = session.roomFor(2);
@@ -32,8 +36,7 @@ export async function waitForLimit(session: Session, limited: Attempt): Promise<
   const { status } = control.attempt.response ?? {};
   if (status === 429) return waitForGateway(session, limited, control.attempt);
   // Without a key, the request was not limited: the limit is that of the key.
-  const isMinuteOfKey = status === 401 && limited.evidence.kind === "used_up";
-  if (isMinuteOfKey) return waitForMinute(session, limited, endOfLimit.milliseconds);
+  if (status === 401 && isMinuteOfKey) return waitForMinute(session, limited, end.milliseconds);
   return endByLimit(session, limited);
 }
 
@@ -51,27 +54,27 @@ async function waitForMinute(session: Session, limited: Attempt, milliseconds: n
   options.announce?.(
     `${limited.outcome} got ${describeAttempt(limited)}: an earlier comparison may have used up the minute of ${limited.variable}. Waits ${seconds} s, and sends the request again.`,
   );
-  await session.wait(milliseconds);
+  await session.waitForLimit(milliseconds);
   return { kind: "waited" };
 }
 
 /** A gateway limits the address: it sends a 429 with and without a key. */
 async function waitForGateway(session: Session, limited: Attempt, control: Attempt): Promise<WaitResult> {
   const { options } = session;
-  const retryAfter = readRetryTime(control.response);
-  if (options.wait === undefined || retryAfter.kind !== "soon") return endByLimit(session, control);
+  const end = readEndOfLimit(control.response);
+  if (options.wait === undefined || end.kind !== "soon") return endByLimit(session, control);
 
-  const { milliseconds } = retryAfter;
-  session.pace = Math.max(allowedPace(session, limited, milliseconds), leastPace, session.pace);
+  const { milliseconds } = end;
+  session.slowDown(Math.max(allowedPace(session, limited, milliseconds), leastPace));
   const got = `${limited.outcome} got ${describeAttempt(limited)}, and so did a request without a key`;
   options.announce?.(
     `${got}: a gateway limits this address. Waits ${Math.ceil(milliseconds / 1000)} s, and goes on with one request in ${session.pace / 1000} s.`,
   );
-  const why = "a gateway limits this address";
-  limited.evidence = { kind: "used_up", why };
-  control.evidence = { kind: "used_up", why };
-  session.notes.push(`${got}: ${why}. The comparison waited, and went on more slowly.`);
-  await session.wait(milliseconds);
+  for (const attempt of [limited, control]) withdrawEvidence(attempt, { kind: "address_limited" });
+  session.notes.push(
+    `${got}: a gateway limits this address. The comparison waited, and went on more slowly.`,
+  );
+  await session.waitForLimit(milliseconds);
   return { kind: "waited" };
 }
 
@@ -80,32 +83,40 @@ async function waitForGateway(session: Session, limited: Attempt, control: Attem
  * request until its limit is over. After 10 requests in 5 s and a wait of 55 s, that is 6 s.
  */
 function allowedPace(session: Session, limited: Attempt, wait: number): number {
-  const permitted = session.attempts.filter(({ response }) => response?.status !== 429);
+  const letThrough = session.attempts.filter(({ response }) => response?.status !== 429);
   const sinceFirst = limited.sentAt - (session.attempts[0]?.sentAt ?? limited.sentAt);
-  return Math.ceil((sinceFirst + wait) / Math.max(permitted.length, 1));
+  return Math.ceil((sinceFirst + wait) / Math.max(letThrough.length, 1));
 }
 
-/** When the limit of a 429 is over. */
-type EndOfLimit = { readonly kind: "soon"; readonly milliseconds: number } | { readonly kind: "too_late" };
+/**
+ * When the limit of a 429 is over, by its `Retry-After`:
+ * - `soon`: in a minute at most
+ * - `too_late`: later, or nobody can tell
+ * - `not_told`: it has no `Retry-After`
+ */
+type EndOfLimit =
+  | { readonly kind: "soon"; readonly milliseconds: number }
+  | { readonly kind: "too_late" | "not_told" };
 
-function expectEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
-  const retryAfter = readRetryTime(response);
-  if (retryAfter.kind !== "none") return retryAfter;
-  // Without Retry-After, only the minute of a key is known to end.
-  if (evidence.kind === "used_up") return { kind: "soon", milliseconds: minute };
-  return { kind: "too_late" };
-}
-
-/** Reads a `Retry-After`: `soon` is in a minute at most, `too_late` also if nobody can tell. */
-function readRetryTime(response: RedactedResponse | undefined): EndOfLimit | { readonly kind: "none" } {
+function readEndOfLimit(response: RedactedResponse | undefined): EndOfLimit {
   const retryAfter = response && headerOf(response, "retry-after");
-  if (response === undefined || retryAfter === undefined) return { kind: "none" };
-  const form = retryAfterForm(retryAfter);
-  if (form === "invalid") return { kind: "too_late" };
+  if (response === undefined || retryAfter === undefined) return { kind: "not_told" };
 
-  let wait = 1000 * Number(retryAfter);
-  if (form !== "seconds") wait = Date.parse(retryAfter) - readDate(response);
-  // Without a `Date`, the wait is not a number.
-  if (Number.isNaN(wait) || wait > minute) return { kind: "too_late" };
-  return { kind: "soon", milliseconds: Math.max(wait, 0) };
+  const wait = readWait(retryAfter, response);
+  // A wait that is not a number is not `<= minute`, either.
+  const isSoon = wait <= minute;
+  return isSoon ? { kind: "soon", milliseconds: Math.max(wait, 0) } : { kind: "too_late" };
+}
+
+/** Returns the wait of a `Retry-After` in milliseconds; `NaN` for an invalid one, or a date in a response without a `Date`. */
+function readWait(retryAfter: string, response: RedactedResponse): number {
+  switch (retryAfterForm(retryAfter)) {
+    case "seconds":
+      return 1000 * Number(retryAfter);
+    case "date":
+    case "old_date":
+      return readHttpDate(retryAfter) - readDate(response);
+    case "invalid":
+      return Number.NaN;
+  }
 }

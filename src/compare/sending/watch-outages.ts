@@ -1,7 +1,9 @@
-import { type Attempt, type AttemptRequest, describeAttempt, type Evidence, withoutKey } from "./attempt.js";
+import { type Attempt, type AttemptRequest, describeAttempt, withoutKey } from "./attempt.js";
 import type { Ending } from "./endings.js";
-import { collectOutage, findOutageSign } from "./outages.js";
+import { attemptsSinceLock, attemptsSinceOutage } from "./outage-reach.js";
+import { findOutageSign } from "./outage-sign.js";
 import type { SendResult, Session } from "./session.js";
+import { withdrawEvidence } from "./withdraw-evidence.js";
 
 /** Sends a request whose response tells what an earlier one shows. A 429 is left to the caller. */
 export async function sendControl(session: Session, wanted: AttemptRequest): Promise<SendResult> {
@@ -17,7 +19,7 @@ export async function endAtOutage(session: Session, latest: Attempt): Promise<vo
   if (session.progress.kind !== "running") return;
   const sign = findOutageSign(session.attempts);
   switch (sign.kind) {
-    case "none":
+    case "works":
       return;
     case "ended":
       endWithOutage(session, latest, sign.ending, sign.detail);
@@ -32,6 +34,7 @@ async function testSuspicion(session: Session, suspicious: Attempt): Promise<voi
   const description = describeAttempt(suspicious);
   if (session.harmlessResponses.has(description)) return;
 
+  const attemptsBefore = [...session.attempts];
   const control = await session.send(withoutKey);
   if (control.kind === "not_sent") {
     endWithOutage(session, suspicious, "outage", "; no request without a key could follow it");
@@ -42,8 +45,7 @@ async function testSuspicion(session: Session, suspicious: Attempt): Promise<voi
   if (status === 429) {
     // Nobody can tell whether the service still works: what led to this request shows nothing.
     session.endByLimit(control.attempt);
-    const attemptsBefore = session.attempts.slice(0, -1);
-    takeBack(collectOutage(attemptsBefore, "outage"));
+    withdrawAll(attemptsSinceOutage(attemptsBefore));
     return;
   }
 
@@ -57,14 +59,13 @@ async function testSuspicion(session: Session, suspicious: Attempt): Promise<voi
   endWithOutage(session, suspicious, "outage", `; a request without a key then got ${got}`);
 }
 
-/** Ends the comparison, and takes back what the latest responses show. */
+/** Ends the comparison, and withdraws what the responses have shown since the outage or the lock may have begun. */
 function endWithOutage(session: Session, attempt: Attempt, ending: Ending, detail: string): void {
   session.endByResponse(attempt, ending, detail);
-  takeBack(collectOutage(session.attempts, ending));
+  const { attempts } = session;
+  withdrawAll(ending === "locked" ? attemptsSinceLock(attempts) : attemptsSinceOutage(attempts));
 }
 
-/** Takes back what these attempts show, since an outage or a lock may have responded to them. */
-function takeBack(attempts: readonly Attempt[]): void {
-  const outage: Evidence = { kind: "outage", why: "its response may be one of an outage, or of a lock" };
-  for (const attempt of attempts) attempt.evidence = outage;
+function withdrawAll(attempts: readonly Attempt[]): void {
+  for (const attempt of attempts) withdrawEvidence(attempt, { kind: "outage" });
 }

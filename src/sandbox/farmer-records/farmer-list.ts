@@ -51,14 +51,14 @@ export class Farmers {
 
   /** The farmer with an index. Throws `unknown_ref`. */
   at(index: number): Farmer {
-    if (Number.isInteger(index) && index >= 0 && index < this.count) return this.#makeAll().at(index);
+    if (Number.isInteger(index) && index >= 0 && index < this.count) return this.#allFarmers().at(index);
     throw unknownFarmer(index, `there are ${this.count}, counted from 0`, this.count);
   }
 
   /** The farmer with an id. Throws `unknown_ref`. */
   get(id: string): Farmer {
-    // HTTP and JavaScript may pass anything.
-    const index = this.#makeAll().indexOf(String(id));
+    // JavaScript may pass anything.
+    const index = typeof id === "string" ? this.#allFarmers().indexOf(id) : undefined;
     if (index !== undefined && index < this.count) return this.at(index);
     throw unknownFarmer(id, `none of the ${this.count} farmers has this id`, this.count);
   }
@@ -71,7 +71,7 @@ export class Farmers {
   }
 
   /** All farmers, of which each is still to be created. */
-  #makeAll(): MadeFarmers {
+  #allFarmers(): MadeFarmers {
     if (this.#make === undefined) {
       throw new SandboxError("usage", "This sandbox has no farmers.", { part: "farmers" });
     }

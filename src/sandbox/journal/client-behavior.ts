@@ -14,7 +14,7 @@ export interface ClientBehavior {
   /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
   readonly pages: Set<string>;
   /** The SHA-256 of the key that stories send as `unknown`. */
-  readonly unknownKey: string;
+  readonly unknownKeyHash: string;
 }
 
 const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
@@ -37,7 +37,7 @@ export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchan
   const advice = adviceOnTraits(call, exchange, behavior.pages);
   if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
   if (entry !== undefined) advice.push(...adviceOnKey(entry, exchange));
-  else if (call.sha256 !== behavior.unknownKey) advice.push(...adviceOnMarkedKey(call, exchange));
+  else if (call.sha256 !== behavior.unknownKeyHash) advice.push(...adviceOnMarkedKey(call, exchange));
 
   // What it shows after the requests before it.
   if (behavior.rejected.get(exchange.fingerprint ?? "") === outcome) {
@@ -52,8 +52,8 @@ export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchan
 }
 
 /**
- * Whether a request may cause advice, or show what later advice depends on. Nearly none does: a usual success with a key that was
- * not rejected before. The keys of both usual outcomes are not part of a rotation, of which `hasWorked` matters.
+ * Whether a request may cause advice, or show what later advice depends on. Nearly none does: it is a usual success, with a key
+ * that was not rejected before. That such a key has worked matters to no advice, because it neither replaced a key nor is replaced.
  */
 function mayShowSomething({ rejected }: ClientBehavior, exchange: Exchange): boolean {
   const { traits, outcome, leaksRealKey, fingerprint } = exchange;
@@ -107,9 +107,9 @@ function adviceOnTraits(call: ApiCall, exchange: Exchange, pages: ReadonlySet<st
     return advice;
   }
 
-  const isQueryOfKey = traits.includes("key in query");
-  const hasOtherQuery = traits.includes("query") && !isQueryOfKey;
-  if (hasOtherQuery || traits.includes("body")) advice.push("query-or-body-sent");
+  // A query with a key already has its own advice.
+  const isQueryWithoutKey = traits.includes("query") && !traits.includes("key in query");
+  if (isQueryWithoutKey || traits.includes("body")) advice.push("query-or-body-sent");
   return advice;
 }
 

@@ -3,10 +3,12 @@ import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import { requireFields } from "../../rules/validation.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { quote } from "../../schema/words.js";
-import { assumptionsInEffect, type ProfileSettings, profileInEffect } from "../profile.js";
+import { assumptionsInEffect, type ProfileSettings, settingsOf } from "../profile.js";
+import type { Registry } from "../registry.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../usage.js";
 import {
+  grantedScopes,
   withGrantedScopes,
   withNameSuffix,
   withoutGrantedScopes,
@@ -20,29 +22,39 @@ export function changeAssumptions(
   input: ControlBody<"assumptions_change">,
   now: number,
 ): Assumptions {
-  const { profile, ...chosen } = input;
-  const ownBefore = profile === undefined ? sandbox.ownAssumptions : {};
-  const settings = { profile: profile ?? sandbox.profile, ownAssumptions: { ...ownBefore, ...chosen } };
-  const next = assumptionsInEffect({ ...settings, run: sandbox.run, endpoints: sandbox.endpoints });
+  const { registry } = sandbox;
+  const before = settingsOf(sandbox);
+  const after = changedSettings(before, input);
+  const assumptions = assumptionsInEffect(after);
 
   // The scopes and keys that there are must fit the new assumptions.
   requireFields("change the assumptions", {
-    me_scope: missingScopeProblem(next),
-    scopes: heldScopeProblem(sandbox, next),
-    retiring_counts_as_active: tooManyActiveProblem(sandbox, next, now),
+    me_scope: missingScopeProblem(assumptions),
+    scopes: heldScopeProblem(registry, before, assumptions),
+    retiring_counts_as_active: tooManyActiveProblem(registry, assumptions, now),
   });
 
   // Keys and organizations change with the assumptions.
-  const windows = windowsOf(next);
-  for (const entry of sandbox.registry.keys.values()) {
+  const windows = windowsOf(assumptions);
+  for (const entry of registry.keys.values()) {
     entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
   }
-  const nextState = { ...settings, assumptions: next, windows };
-  varyRecords(sandbox, { ...sandbox, ...nextState });
+  changeNames(registry, before, after);
+  changeScopes(registry, before, after);
 
-  replaceState(sandbox, nextState);
+  const { profile, ownAssumptions } = after;
+  replaceState(sandbox, { profile, ownAssumptions, assumptions, windows });
   sandbox.journal.emit({ type: "assumptions.changed" });
-  return next;
+  return assumptions;
+}
+
+/** The settings after a change: another profile takes away what was set before. */
+function changedSettings(
+  before: ProfileSettings,
+  { profile, ...chosen }: ControlBody<"assumptions_change">,
+): ProfileSettings {
+  if (profile !== undefined) return { ...before, profile, ownAssumptions: chosen };
+  return { ...before, ownAssumptions: { ...before.ownAssumptions, ...chosen } };
 }
 
 /** The names of the values that a change of assumptions sets, as in `changes.ts`: with a profile, all of them. */
@@ -51,18 +63,21 @@ export function assumptionNames({ profile, ...chosen }: ControlBody<"assumptions
   return ["profile", "fixed", ...Object.keys(assumptionTable)];
 }
 
-/** Removes from the records what the profile `varied` has added with the settings before, and adds that of the next settings. */
-function varyRecords(sandbox: SandboxState, next: ProfileSettings): void {
-  const { organizations, keys } = sandbox.registry;
-  for (const entry of organizations.values()) {
-    const plain = withoutNameSuffix(sandbox, entry.organization);
-    entry.organization = withNameSuffix(next, plain);
+/** Names organizations as the profile after the change does. */
+function changeNames(registry: Registry, before: ProfileSettings, after: ProfileSettings): void {
+  for (const entry of registry.organizations.values()) {
+    const plain = withoutNameSuffix(before, entry.organization);
+    entry.organization = withNameSuffix(after, plain);
   }
+}
 
-  if (profileInEffect(sandbox) !== "varied" && profileInEffect(next) !== "varied") return;
-  for (const entry of keys.values()) {
-    const plain = withoutGrantedScopes(sandbox, entry.key.scopes);
-    sandbox.registry.change(entry, { scopes: withGrantedScopes(next, plain) });
+/** Gives keys the scopes that the profile after the change grants, in place of those of the profile before it. */
+function changeScopes(registry: Registry, before: ProfileSettings, after: ProfileSettings): void {
+  const isNoneGranted = grantedScopes(before).length === 0 && grantedScopes(after).length === 0;
+  if (isNoneGranted) return;
+  for (const entry of registry.keys.values()) {
+    const plain = withoutGrantedScopes(before, entry.key.scopes);
+    registry.change(entry, { scopes: withGrantedScopes(after, plain) });
   }
 }
 
@@ -74,9 +89,13 @@ function missingScopeProblem(next: Assumptions): string | undefined {
 }
 
 /** Each scope of a key must be one of the assumed scopes. */
-function heldScopeProblem(sandbox: SandboxState, next: Assumptions): string | undefined {
-  for (const { key } of sandbox.registry.keys.values()) {
-    const ownScopes = withoutGrantedScopes(sandbox, key.scopes);
+function heldScopeProblem(
+  registry: Registry,
+  before: ProfileSettings,
+  next: Assumptions,
+): string | undefined {
+  for (const { key } of registry.keys.values()) {
+    const ownScopes = withoutGrantedScopes(before, key.scopes);
     const lacking = ownScopes.find((scope) => !next.scopes.includes(scope));
     if (lacking !== undefined) return `lack ${lacking}, which the key ${quote(key.ref)} has`;
   }
@@ -84,8 +103,8 @@ function heldScopeProblem(sandbox: SandboxState, next: Assumptions): string | un
 }
 
 /** No organization may have too many active keys (R32), even if retiring ones then count. */
-function tooManyActiveProblem(sandbox: SandboxState, next: Assumptions, now: number): string | undefined {
-  for (const owner of sandbox.registry.organizations.values()) {
+function tooManyActiveProblem(registry: Registry, next: Assumptions, now: number): string | undefined {
+  for (const owner of registry.organizations.values()) {
     for (const environment of environments) {
       if (activeKeysIn(owner, environment, next, now) <= maximumActiveKeys) continue;
       return `would give ${owner.organization.ref} (${environment}) more than ${maximumActiveKeys} active keys (R32)`;
@@ -94,12 +113,13 @@ function tooManyActiveProblem(sandbox: SandboxState, next: Assumptions, now: num
   return undefined;
 }
 
-/** The usage of a key after a change of the windows. Counts have no times: the requests so far count as if they were sent now. */
+/** The usage of a key after a change of the windows. Its counts have no times: the requests so far count as if they were sent now. */
 function carriedOver(usage: Usage, from: Windows, to: Windows, now: number): Usage {
   if (from.sliding === to.sliding && from.dayResetsAt === to.dayResetsAt) return usage;
   const current = usageAt(usage, from, now);
   return startUsage(to, now, {
     thisMinute: current.minuteCount,
+    // The minute may have begun on the day before, but now its requests count on this one.
     today: Math.max(current.minuteCount, current.dayCount),
     countedAt: from.sliding ? current.recent : undefined,
   });

@@ -18,7 +18,7 @@ import type { Writable } from "../../rules/writable.js";
 import { actions } from "../../scenario/actions.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { timeFrom } from "../../scenario/format/when.js";
 import { readSettings } from "../../scenario/key-settings.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
@@ -26,7 +26,7 @@ import { type KeyEntry, type OrganizationEntry, removeEnded } from "../registry.
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
 import { requireDuration } from "../time-input.js";
-import { startUsage, type Usage, usageAt } from "../usage.js";
+import { startUsage, usageAt } from "../usage.js";
 import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
@@ -46,7 +46,7 @@ export function createKey(
 ): { readonly key: KeyView; readonly secret: string } {
   const { environment, expires } = input;
   const settings = readSettings(input.name, input);
-  const { name, scopes } = settings;
+  const { name, scopes, limits } = settings;
 
   // What may reject the new key.
   const isTwice = new Set(scopes).size < scopes.length;
@@ -57,17 +57,26 @@ export function createKey(
   requireScopes(sandbox, scopes);
   requireRoomForKey(sandbox, input, now);
 
-  const ref = input.ref ?? freeRef(sandbox, refOfName(name));
-  const record = {
+  const ref = input.ref ?? sandbox.registry.freeKeyRef(refOfName(name));
+  requireNewRef(sandbox, "ref", ref);
+  const { secret, sha256 } = makeNewSecret(sandbox, ref, environment, by);
+
+  const record: Writable<KeyRecord> = {
     ref,
     organization: input.organization,
     name,
-    scopes: [...scopes],
-    limits: { ...settings.limits },
+    scopes: [...withGrantedScopes(sandbox, scopes)],
+    limits: { ...limits },
     environment,
-    ...(expiresAt !== undefined && { expiresAt }),
+    legacy: false,
+    sha256,
+    createdAt: now,
   };
-  const { key, secret } = issueKey(sandbox, record, now, by);
+  const endsAt = expiresAt ?? defaultEnd(sandbox, now);
+  if (endsAt !== undefined) record.expiresAt = endsAt;
+
+  const entry = sandbox.registry.addKey(record, startUsage(sandbox.windows, now));
+  const key = viewKey(entry, sandbox, now);
   sandbox.journal.emit({ type: "key.created", key });
   return { key, secret };
 }
@@ -93,24 +102,36 @@ export function rotateKey(
     requireRoomForKey(sandbox, entry.key, now);
   }
 
-  // The replacement has the settings of the old key.
-  const replacedBy = input.as ?? freeRef(sandbox, ref);
-  const record = {
-    ref: replacedBy,
+  const newRef = input.as ?? sandbox.registry.freeKeyRef(ref);
+  requireNewRef(sandbox, "as", newRef);
+  const { secret, sha256 } = makeNewSecret(sandbox, newRef, environment, by);
+
+  // The replacement has the settings of the old key, and also the scopes that the profile has granted (R37).
+  const record: Writable<KeyRecord> = {
+    ref: newRef,
     organization,
     name: entry.key.name,
     scopes: [...entry.key.scopes],
     limits: { ...entry.key.limits },
     environment,
     replaces: ref,
+    legacy: false,
+    sha256,
+    createdAt: now,
   };
-  const isInherited = sandbox.assumptions.replacement_usage === "inherited";
-  const usage = isInherited ? structuredClone(usageAt(entry.usage, sandbox.windows, now)) : undefined;
-  const { key: replacement, secret } = issueKey(sandbox, record, now, by, usage);
+  const endsAt = defaultEnd(sandbox, now);
+  if (endsAt !== undefined) record.expiresAt = endsAt;
+
+  const isUsageInherited = sandbox.assumptions.replacement_usage === "inherited";
+  const usage = isUsageInherited
+    ? structuredClone(usageAt(entry.usage, sandbox.windows, now))
+    : startUsage(sandbox.windows, now);
+  const newEntry = sandbox.registry.addKey(record, usage);
+  const replacement = viewKey(newEntry, sandbox, now);
 
   // The old key retires.
-  sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy });
-  entry.replacement = sandbox.registry.key(replacedBy);
+  sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy: newRef });
+  entry.replacement = newEntry;
   const key = viewKey(entry, sandbox, now);
   sandbox.journal.emit({ type: "key.rotated", key, replacement });
   return { key, replacement, secret };
@@ -150,45 +171,38 @@ function expiryOf(expires: string, now: number): number {
   return expiresAt;
 }
 
-/** The record of a new key, without what follows from its secret and from the time. */
-interface NewKey extends Omit<KeyRecord, "sha256" | "legacy" | "createdAt"> {}
+/** When a new key ends without an end of its own. By default never: the specification does not define that keys expire by themselves. */
+function defaultEnd({ assumptions }: SandboxState, now: number): number | undefined {
+  const lifetime = parseDuration(assumptions.default_expiry);
+  // Views and snapshots write an end after the year 9999 as the last instant of that year.
+  return lifetime === undefined ? undefined : now + lifetime;
+}
 
-/** Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17). */
-function issueKey(
-  sandbox: SandboxState,
-  record: NewKey,
-  now: number,
+/** Throws unless a new key can have this ref, which the caller gives in the field `ref` or `as`. */
+function requireNewRef({ registry }: SandboxState, field: "ref" | "as", ref: string): void {
+  requireFields("create a key", { [field]: refProblem(ref) });
+  if (!registry.keys.has(ref)) return;
+  const message = `A key with the ref ${quote(ref)} already exists.`;
+  throw new SandboxError("name_taken", message, { ref });
+}
+
+/**
+ * The secret of a new key, with the current prefix (R17), and its hash, of which alone the sandbox knows it later (R35). A key
+ * that the scenario creates has the same secret each time. Throws `name_taken` if another key has this secret.
+ */
+function makeNewSecret(
+  { registry, platform, seed }: SandboxState,
+  ref: string,
+  environment: Environment,
   by: Initiator,
-  usage: Usage = startUsage(sandbox.windows, now),
-): { readonly key: KeyView; readonly secret: string } {
-  const { registry, platform, seed } = sandbox;
-  const { ref, environment, replaces } = record;
-  const refField = replaces === undefined ? "ref" : "as";
-  requireFields("create a key", { [refField]: refProblem(ref) });
-  if (registry.keys.has(ref)) {
-    const message = `A key with the ref ${quote(ref)} already exists.`;
-    throw new SandboxError("name_taken", message, { ref });
-  }
-
-  // A key of the scenario has the same secret each time.
-  const kind = { ref, environment, legacy: false };
-  const secret = by.isScripted ? deriveSecret(seed, kind) : makeSecret(platform.random, kind);
+): { readonly secret: string; readonly sha256: string } {
+  const key = { ref, environment, legacy: false };
+  const secret = by.isScripted ? deriveSecret(seed, key) : makeSecret(platform.random, key);
   const sha256 = platform.sha256(secret);
   const owner = registry.find(sha256)?.key.ref;
-  if (owner !== undefined) {
-    const message = `The seed generates a secret for ${quote(ref)} that ${quote(owner)} has pinned: choose another ref.`;
-    throw new SandboxError("name_taken", message, { ref });
-  }
-
-  const key: Writable<KeyRecord> = { ...record, legacy: false, sha256, createdAt: now };
-  // A replacement has the scopes of the old key, including granted ones (R37).
-  if (replaces === undefined) key.scopes = withGrantedScopes(sandbox, record.scopes);
-  // None by default: the specification does not define that keys expire on their own.
-  const lifetime = parseDuration(sandbox.assumptions.default_expiry);
-  if (key.expiresAt === undefined && lifetime !== undefined) key.expiresAt = now + lifetime;
-
-  const entry = registry.addKey(key, usage);
-  return { key: viewKey(entry, sandbox, now), secret };
+  if (owner === undefined) return { secret, sha256 };
+  const message = `The seed generates a secret for ${quote(ref)} that ${quote(owner)} has pinned: choose another ref.`;
+  throw new SandboxError("name_taken", message, { ref });
 }
 
 /** The key with a ref. Throws `unknown_ref`, or `key_not_active` if it is in none of the states in which the action is possible (R42). */
@@ -203,7 +217,9 @@ function requireKeyIn(
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
 
-  const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${actions[verb].done}`;
+  // Such as "revoked".
+  const { done } = actions[verb];
+  const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${done}`;
   const message = `Failed to ${verb} the key ${quote(ref)}: ${why}.`;
   throw new SandboxError("key_not_active", message, { ref, state });
 }
@@ -257,16 +273,6 @@ function requireRoomForKey(
   const message = `${organization} already has ${active} active ${environment} keys; the maximum is ${maximumActiveKeys} (R32). Revoke one first.`;
   const details = { organization, environment, active, maximum: maximumActiveKeys };
   throw new SandboxError("key_limit_reached", message, details);
-}
-
-/** A ref that no key has: this one, or with the next free number, such as `main-2`. */
-function freeRef({ registry }: SandboxState, ref: string): string {
-  const { keys, nextSuffixes } = registry;
-  // `main-2` that has replaced `main` is replaced by `main-3`, not by `main-2-2`.
-  const withoutNumber = ref.replace(/-\d+$/, "");
-  const isReplacement = keys.get(ref)?.key.replaces !== undefined;
-  const start = isReplacement && keys.has(withoutNumber) ? withoutNumber : ref;
-  return freeRefIn((candidate) => keys.has(candidate), start, nextSuffixes);
 }
 
 /** What is wrong with the ref of a new key. */

@@ -65,13 +65,13 @@ export function createControlApp(server: ControlServer): ControlHandler {
   return app;
 }
 
-/** Logs each change and each rejected token, once its response is known. */
+/** Logs each call with a writing method and each rejected token, once its response is known. */
 function logCalls({ onCall }: ControlServer): RequestHandler {
   return (request, response, next) => {
     response.once("close", () => {
       const { statusCode } = response;
       const isRejected = statusCode === 401 && request.headers.authorization !== undefined;
-      if (isRead(request) && !isRejected) return;
+      if (hasReadingMethod(request) && !isRejected) return;
 
       let result = response.writableFinished ? `${statusCode}` : "no response";
       const { errorCode } = callNotesOn(response);
@@ -82,8 +82,8 @@ function logCalls({ onCall }: ControlServer): RequestHandler {
   };
 }
 
-/** Whether a call only reads the sandbox. */
-function isRead({ method }: Request): boolean {
+/** Whether a call reads by its method. Some of the others change nothing, such as the check of a scenario, which is a POST for its body. */
+function hasReadingMethod({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }
 
@@ -142,7 +142,7 @@ function opensPage({ headers, method, path }: Request): boolean {
 function admitCallers(server: ControlServer): RequestHandler {
   return (request, response, next) => {
     const isAdmitted = hasToken(server, request);
-    callNotesOn(response).mayKnowAll = isAdmitted;
+    callNotesOn(response).isAdmitted = isAdmitted;
     if (isAdmitted || probePaths.includes(request.path) || pagePath.test(request.path)) {
       next();
       return;
@@ -253,11 +253,8 @@ function contentTypeOf(request: Request): string {
 
 /** A control call: checks it, runs its route, saves its change and sends its result. */
 async function runRoute(route: Route, server: ControlServer, request: Request, response: Response) {
-  // All that was sent is checked before anything happens. A YAML body is a scenario, which a function of its own takes.
-  const { runYaml } = route;
-  const isYaml = runYaml !== undefined && isYamlIn(request);
-  const run: Route["run"] = isYaml ? runYaml : route.run;
-  const body = isYaml ? readSentScenario(bodyText(request)) : checkedBody(route, request);
+  // All that was sent is checked before anything happens.
+  const { run, body } = checkedCall(route, request);
   const query = checkedQuery(route, request);
 
   // The sandbox must be as of now.
@@ -268,19 +265,34 @@ async function runRoute(route: Route, server: ControlServer, request: Request, r
   // Express has read the parameters from the path of the route.
   const context = { sandbox, params: request.params, query, body };
   const result = await run(context, { server, request, response });
+
+  // A change is saved before the client gets its response.
   const json = result instanceof TextResponse ? undefined : snakeCase(result);
   if (route.changes) saveChange(json, server.stateFile);
 
-  // The routes of pages send their own response.
+  // The routes of pages have sent their own response.
   if (response.headersSent) return;
   if (result === undefined) {
     response.status(204).end();
     return;
   }
-  const responseBody = route.isBare ? json : { data: json };
-  const { type, text } = result instanceof TextResponse ? result : jsonResponse(responseBody);
+  const jsonBody = route.isBare ? json : { data: json };
+  const { type, text } = result instanceof TextResponse ? result : jsonResponse(jsonBody);
   response.status(route.status ?? 200).type(type);
   await sendCompressed(request, response, Buffer.from(text));
+}
+
+/** The function of a route for a call, and the checked body to run it with: a scenario in YAML has a function of its own. */
+function checkedCall(route: Route, request: Request): CheckedCall {
+  const { run, runYaml } = route;
+  const isYaml = runYaml !== undefined && isYamlIn(request);
+  if (!isYaml) return { run, body: checkedBody(route, request) };
+  return { run: runYaml, body: readSentScenario(bodyText(request)) };
+}
+
+interface CheckedCall {
+  readonly run: Route["run"];
+  readonly body: unknown;
 }
 
 /** The JSON body of a call, checked by the shape of its route. A missing body of a write is an empty object. */
@@ -305,7 +317,7 @@ function parseJson(text: string): unknown {
   return body;
 }
 
-/** Only an administrator changes a sandbox over HTTP (R33): the routes need not ask again. */
+/** Only an administrator makes calls with a writing method (R33): the routes need not ask again. */
 function admitActor(request: Request, _response: Response, next: NextFunction): void {
   const actor = request.get("x-sandbox-actor") ?? "administrator";
   if (actor !== "administrator" && actor !== "member") {
@@ -314,7 +326,7 @@ function admitActor(request: Request, _response: Response, next: NextFunction): 
       fields: { "X-Sandbox-Actor": problem },
     });
   }
-  if (!isRead(request)) requireAdministrator({ actor });
+  if (!hasReadingMethod(request)) requireAdministrator({ actor });
   next();
 }
 

@@ -28,7 +28,7 @@ export interface ControlServer {
 
   /** Called before each call: other processes may have added requests. */
   readonly beforeCall: () => void;
-  /** Called for each change and each rejected token, once its response is known. */
+  /** Called for each call with a writing method and each rejected token, once its response is known. */
   readonly onCall: Logger["controlCall"];
   /** Called with a defect; the client got a 500. */
   readonly onDefect: (error: unknown) => void;

@@ -12,11 +12,14 @@ const pages = "dist/dashboard/";
 const assets = `${pages}assets/`;
 const assetPattern = new RegExp(`^${controlPath}/assets/(\\w[\\w-]*(?:\\.[\\w-]+)+)$`);
 
-/** The address of the documentation without a page, and whether it ends with a slash. */
-const docsStart = new RegExp(`^${controlPath}/docs(/?)$`);
-
-/** The address of a page as a folder, or as the file in the repository. */
-const otherPageAddress = new RegExp(`^${controlPath}/docs/([\\w-]+)(/|\\.md)$`);
+/** Other addresses of the documentation and its pages, with the right ones. These are relative, as a proxy may add a prefix. */
+const redirects: readonly (readonly [address: RegExp, target: string])[] = [
+  [new RegExp(`^${controlPath}/docs$`), "./docs/README"],
+  [new RegExp(`^${controlPath}/docs/$`), "./README"],
+  // A page as a folder, and as the file in the repository.
+  [new RegExp(`^${controlPath}/docs/([\\w-]+)/$`), "../$1"],
+  [new RegExp(`^${controlPath}/docs/([\\w-]+)\\.md$`), "./$1"],
+];
 
 /** The page in place of one that does not exist. */
 const notFoundPage = "not-found";
@@ -101,14 +104,12 @@ export const servePageFiles: RequestHandler = (request, response, next) => {
     return;
   }
 
-  // Relative, as a proxy may add a prefix.
-  const [, slash] = docsStart.exec(path) ?? [];
-  const [, page, end] = otherPageAddress.exec(path) ?? [];
-  if (slash === "") response.redirect(308, "./docs/README");
-  else if (slash === "/") response.redirect(308, "./README");
-  else if (end === "/") response.redirect(308, `../${page}`);
-  else if (end === ".md") response.redirect(308, `./${page}`);
-  else next();
+  for (const [address, target] of redirects) {
+    if (!address.test(path)) continue;
+    response.redirect(308, path.replace(address, target));
+    return;
+  }
+  next();
 };
 
 /** Sends a file of the page as the build has compressed it, if the browser accepts that. */
@@ -167,14 +168,17 @@ function readAsset(file: string, encoding: "br" | "gzip" | undefined): Promise<B
   });
 }
 
-/** Sends a body whose type is set. Compresses it if it is long, the client accepts that, and it cannot contain a secret. */
+/**
+ * Sends a body whose type is set, compressed if it is long and the client accepts that. Only of a GET or HEAD, which have no
+ * secrets: the length of a compressed body can tell about a secret in it.
+ */
 export async function sendCompressed(request: Request, response: Response, body: Buffer): Promise<void> {
-  // A HEAD has the length of the GET.
-  const isRead = request.method === "GET" || request.method === "HEAD";
-  const isWorthIt = isRead && body.length >= fewestBytes;
+  const hasNoSecret = request.method === "GET" || request.method === "HEAD";
+  const isWorthIt = hasNoSecret && body.length >= fewestBytes;
   if (!isWorthIt || !request.acceptsEncodings("gzip")) {
     response.send(body);
     return;
   }
+  // Also for a HEAD, which has the length of the GET.
   response.set("Content-Encoding", "gzip").send(await toGzip(body));
 }

@@ -33,31 +33,35 @@ interface HttpCall {
   readonly response: Response;
 }
 
-/** A method and a path of the control plane, and what they do. */
-export interface Route {
-  readonly method: Method;
-  /** Has named parts in braces: `/keys/{ref}`. */
-  readonly path: string;
+/** What a route says besides its call and its input. */
+interface RouteSettings {
   readonly summary: string;
-  /** The name of the JSON body's shape. Default: it takes no body. */
-  readonly body?: ControlBodyName;
-  readonly query?: Query;
   /** Of a response with something new. Default: 200, or 204 for `undefined`. */
   readonly status?: 201;
   /** Whether its result is the whole response. Default: it is `data` in it. */
   readonly isBare?: true;
-  /** Whether it changes the sandbox. */
+  /** Runs the route with a YAML body; left out if it accepts only JSON. */
+  runYaml?(context: RouteContext<WrittenScenario>, call: HttpCall): unknown;
+}
+
+/** A method and a path of the control plane, and what they do. */
+export interface Route extends RouteSettings {
+  readonly method: Method;
+  /** Has named parts in braces: `/keys/{ref}`. */
+  readonly path: string;
+  /** The name of the JSON body's shape. Default: it takes no body. */
+  readonly body?: ControlBodyName;
+  readonly query?: Query;
+  /** Whether it changes the sandbox, so that its state is saved. */
   readonly changes: boolean;
-  // Methods, because TypeScript lets a method's parameter be narrower: a row has the types of its own input.
+  // A method and no member with a function: only of a method may the parameter be narrower, and a row's has the types of its input.
   /** Returns the response: plain data, whose members get their JSON names, or a `TextResponse`. */
   run(context: RouteContext, call: HttpCall): unknown;
-  /** Runs it with a YAML body; left out if it accepts only JSON. */
-  runYaml?(context: RouteContext<WrittenScenario>, call: HttpCall): unknown;
 }
 
 /** A route as it is written: its shapes and its path give the types of what `run` gets. */
 interface RouteRow<Name extends ControlBodyName, Parameters extends Query, Template extends string>
-  extends Omit<Route, "method" | "path" | "body" | "query" | "changes" | "run"> {
+  extends RouteSettings {
   readonly body?: Name;
   readonly query?: Parameters;
   /** Default: a GET does not, any other does. */
@@ -68,7 +72,7 @@ interface RouteRow<Name extends ControlBodyName, Parameters extends Query, Templ
   ): unknown;
 }
 
-/** The named parts of a path: `ref` of `/keys/{ref}`. */
+/** The named parts of a path, each a text: `{ ref: string }` for `/keys/{ref}`. */
 type PathParts<Template extends string> = Template extends `${string}{${infer Part}}${infer Rest}`
   ? Readonly<Record<Part, string>> & PathParts<Rest>
   : unknown;
@@ -118,7 +122,7 @@ export function refInBody<Result>(field: string, run: () => Result): Result {
 /** What the handlers of one call tell each other. */
 interface CallNotes {
   /** Whether the caller has the token, or needs none. */
-  mayKnowAll?: boolean;
+  isAdmitted?: boolean;
   /** The code of the error that it got. */
   errorCode?: string | undefined;
 }

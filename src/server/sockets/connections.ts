@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { timers } from "../../node/platform.js";
@@ -15,21 +15,21 @@ export const longestHalfOpen = 10_000;
  * them. Closes connections that their clients have ended: Node leaves some of them open forever.
  */
 export function followConnections(server: AnyServer): ReadonlySet<Socket> {
-  const open = new Set<Socket>();
+  const openConnections = new Set<Socket>();
 
-  const follow = (socket: Socket) => {
-    open.add(socket);
-    socket.once("close", () => {
-      open.delete(socket);
-      socketUnderTls(socket)?.destroy();
+  const follow = (connection: Socket) => {
+    openConnections.add(connection);
+    connection.once("close", () => {
+      openConnections.delete(connection);
+      socketUnderTls(connection)?.destroy();
     });
-    socket.once("end", () => {
-      socket.setTimeout(longestHalfOpen, () => socket.destroy());
+    connection.once("end", () => {
+      connection.setTimeout(longestHalfOpen, () => connection.destroy());
     });
   };
 
   server.on("connection", follow).on("secureConnection", follow);
-  return open;
+  return openConnections;
 }
 
 /** Node's name for the TCP socket under an encrypted one. Comparing peers would not work, as another client may have the same port. */
@@ -42,31 +42,39 @@ export function endUnreadable(connection: Connection, code?: string): void {
   // Otherwise nothing would show that the client ends: Node has stopped listening to it.
   connection.resume();
 
-  const latest = latestResponseOn(connection);
-  const isIdle = latest === undefined || (latest.req.complete && latest.writableFinished);
-  if (isIdle) {
+  const response = latestResponseOn(connection);
+  if (response === undefined) {
     endWithError(connection, code);
-  } else if (latest.req.complete) {
-    // The unreadable request is a further one: its error comes after this response.
-    latest.once("finish", () => endWithError(connection, code));
-  } else {
-    endBrokenOff(connection, latest, code);
+    return;
   }
-}
 
-/** Ends a connection whose latest request breaks off in its body, when its response may have started already. */
-function endBrokenOff(connection: Connection, response: ServerResponse, code: string | undefined): void {
-  const isWaiting = response.socket === null;
-  if (response.writableEnded) endSocket(connection);
-  else if (isWaiting || response.headersSent) connection.destroy();
+  const isFurtherRequest = response.req.complete;
+  if (isFurtherRequest) {
+    const isSent = response.writableFinished;
+    if (isSent) endWithError(connection, code);
+    else response.once("finish", () => endWithError(connection, code));
+    return;
+  }
+
+  // The unreadable part is in the body of the latest request. Its response may be there already; the error must not stand in the
+  // middle of that one, or of the one before it.
+  const isEnded = response.writableEnded;
+  const waitsForSocket = response.socket === null;
+  const hasBegun = response.headersSent;
+  if (isEnded) endSocket(connection);
+  else if (waitsForSocket || hasBegun) connection.destroy();
   else endWithError(connection, code);
 }
 
 /** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */
-export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace: number): Promise<void> {
+export function closeServer(
+  server: AnyServer,
+  openConnections: ReadonlySet<Socket>,
+  grace: number,
+): Promise<void> {
   return new Promise((resolve) => {
     const deadline = timers.setTimeout(() => {
-      for (const connection of open) connection.destroy();
+      for (const connection of openConnections) connection.destroy();
     }, grace);
     server.close(() => {
       timers.clearTimeout(deadline);
@@ -75,7 +83,7 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
 
     // The connections that still have to send a response end after it.
     const pending = new Set<Socket | undefined>();
-    for (const connection of open) {
+    for (const connection of openConnections) {
       const response = latestResponseOn(connection);
       if (response === undefined || response.writableFinished) continue;
       // A TCP socket does not know the responses of the encrypted one over it.
@@ -84,7 +92,7 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
     }
 
     // All others end now.
-    for (const connection of open) {
+    for (const connection of openConnections) {
       if (!pending.has(connection)) connection.destroy();
     }
   });

@@ -6,9 +6,10 @@ import { type Received, receivedRequest } from "../../rules/request.js";
 import { controlPath } from "../../rules/request-path.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { addedHeaders, keepAliveTimeout } from "./added-headers.js";
 import { type AnyServer, endUnreadable, followConnections, longestHalfOpen } from "./connections.js";
 import { PipelinedRequests } from "./pipelined-requests.js";
-import { keepAliveTimeout, sendFaulty, sendResponse, sendServerError } from "./send-response.js";
+import { sendFaulty, sendResponse, sendServerError } from "./send-response.js";
 import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -32,8 +33,9 @@ interface Responders {
   readonly sandbox: SandboxState;
   /** Whether API responses have `X-Sandbox-Outcome`. */
   readonly explain: boolean;
-  /** The control plane, if it is served, and the base URL that a request has for it. */
-  readonly control?: ControlHandler | undefined;
+  /** The control plane; `undefined` if it is not served. */
+  readonly control: ControlHandler | undefined;
+  /** The base URL of the server, as the client of a request knows it. */
   readonly baseUrlFor: (request: IncomingMessage) => string;
   /** Aborted when the server is about to stop: each connection ends after its next response. */
   readonly stopping: AbortSignal;
@@ -66,7 +68,7 @@ export function createHttpServer(certificate?: CertificatePair) {
     ended.add(socket);
     endUnreadable(socket, code);
   });
-  return { server, open: followConnections(server) };
+  return { server, openConnections: followConnections(server) };
 }
 
 /** An HTTPS server with a certificate, an HTTP server without. */
@@ -113,7 +115,7 @@ function respond(responders: Responders, response: ServerResponse): void {
     return;
   }
 
-  // People open the server's address, and get the dashboard's.
+  // People open the server's address: the response names the address of the dashboard.
   if (control !== undefined && isFirstPage(received, request)) {
     received = { ...received, dashboard: `${baseUrlFor(request) + controlPath}/` };
   }
@@ -179,8 +181,7 @@ function isFirstPage({ path, method }: Received, { headers }: IncomingMessage): 
 /** Sends a response of the API, with the fault of its delivery. */
 function sendExchange({ sandbox, explain }: Responders, exchange: Exchange, response: ServerResponse): void {
   const { delivery, response: message } = exchange;
-  const date = dateHeader(exchange.date ?? exchange.at);
-  const added = explain ? [...date, "X-Sandbox-Outcome", exchange.outcome] : date;
+  const added = addedHeaders(exchange, explain);
   if (delivery === undefined) {
     sendResponse(message, added, response);
     return;
@@ -192,22 +193,7 @@ function sendExchange({ sandbox, explain }: Responders, exchange: Exchange, resp
       if (!response.writableFinished) markUnread(sandbox, exchange);
     });
   }
-  sendFaulty(delivery, { ...message, headers: [...message.headers, ...added] }, response);
-}
-
-/** The latest `Date` header, which is formatted once a second. */
-let latestDate: { readonly second: number; readonly header: readonly string[] } = {
-  second: Number.NaN,
-  header: [],
-};
-
-/** The date of the sandbox, because clients wait for its minutes; Node would send the machine's. */
-function dateHeader(at: number): readonly string[] {
-  const second = Math.floor(at / 1000);
-  if (second !== latestDate.second) {
-    latestDate = { second, header: ["Date", new Date(second * 1000).toUTCString()] };
-  }
-  return latestDate.header;
+  sendFaulty(delivery, { ...message, headers: [...message.headers, ...added.list] }, response);
 }
 
 function markUnread({ counters }: SandboxState, exchange: Exchange): void {

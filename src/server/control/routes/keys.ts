@@ -129,8 +129,8 @@ function withNextRequest<Key extends { readonly ref: string }>(
 const describedCount = cachedByObject((scenario: Scenario) => [...describedKeys(scenario)].length);
 
 /**
- * The directory: the organizations that have matching keys, with the first `limit` of these keys, and matching organizations
- * that have no keys.
+ * The directory: the organizations that have matching keys, with the first `limit` keys of all that match, and matching
+ * organizations that have no keys, while there are fewer than `limit` organizations.
  */
 function directoryOf(sandbox: SandboxState, query: ValueOf<typeof directoryQuery>) {
   const { filter = "", limit = 200 } = query;
@@ -138,21 +138,22 @@ function directoryOf(sandbox: SandboxState, query: ValueOf<typeof directoryQuery
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
 
   const sections = [];
-  let matching = 0;
+  let matchingKeysInAll = 0;
+  let listedKeys = 0;
   for (const owner of sandbox.registry.organizations.values()) {
-    const matches = matchingKeys(words, owner, now);
-    const room = Math.max(0, limit - matching);
-    // Also counts those that are not listed.
-    matching += matches.length;
-
     if (owner.keys.length === 0) {
       const isListed = sections.length < limit && hasAll(words, organizationText(owner));
       if (isListed) sections.push(directorySection(sandbox, owner, [], now));
-    } else if (matches.length > 0 && room > 0) {
-      sections.push(directorySection(sandbox, owner, matches.slice(0, room), now));
+      continue;
     }
+
+    const matches = matchingKeys(words, owner, now);
+    matchingKeysInAll += matches.length;
+    const toList = matches.slice(0, limit - listedKeys);
+    listedKeys += toList.length;
+    if (toList.length > 0) sections.push(directorySection(sandbox, owner, toList, now));
   }
-  return { sections, matching, total: sandbox.registry.keys.size };
+  return { sections, matching: matchingKeysInAll, total: sandbox.registry.keys.size };
 }
 
 /** The keys of an organization that have all words. */

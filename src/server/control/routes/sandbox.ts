@@ -29,7 +29,7 @@ export const sandboxRoutes: readonly Route[] = [
     isBare: true,
     run({ sandbox }, { server, response }) {
       const health = { status: "ok", version, ...savedState(server) };
-      if (!callNotesOn(response).mayKnowAll) return health;
+      if (!callNotesOn(response).isAdmitted) return health;
       return { ...health, ...scenarioSummary(sandbox), startedAt: isoTime(server.startedAt) };
     },
   }),
@@ -118,7 +118,7 @@ function requireReady({ stopping }: ControlServer): void {
   if (stopping.aborted) throw new HttpError("not_ready", "The sandbox is stopping.");
 }
 
-/** Whether the state file has everything; nothing without such a file. */
+/** Whether the last save in the state file worked, which the latest requests may have come after; nothing without such a file. */
 function savedState({ stateFile }: ControlServer): { readonly state?: "saved" | "unwritable" } {
   if (stateFile === undefined) return {};
   return { state: stateFile.isUnwritable() ? "unwritable" : "saved" };

@@ -1,0 +1,66 @@
+import { pluralize } from "../../report/plain-text.js";
+import { outcomeRow } from "../../rules/outcomes.js";
+import { isHtml } from "../response/headers.js";
+import { type Attempt, describeAttempt } from "./attempt.js";
+import type { Ending } from "./endings.js";
+import { responseForm } from "./response-form.js";
+
+// An outage, or a lock of the address or of a key, is no broken rule: it ends a comparison. A 401 is what rejected keys should
+// get, so only a 401 to a key that has worked shows a lock. Other responses are told apart by their form.
+
+/**
+ * What the latest response shows of the service:
+ * - `works`: no sign of an outage
+ * - `suspicious`: a request without a key must show that the service still works
+ * - `ended`: it is out, or has locked a key; `detail` is what to add to the latest response in words
+ */
+type OutageSign =
+  | { readonly kind: "works" | "suspicious" }
+  | { readonly kind: "ended"; readonly ending: Ending; readonly detail: string };
+
+/** Looks for an outage in the latest of these attempts. */
+export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
+  const latest = attempts.at(-1);
+  if (latest === undefined) return { kind: "works" };
+  if (latest.response?.status === 503) return { kind: "ended", ending: "unavailable", detail: "" };
+
+  const earlier = attempts.slice(0, -1);
+  const before = earlier.at(-1);
+  if (before === undefined) return { kind: "works" };
+  if (isPage(latest) && isPage(before)) {
+    return { kind: "ended", ending: "pages", detail: ", the second HTML page in a row" };
+  }
+  if (latest.response === undefined && before.response === undefined) {
+    return { kind: "ended", ending: "silence", detail: ", the second time in a row" };
+  }
+
+  const hasKeyWorked = hasWorkedBefore(latest, earlier);
+  if (hasKeyWorked && latest.response?.status === 401) {
+    const rejected = earlier.filter(({ response }) => response?.status === 401);
+    const detail = `: locked after ${pluralize(rejected.length, "rejected request")}`;
+    return { kind: "ended", ending: "locked", detail };
+  }
+  return { kind: isSuspicious(latest, before, hasKeyWorked) ? "suspicious" : "works" };
+}
+
+/** Whether the key of an attempt must get a 200, and one of the earlier attempts has got it. */
+function hasWorkedBefore({ outcome, apiKey }: Attempt, earlier: readonly Attempt[]): boolean {
+  if (outcomeRow(outcome).status !== 200) return false;
+  return earlier.some((attempt) => attempt.apiKey === apiKey && attempt.response?.status === 200);
+}
+
+/** Whether an outage or a lock may have sent the latest response. */
+function isSuspicious(latest: Attempt, before: Attempt, hasKeyWorked: boolean): boolean {
+  const form = responseForm(latest);
+  const formBefore = responseForm(before);
+  if (form === "of_the_contract") return false;
+  // A key that has worked should get 200.
+  if (hasKeyWorked) return true;
+  if (form === "foreign" && formBefore === "foreign") return true;
+  // Two 403s must be alike: otherwise, each can have a reason of its own.
+  return formBefore !== "of_the_contract" && describeAttempt(latest) === describeAttempt(before);
+}
+
+function isPage({ response }: Attempt): boolean {
+  return response !== undefined && isHtml(response);
+}

@@ -1,0 +1,50 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { timers } from "../../node/platform.js";
+import type { ControlHandler } from "../sockets/http-server.js";
+import { sendServerError } from "../sockets/send-response.js";
+import type { ControlServer } from "./control-server.js";
+
+/** The control plane. Its first call loads it: Express takes longer to load than everything else, and most runs do not need it. */
+export class LateControl {
+  readonly #server: ControlServer;
+  #loaded: ControlHandler | undefined;
+
+  constructor(server: ControlServer) {
+    this.#server = server;
+  }
+
+  /** Responds to a call. */
+  readonly handle: ControlHandler = (request, response) => {
+    if (this.#loaded === undefined) this.#loadAndHandle(response);
+    else this.#loaded(request, response);
+  };
+
+  async #loadAndHandle(response: ServerResponse): Promise<void> {
+    const { req: request } = response;
+    try {
+      const loaded = await this.#loadFor(request.socket);
+      loaded(request, response);
+    } catch (error) {
+      this.#server.onDefect(error);
+      sendServerError(response, 500);
+    }
+  }
+
+  /** Loads the control plane for a call on a connection. Calls on several connections get the same one. */
+  async #loadFor(connection: Socket): Promise<ControlHandler> {
+    // Pauses the connection while loading: otherwise all further data would be buffered.
+    let isLoading = true;
+    timers.nextTick(() => {
+      if (isLoading) connection.pause();
+    });
+    try {
+      const { createControlApp } = await import("./app.js");
+      this.#loaded ??= createControlApp(this.#server);
+      return this.#loaded;
+    } finally {
+      isLoading = false;
+      connection.resume();
+    }
+  }
+}
