@@ -232,7 +232,7 @@ function whyNoBodyBreaks(
 /** Why the numbers and times of a fault select no request. */
 function whyNoneSelected(when: WhenFields): FaultContradiction | undefined {
   const { every, requests, until } = when;
-  if (every !== undefined && requests?.every((number) => number % every !== 0)) {
+  if (every !== undefined && requests !== undefined && !requests.some((number) => number % every === 0)) {
     return {
       field: ["when", "requests"],
       message: `every: ${every} selects none of these requests`,
