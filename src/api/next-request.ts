@@ -98,11 +98,16 @@ function reasonOf(
   if (outcome === "429.per_minute") return reasonOfLimit(sandbox, entry, now, "minute");
   if (outcome === "429.per_day") return reasonOfLimit(sandbox, entry, now, "day");
 
+  // A 401 of a key that has ended. `since` names the member of the key with the time of its end.
   const state = keyStateAt(entry.key, now);
   const { rejection, since } = keyStateTable[state];
-  if (since !== null && rejection === outcome) {
-    return { why: `${state} since ${shortIso(entry.key[since] ?? now)}`, until: null };
+  const isBecauseOfState = since !== null && rejection === outcome;
+  if (isBecauseOfState) {
+    const endedAt = entry.key[since] ?? now;
+    return { why: `${state} since ${shortIso(endedAt)}`, until: null };
   }
+
+  // Of all others, only a 403 has a cause that may be shown.
   const facts = authorizationFacts(sandbox, call, requiredScope(endpoint, sandbox));
   return { why: publicCause(outcome, facts)?.why ?? null, until: null };
 }

@@ -35,7 +35,7 @@ interface ScenarioRecords {
   readonly unknownKeyHash: string;
 }
 
-/** A key of a scenario before there is a clock: `startKey` adds what depends on it. */
+/** A key of a scenario before there is a clock. `startKey` adds the times that count from the start of the clock, and the usage. */
 interface UnstartedKey {
   /** What the scenario sets, except what ends the key. */
   readonly record: KeyRecord;

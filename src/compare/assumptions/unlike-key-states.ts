@@ -95,7 +95,7 @@ function readUnlike(
   return values;
 }
 
-/** The response of `key-states` with this outcome, as far as it is read here. */
+/** Returns what the readers would read of the responses of `key-states`: the settings of its key, and the challenge of a 401. */
 function responseOfKeyStates(outcome: PromisedOutcomeId): ReadResponse {
   const ref = refsInKeyStates[outcome] ?? "active";
   const keys = [...writtenKeys(bundledScenarios["key-states"])];
