@@ -33,7 +33,7 @@ export interface NextResult extends RejectionReason {
   readonly code: string | null;
   readonly outcome: ApiOutcomeId;
   /** The faults that may hit this request, each once. */
-  readonly faultOutcomes: readonly FaultOutcomeId[];
+  readonly faultOutcomeIds: readonly FaultOutcomeId[];
   /** Whether no fault hits this request, but one may hit a later one like it: `every: 2` hits the second. */
   readonly isFaultLater: boolean;
   /** All this for people: `429 until 09:01:00, or a fault`, `200, later a fault`. */
@@ -56,17 +56,17 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
 
   const facts = faultFacts(call, endpoint.method, () => outcome);
   const effects = possibleEffects(sandbox.faults, facts);
-  const faultOutcomes = [...new Set(effects.map(faultOutcomeId))];
-  const isFaultLater = faultOutcomes.length === 0 && mayFireOnSome(sandbox, facts);
+  const faultOutcomeIds = [...new Set(effects.map(faultOutcomeId))];
+  const isFaultLater = faultOutcomeIds.length === 0 && mayFireOnSome(sandbox, facts);
 
   const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry, endpoint);
 
   // Every 401 and 429 has the same code, so the reason is enough.
   let sentence = status === 403 ? `${status} ${code}:` : String(status);
   if (why !== null) sentence += ` ${why}`;
-  if (faultOutcomes.length > 0) sentence += ", or a fault";
+  if (faultOutcomeIds.length > 0) sentence += ", or a fault";
   if (isFaultLater) sentence += ", later a fault";
-  return { status, code, outcome, why, faultOutcomes, isFaultLater, sentence, until };
+  return { status, code, outcome, why, faultOutcomeIds, isFaultLater, sentence, until };
 }
 
 /** Whether a fault may hit the next request, or a later one like it. */

@@ -1,6 +1,6 @@
 import { exampleOfFault } from "../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
-import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
+import { faultOutcomeIds, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { makeFirstWrongAnswerOnce } from "./answers.js";
 import {
@@ -86,7 +86,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
 
 /** The faults that the plan asks for. */
 function wantedFaults(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
-  return faultOutcomes.filter((outcome) => {
+  return faultOutcomeIds.filter((outcome) => {
     if (!isWanted(plan, { kind: "fault", outcome })) return false;
     return plan.hasAllFaults || plan.only?.includes(outcome) || defaultFaults.includes(outcome);
   });
@@ -238,7 +238,7 @@ function faultProblem(
 type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
 
 function wordsIfSentAgain(names: readonly FaultOutcomeId[]): FaultWords {
-  const gets = names.map((name) => faultKindRow(name).gets);
+  const gets = names.map((name) => faultKindRow(name).theClientGets);
   return {
     sentence: `Sends the request again after ${listed(gets, "or")}, and the command then fails`,
     whatToDo:
@@ -262,11 +262,11 @@ function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boolean): 
   const whatToDo = fixes.join(" ");
 
   if (!isOne) {
-    const gets = names.map((fault) => faultKindRow(fault).gets);
+    const gets = names.map((fault) => faultKindRow(fault).theClientGets);
     return { sentence: `Fails at the first failure: ${gets.join(", ")}`, whatToDo };
   }
   const fails = isLate ? "Does not end in time" : "Fails";
-  let sentence = `${fails} when the first request with a key that works ${faultKindRow(name).happens}`;
+  let sentence = `${fails} when the first request with a key that works ${faultKindRow(name).theRequest}`;
   if (hasPage) sentence += " with an HTML page";
   return { sentence, whatToDo };
 }

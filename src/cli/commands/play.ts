@@ -314,7 +314,7 @@ function responseLines(
   const { status, outcome, fault } = response;
   const lines: string[] = [];
   if (status === 0) {
-    lines.push(palette.red(faultKindRow(outcome)?.silence ?? "There is no response."));
+    lines.push(palette.red(faultKindRow(outcome)?.noResponse ?? "There is no response."));
   } else {
     const statusLine = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
     lines.push(paintStatus(palette, status)(statusLine));
