@@ -57,6 +57,7 @@ const commonJsChunks = inOrder([
   },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
   { name: "report-layout", test: /\/src\/(?:report\/report-layout|cli\/(?:thresholds|output-file))\.ts$/ },
+  { name: "run-command", test: /\/src\/cli\/serve\/run-command\.ts$/ },
   { name: "dry-run", test: /\/src\/node\/(?:scenario-warnings|dry-run)\.ts$/ },
 ]);
 

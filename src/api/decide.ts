@@ -62,7 +62,7 @@ function authorizeAndCount(sandbox: SandboxState, call: Caller, scope: string | 
   if (windows.sliding) usage.recent.push(now);
   if (isAdmitted) return outcome;
 
-  // Counted, a call that was rejected may itself reach another limit, which its 429 is then about.
+  // Only a 429 can change now: by its own count, the call may have reached the other limit as well, which the 429 is then about.
   return authorize(authorizationFacts(sandbox, call, scope));
 }
 

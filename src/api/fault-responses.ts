@@ -35,25 +35,28 @@ const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
  */
 export function faultyResult(sandbox: SandboxState, call: ApiCall, fired: FiredFault): CallResult {
   const { effect } = fired;
-  const kind = mainFaultKind(effect);
-  const { ends } = faultKindTable[kind];
-  const result = resultOfKind(sandbox, call, effect, kind);
+  const mainKind = mainFaultKind(effect);
+  const { ends } = faultKindTable[mainKind];
+  const result = resultBeforeDelivery(sandbox, call, effect, mainKind);
+
+  // A response that is cut is sent, too: up to there.
+  let kind: Delivery["kind"] = "send";
+  if (ends === "reset" || ends === "hang") kind = ends;
 
   let cutAfter: number | undefined;
   if (effect.truncate) cutAfter = Math.floor(utf8Length(result.response.body) / 2);
   const delivery: Delivery = {
     delayMs: fired.latency,
-    // A response that is cut is sent, up to there.
-    kind: ends === "cut" || ends === "sent" ? "send" : ends,
+    kind,
     isWhole: ends === "sent",
     cutAfter,
     bytesPerSecond: effect.slow,
   };
-  return { ...result, fault: `fault.${kind}`, delivery };
+  return { ...result, fault: `fault.${mainKind}`, delivery };
 }
 
 /** The outcome and the response of a call that a fault of this kind hits, before the fault cuts or delays it. */
-function resultOfKind(
+function resultBeforeDelivery(
   sandbox: SandboxState,
   call: ApiCall,
   effect: FaultEffects,
@@ -65,7 +68,7 @@ function resultOfKind(
       // A delayed response keeps its outcome.
       return respondToCall(sandbox, call);
     case "status":
-      return { ...failureInProfile(sandbox, call, effect), outcome: "fault.status" };
+      return { ...variedFailure(sandbox, call, effect), outcome: "fault.status" };
     case "reset":
       return { ...noResponse, outcome: "fault.reset" };
     case "hang":
@@ -75,23 +78,23 @@ function resultOfKind(
     case "truncate": {
       // A failure is cut, or else the response that the call would get.
       const whole =
-        effect.status === undefined ? predictResult(sandbox, call) : failureInProfile(sandbox, call, effect);
+        effect.status === undefined ? predictResult(sandbox, call) : variedFailure(sandbox, call, effect);
       return { ...whole, outcome: "fault.truncate" };
     }
   }
 }
 
 /** The response of a service that fails. In the profile `varied`, its request id varies, and nothing else. */
-function failureInProfile(sandbox: SandboxState, call: ApiCall, effect: FaultEffects): FaultResponse {
+function variedFailure(sandbox: SandboxState, call: ApiCall, effect: FaultEffects): FaultResponse {
   const { status = defaultFailure } = effect;
   const variation = chooseVariation(sandbox, call, { status, content: "faulty" });
-  const { response, code } = failureOf(variation.call, effect);
+  const { response, code } = renderFailure(variation.call, effect);
   const points = visiblePoints(sandbox, variation, response);
   return { response, code, requestId: variation.call.id, points };
 }
 
 /** The response to a call while the service fails: its status is 503 if the effect sets none. */
-export function failureOf(call: ApiCall, effect: FaultEffects): Pick<CallResult, "response" | "code"> {
+export function renderFailure(call: ApiCall, effect: FaultEffects): Pick<CallResult, "response" | "code"> {
   const { status = defaultFailure, retryAfter, html } = effect;
   const headers: string[] = [];
   // A gateway in front of the service knows no request id.

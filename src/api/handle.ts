@@ -70,7 +70,7 @@ function makeExchange(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  { hasMeantKey, leaksRealKey }: MisplacedKeys,
+  { isSpoiledKey, leaksRealKey }: MisplacedKeys,
 ): Exchange {
   const { request, route, endpoint, entry } = call;
   const { outcome, delivery } = result;
@@ -95,7 +95,7 @@ function makeExchange(
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
     isProbe: isProbe(call),
-    traits: shownTraits(call, hasMeantKey),
+    traits: shownTraits(call, isSpoiledKey),
     leaksRealKey,
     presented: call.presented,
     keptHeaders: request.keptHeaders,
@@ -124,9 +124,9 @@ function unknownKeyForm(call: ApiCall): string | undefined {
 }
 
 /** What is unusual about a request, now that its endpoint and its key are known. */
-function shownTraits(call: ApiCall, hasMeantKey: boolean): RequestTraits {
+function shownTraits(call: ApiCall, isSpoiledKey: boolean): RequestTraits {
   let { traits } = call.request;
-  if (traits.length === 0 && !hasMeantKey) return traits;
+  if (traits.length === 0 && !isSpoiledKey) return traits;
 
   // Only `/me` is specified to read neither a query nor a body (R8).
   const { endpoint } = call;
@@ -134,6 +134,6 @@ function shownTraits(call: ApiCall, hasMeantKey: boolean): RequestTraits {
     traits = traits.filter((trait) => trait !== "query" && trait !== "body");
   }
   // Advice on both is the same: send the key alone, in `x-api-key`.
-  if (hasMeantKey) traits = mergeTraits(traits, ["key in other header"]);
+  if (isSpoiledKey) traits = mergeTraits(traits, ["key in other header"]);
   return traits;
 }

@@ -16,13 +16,13 @@ const probedPath =
 export interface MisplacedKeys {
   /** Whether a possibly real key is where no key belongs: well-formed, not created by a sandbox, and unknown here. */
   readonly leaksRealKey: boolean;
-  /** Whether a malformed `x-api-key` is meant as a key: it contains one with other text, or a variable's name. */
-  readonly hasMeantKey: boolean;
+  /** Whether a malformed `x-api-key` is a spoiled key: one with other text, or a variable's name in place of a key. */
+  readonly isSpoiledKey: boolean;
   /** The key that each advice is about, if it is not the key in `x-api-key`. */
   readonly keys?: KeysOfAdvice;
 }
 
-const noMisplacedKeys: MisplacedKeys = Object.freeze({ leaksRealKey: false, hasMeantKey: false });
+const noMisplacedKeys: MisplacedKeys = Object.freeze({ leaksRealKey: false, isSpoiledKey: false });
 
 /** Finds the keys of a call that are not alone in `x-api-key`. */
 export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): MisplacedKeys {
@@ -30,30 +30,27 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   const isMalformed = call.presented === "malformed";
   if (!isMalformed && evidence === undefined) return noMisplacedKeys;
 
-  // The keys in each place. A key that is alone in `x-api-key` is well-formed, and none of these.
+  // The keys by their places.
   const { inQuery = [], inUrl = [], inOtherHeaders = [] } = evidence ?? {};
+  // A well-formed `x-api-key` is where it belongs. In a malformed one, a key has other text around it.
   const inApiKeyHeader = isMalformed ? findFirstKeys(apiKey) : [];
-  const hasMeantKey = isMalformed && isMeantAsKey(apiKey, inApiKeyHeader);
-  const sentKeys = [...inQuery, ...inOtherHeaders, ...inApiKeyHeader, ...inUrl];
-  if (sentKeys.length === 0 && !hasMeantKey) return noMisplacedKeys;
+  const isSpoiledKey = isMalformed && isMeantAsKey(apiKey, inApiKeyHeader);
+  const allKeys = [...inQuery, ...inOtherHeaders, ...inApiKeyHeader, ...inUrl];
+  if (allKeys.length === 0 && !isSpoiledKey) return noMisplacedKeys;
 
-  // Each advice is about the first key of its place.
-  const keys: Partial<Record<AdviceId, MentionedKey>> = {};
+  // Each advice is about the first key of its place. One advice is about all headers: also about a spoiled key in `x-api-key`.
   const [keyInQuery] = inQuery;
-  if (keyInQuery !== undefined) keys["key-in-query"] = mentionedKey(sandbox, keyInQuery);
-
   const [keyInUrl] = inUrl;
-  if (keyInUrl !== undefined) keys["key-in-url"] = mentionedKey(sandbox, keyInUrl);
-
-  // The same advice is about `x-api-key`, if no other header has a key.
   let [keyInHeader] = inOtherHeaders;
-  if (hasMeantKey) keyInHeader ??= inApiKeyHeader[0];
+  if (isSpoiledKey && keyInHeader === undefined) keyInHeader = inApiKeyHeader[0];
+  const realKey = allKeys.find((key) => isPossiblyReal(sandbox, key));
+
+  const keys: Partial<Record<AdviceId, MentionedKey>> = {};
+  if (keyInQuery !== undefined) keys["key-in-query"] = mentionedKey(sandbox, keyInQuery);
+  if (keyInUrl !== undefined) keys["key-in-url"] = mentionedKey(sandbox, keyInUrl);
   if (keyInHeader !== undefined) keys["key-in-authorization"] = mentionedKey(sandbox, keyInHeader);
-
-  const realKey = sentKeys.find((key) => isPossiblyReal(sandbox, key));
   if (realKey !== undefined) keys["real-key-suspected"] = mentionedKey(sandbox, realKey);
-
-  return { leaksRealKey: realKey !== undefined, hasMeantKey, keys };
+  return { leaksRealKey: realKey !== undefined, isSpoiledKey, keys };
 }
 
 /** Whether a key is well-formed, not created by a sandbox, and unknown here. */

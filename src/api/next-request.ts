@@ -33,7 +33,7 @@ export interface NextResult extends RejectionReason {
   readonly code: string | null;
   readonly outcome: ApiOutcomeId;
   /** The faults that may hit this request, each once. */
-  readonly faultOutcomeIds: readonly FaultOutcomeId[];
+  readonly faultOutcomes: readonly FaultOutcomeId[];
   /** Whether no fault hits this request, but one may hit a later one like it: `every: 2` hits the second. */
   readonly isFaultLater: boolean;
   /** All this for people: `429 until 09:01:00, or a fault`, `200, later a fault`. */
@@ -56,17 +56,17 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
 
   const facts = faultFacts(call, endpoint.method, () => outcome);
   const effects = possibleEffects(sandbox.faults, facts);
-  const faultOutcomeIds = [...new Set(effects.map(faultOutcomeId))];
-  const isFaultLater = faultOutcomeIds.length === 0 && mayFireOnSome(sandbox, facts);
+  const faultOutcomes = [...new Set(effects.map(faultOutcomeId))];
+  const isFaultLater = faultOutcomes.length === 0 && mayFireOnSome(sandbox, facts);
 
   const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry, endpoint);
 
   // Every 401 and 429 has the same code, so the reason is enough.
   let sentence = status === 403 ? `${status} ${code}:` : String(status);
   if (why !== null) sentence += ` ${why}`;
-  if (faultOutcomeIds.length > 0) sentence += ", or a fault";
+  if (faultOutcomes.length > 0) sentence += ", or a fault";
   if (isFaultLater) sentence += ", later a fault";
-  return { status, code, outcome, why, faultOutcomeIds, isFaultLater, sentence, until };
+  return { status, code, outcome, why, faultOutcomes, isFaultLater, sentence, until };
 }
 
 /** Whether a fault may hit the next request, or a later one like it. */
@@ -98,11 +98,16 @@ function reasonOf(
   if (outcome === "429.per_minute") return reasonOfLimit(sandbox, entry, now, "minute");
   if (outcome === "429.per_day") return reasonOfLimit(sandbox, entry, now, "day");
 
+  // A 401 of a key that has ended. `since` names the member of the key with the time of its end.
   const state = keyStateAt(entry.key, now);
   const { rejection, since } = keyStateTable[state];
-  if (since !== null && rejection === outcome) {
-    return { why: `${state} since ${shortIso(entry.key[since] ?? now)}`, until: null };
+  const isBecauseOfState = since !== null && rejection === outcome;
+  if (isBecauseOfState) {
+    const endedAt = entry.key[since] ?? now;
+    return { why: `${state} since ${shortIso(endedAt)}`, until: null };
   }
+
+  // Of all others, only a 403 has a cause that may be shown.
   const facts = authorizationFacts(sandbox, call, requiredScope(endpoint, sandbox));
   return { why: publicCause(outcome, facts)?.why ?? null, until: null };
 }

@@ -75,10 +75,10 @@ export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 type CheckResult = RequestDetails["checks"][number];
 
 /** Everything about one request, except the two texts for people, which `report/request-text.ts` writes. */
-export interface RequestFacts extends Omit<RequestDetails, "curl" | "text"> {}
+export interface DetailsWithoutTexts extends Omit<RequestDetails, "curl" | "text"> {}
 
 /** Works out everything about a request of the journal. */
-export function requestFacts(sandbox: SandboxState, id: string): RequestFacts {
+export function detailsWithoutTexts(sandbox: SandboxState, id: string): DetailsWithoutTexts {
   const exchange = requireRequest(sandbox, id);
   const { outcome, response } = exchange;
   // Not by its path, which may be cut.
@@ -170,7 +170,8 @@ const outsideVisibleAscii = /[^!-~]/g;
 
 /**
  * The path of a request of the journal as `/send` takes it: from a slash on, in visible ASCII, and with 1,000 characters at most.
- * The journal cuts out keys and the rest of long paths, and writes `…` there. What stands for these parts here changes no response.
+ * The journal cuts out keys and the rest of long paths, and writes `…` there: `/v1/SVC_test_…`. A `*` in its place gets the same
+ * response: either is only the value of a parameter, or in no endpoint's path.
  */
 function repeatablePath(shownPath: string): string {
   let path = shownPath.replaceAll("…", "*").replace(outsideVisibleAscii, byteEncoded);
@@ -178,7 +179,7 @@ function repeatablePath(shownPath: string): string {
   return path.slice(0, 1000);
 }
 
-/** A character of a path, which is one byte: `%E9` of `é`. */
+/** A character of a path in percent-encoding: `%E9` of `é`. Servers of Node read each byte of a path as one character, so it is one byte. */
 function byteEncoded(character: string): string {
   const digits = character.charCodeAt(0).toString(16).padStart(2, "0");
   return `%${digits.slice(-2)}`;

@@ -74,11 +74,8 @@ export function renderRejection(
   const { assumptions } = call;
   const code = codeOf(outcome, assumptions);
 
-  // The body. A varied call has assumptions of its own: a list made for them would serve once.
   const details = errorDetails(sandbox, call, rejection);
-  const isPlain = details === undefined && assumptions === sandbox.assumptions;
-  let response = isPlain ? plainRejections(assumptions).get(outcome) : undefined;
-  response ??= rejectionWith(outcome, assumptions, details);
+  let response = rejectionOfCall(sandbox, call, outcome, details);
 
   // The headers besides those of its body.
   const headers = rejectionHeaders(sandbox, call, outcome);
@@ -87,8 +84,21 @@ export function renderRejection(
   return { outcome, response, code };
 }
 
-/** The rejections without details and variants, which depend only on the outcome and the assumptions. */
-const plainRejections = /* @__PURE__ */ cachedByObject((assumptions: Assumptions) => {
+/** The rejection of a call with the headers of its body. Without details, it is made once for all calls with the sandbox's assumptions. */
+function rejectionOfCall(
+  sandbox: SandboxState,
+  { assumptions }: ApiCall,
+  outcome: ApiOutcomeId,
+  details: Details | undefined,
+): ApiResponse {
+  // A varied call has assumptions that no other call has.
+  const isShared = details === undefined && assumptions === sandbox.assumptions;
+  const shared = isShared ? sharedRejections(assumptions).get(outcome) : undefined;
+  return shared ?? rejectionWith(outcome, assumptions, details);
+}
+
+/** The rejections without details, which depend only on the outcome and the assumptions. */
+const sharedRejections = /* @__PURE__ */ cachedByObject((assumptions: Assumptions) => {
   const byOutcome = new Map<OutcomeId, ApiResponse>();
   for (const { id, code } of outcomes) {
     if (code !== null) byOutcome.set(id, rejectionWith(id, assumptions));

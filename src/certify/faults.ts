@@ -1,7 +1,6 @@
 import { exampleOfFault } from "../api/example-faults.js";
-import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
+import { type FaultOutcomeId, faultKindRow } from "../rules/fault-effects.js";
 import { faultOutcomeIds, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import { listed } from "../schema/words.js";
 import { makeFirstWrongAnswerOnce } from "./answers.js";
 import {
   type Finding,
@@ -21,12 +20,21 @@ import {
 } from "./checks/judgment.js";
 import { type CertifyPlan, isWanted } from "./checks/plan.js";
 import { againCommand } from "./client-runs/again-command.js";
-import { type ClientRun, hasFailed, isNoticed, type RunEnd } from "./client-runs/client-run.js";
+import { type ClientRun, hasFailed, isNoticed, type NotMade, type RunEnd } from "./client-runs/client-run.js";
 import { failureEvidence, repeatFailures } from "./client-runs/failure-evidence.js";
 import { lastLineOf } from "./client-runs/last-line.js";
 import { passEvidence } from "./client-runs/pass-evidence.js";
 import type { Runs } from "./client-runs/runs.js";
 import { longestWait } from "./client-runs/timeouts.js";
+import {
+  followsOwnFailure,
+  noRequest,
+  nothingFollowed,
+  responseNotUsed,
+  sentAgainAfter401,
+  wordsIfNotSurvived,
+  wordsIfSentAgain,
+} from "./fault-words.js";
 import { awaitHeldVariedRuns } from "./varied/varied.js";
 
 /** The faults that break most clients; `--faults` tries the others as well. */
@@ -44,13 +52,23 @@ interface FaultTarget {
   readonly use: ResponseUse;
 }
 
-/**
- * Whether a test uses the response, since the command fails with the wrong one; else a client survives anything. `mostRequests`: how many
- * requests end on the outcome in a run without a fault, at most. One more is a repetition after the fault.
- */
-type ResponseUse = { readonly kind: "used"; readonly mostRequests: number } | NotJudged;
+/** Whether a test uses the response: the command fails with a wrong one. If no test does, a client that survives a fault shows nothing. */
+type ResponseUse = UsedResponse | NotJudged;
 
-/** A fault that the client did not survive. */
+interface UsedResponse {
+  readonly kind: "used";
+  /** How many requests end on the outcome without a fault, at most. If more do so after a fault, the client has sent the request again. */
+  readonly mostRequests: number;
+}
+
+/** A fault whose run decides the result of its check. */
+interface Decided {
+  readonly kind: "decided";
+  readonly fault: FaultOutcomeId;
+  readonly result: ResultOfCheck;
+}
+
+/** A fault that the client did not survive: a problem, if the failure comes again. */
 interface NotSurvived {
   readonly kind: "not_survived";
   readonly fault: FaultOutcomeId;
@@ -66,19 +84,18 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
     return mergeJudgments(wanted.map((outcome) => singleCheck({ kind: "fault", outcome }, target)));
   }
 
-  const results = await Promise.all(wanted.map((fault) => tryFault(runs, target, fault)));
-  const notSurvived = results.filter((result) => result.kind === "not_survived");
+  const tried = await Promise.all(wanted.map((fault) => tryFault(runs, target, fault)));
+  const notSurvived = tried.filter((one) => one.kind === "not_survived");
   const repeated = await repeatFailures(
     runs,
     notSurvived.map(({ run }) => run),
   );
 
+  const resultOfNotSurvived = repeated.kind === "not_judged" ? repeated : failedResult;
   const checks: JudgedCheck[] = [];
-  for (const [at, result] of results.entries()) {
-    const check = { kind: "fault", outcome: wanted[at] as FaultOutcomeId } as const; // each fault has a result
-    if (result.kind !== "not_survived") checks.push({ check, result });
-    else if (repeated.kind === "not_judged") checks.push({ check, result: repeated });
-    else checks.push({ check, result: failedResult });
+  for (const one of tried) {
+    const check = { kind: "fault", outcome: one.fault } as const;
+    checks.push({ check, result: one.kind === "not_survived" ? resultOfNotSurvived : one.result });
   }
   const problems = repeated.kind === "not_judged" ? [] : groupIntoProblems(notSurvived, target, runs);
   return { checks, problems, notes: [] };
@@ -97,28 +114,43 @@ async function tryFault(
   runs: Runs,
   target: FaultTarget,
   fault: FaultOutcomeId,
-): Promise<ResultOfCheck | NotSurvived> {
+): Promise<Decided | NotSurvived> {
+  const run = await makeRunOfFault(runs, target, fault);
+  if (run.kind === "not_made") return { kind: "decided", fault, result: notJudged(runNotMade) };
+
+  const isBroken = hasFailed(run) && run.replacedCount > 0;
+  if (!isBroken) return { kind: "decided", fault, result: resultOfSurviving(runs, target, fault, run) };
+  if (runs.plan.allow.includes(fault)) return { kind: "decided", fault, result: { kind: "allowed" } };
+  if (isAfterOwnFailure(run)) return { kind: "decided", fault, result: notJudged(followsOwnFailure) };
+  return { kind: "not_survived", fault, run };
+}
+
+function makeRunOfFault(
+  runs: Runs,
+  target: FaultTarget,
+  fault: FaultOutcomeId,
+): Promise<ClientRun | NotMade> {
   const which = { kind: "first", outcome: target.outcome } as const;
   const gets = { kind: "fault", effect: exampleOfFault(fault, "html") } as const;
-  const purpose = { kind: "fault", outcome: fault } as const;
-  const run = await runs.makeOnce({
-    purpose,
+  return runs.makeOnce({
+    purpose: { kind: "fault", outcome: fault },
     conditions: { onRequest: { which, gets } },
     clientMayWaitMs: longestWait,
   });
+}
 
-  if (run.kind === "not_made") return notJudged(runNotMade);
-  if (hasFailed(run) && run.replacedCount > 0) {
-    if (runs.plan.allow.includes(fault)) return { kind: "allowed" };
-    if (isAfterOwnFailure(run)) return notJudged(followsOwnFailure);
-    return { kind: "not_survived", fault, run };
-  }
-
+/** Whether a run that the fault did not break shows that the client survives it. */
+function resultOfSurviving(
+  runs: Runs,
+  target: FaultTarget,
+  fault: FaultOutcomeId,
+  run: ClientRun,
+): ResultOfCheck {
   const evidence = passEvidence(runs.plain, run, "replaced");
   if (evidence.kind === "not_judged") return evidence;
   if (target.use.kind === "not_judged") return target.use;
 
-  // If no request follows the one that was hit, the client may have given up; a delayed response still comes.
+  // If no request with its key follows the one that was hit, the client may have given up; a delayed response still comes.
   const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
   if (isLast && !faultKindRow(fault).onlyDelays) return notJudged(nothingFollowed);
   return heldResult;
@@ -234,68 +266,3 @@ function faultProblem(
     runs: names,
   };
 }
-
-type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
-
-function wordsIfSentAgain(names: readonly FaultOutcomeId[]): FaultWords {
-  const gets = names.map((name) => faultKindRow(name).theClientGets);
-  return {
-    sentence: `Sends the request again after ${listed(gets, "or")}, and the command then fails`,
-    whatToDo:
-      "If a test counts requests, leave out those that repeat others after faults: `faults: false`, or `faults=false` of GET /expect.",
-  };
-}
-
-/** The words of faults that the client does not survive. One has its own fix, several have a common one. */
-function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boolean): FaultWords {
-  const [name] = names as [FaultOutcomeId, ...FaultOutcomeId[]];
-  const hasPage = names.includes("fault.status");
-  const isOne = names.length === 1;
-
-  const fixes = [isOne ? whatToDoAfter(name, { isIdempotent: true }) : sendAgain];
-  if (hasPage) fixes.push("Read the status before the body: the error page of a gateway is HTML.");
-  if (isLate) {
-    fixes.push("If your client has a longer timeout, raise --timeout, for example to 60s.");
-  }
-  const allowed = names.map((fault) => `--allow ${fault}`);
-  fixes.push(`If your client fails on purpose, add ${listed(allowed, "and")}.`);
-  const whatToDo = fixes.join(" ");
-
-  if (!isOne) {
-    const gets = names.map((fault) => faultKindRow(fault).theClientGets);
-    return { sentence: `Fails at the first failure: ${gets.join(", ")}`, whatToDo };
-  }
-  const fails = isLate ? "Does not end in time" : "Fails";
-  let sentence = `${fails} when the first request with a key that works ${faultKindRow(name).theRequest}`;
-  if (hasPage) sentence += " with an HTML page";
-  return { sentence, whatToDo };
-}
-
-const sendAgain =
-  "After a failure, send the request again if it may be sent twice: with growing pauses, and a few times at most.";
-
-const followsOwnFailure: Reason = {
-  why: "the command fails, and the request that was hit follows a failure of your own tests",
-  whatToDo: "Send a key that works in a test without a fault or a limit.",
-};
-
-const nothingFollowed: Reason = {
-  why: "the command passed, and no request with its key followed the one that was hit",
-  whatToDo: "Make a test fail when the response of a key that works does not come.",
-};
-
-const responseNotUsed: Reason = {
-  why: "the command passes when the first request with a key that works gets a 401",
-  whatToDo: "Use the response of each key that works in a test.",
-};
-
-const sentAgainAfter401: Reason = {
-  why: "the command passes when the first request with a key that works gets a 401, and sends it again",
-  whatToDo:
-    "Your client must stop at the first 401. If your tests ask again, turn that off: polling, or what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
-};
-
-const noRequest: Reason = {
-  why: "the plain run sent no request with a key that works which may be sent again, and whose response has a body",
-  whatToDo: "Send a GET with a key that works.",
-};

@@ -53,8 +53,8 @@ export function rejectedRows(sandbox: SandboxState): ListedKey[] {
 }
 
 function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
-  const { status, code, outcome, faultOutcomeIds, isFaultLater } = nextRequest(sandbox, ref, endpoint);
-  return { status, code, outcome, fault_outcomes: faultOutcomeIds, isFaultLater };
+  const { status, code, outcome, faultOutcomes, isFaultLater } = nextRequest(sandbox, ref, endpoint);
+  return { status, code, outcome, fault_outcomes: faultOutcomes, isFaultLater };
 }
 
 /** The titles of columns. */

@@ -149,34 +149,47 @@ function requestTo({ method, path }: Endpoint): Pick<RequestToSend, "method" | "
   return { ...(method !== "GET" && { method }), path: path.replace(/\{[^{}]*\}/g, "1") };
 }
 
-/**
- * The outcomes that a request covers for certain with the active faults; none if a fault may replace its response. A request has
- * one fault at most: the first that fires. For example, with a delay that always fires and then a 503 that always fires, it gets
- * the delay: the delay and its own outcome are certain. If the delay fires only with a probability of 0.5, nothing is certain.
- */
+/** The outcomes that a request covers for certain with the active faults; none if a fault may replace its response. */
 function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
-  const { outcome, entry, endpoint } = expected;
-  const call = { entry, endpoint, now: sandbox.clock.now() };
-  const facts = faultFacts(call, endpoint?.method, () => outcome);
+  const { outcome } = expected;
+  const faults = possibleFaults(sandbox, expected);
+  const [fault] = faults;
+  if (fault === undefined) return [outcome];
 
-  /** Whether the request may get one of the faults so far: each of these only delays its response. */
-  let mayBeDelayed = false;
+  // A fault that hits this request for certain. A delayed request also has its own outcome.
+  if (faults.length === 1 && fault.isCertain) {
+    return fault.onlyDelays ? [outcome, fault.outcome] : [fault.outcome];
+  }
+
+  // Any of the faults may hit it, or none. If each of them only delays it, it has its own outcome in any case.
+  return faults.every(({ onlyDelays }) => onlyDelays) ? [outcome] : [];
+}
+
+/** A fault that may hit a request. */
+interface PossibleFault {
+  readonly outcome: OutcomeId;
+  readonly onlyDelays: boolean;
+  /** Whether it fires on each request that it matches. */
+  readonly isCertain: boolean;
+}
+
+/** The faults that may hit a request, which has one at most: the first that fires. So none after a certain one may hit it. */
+function possibleFaults(sandbox: SandboxState, expected: ExpectedRequest): PossibleFault[] {
+  const { entry, endpoint } = expected;
+  const call = { entry, endpoint, now: sandbox.clock.now() };
+  const facts = faultFacts(call, endpoint?.method, () => expected.outcome);
+
+  const possible: PossibleFault[] = [];
   for (const fault of sandbox.faults) {
     const effect = matchingEffect(fault, facts);
     if (effect === undefined || isUsedUp(fault)) continue;
-    const faultOutcome = faultOutcomeId(effect);
-    const { onlyDelays } = faultKindRow(faultOutcome);
-
-    if (firesAlways(fault)) {
-      const certain = onlyDelays ? [outcome, faultOutcome] : [faultOutcome];
-      if (!mayBeDelayed) return certain;
-      // With one fault or the other, a delayed response keeps its own outcome.
-      return onlyDelays ? [outcome] : [];
-    }
-    if (!onlyDelays) return [];
-    mayBeDelayed = true;
+    const outcome = faultOutcomeId(effect);
+    const { onlyDelays } = faultKindRow(outcome);
+    const isCertain = firesAlways(fault);
+    possible.push({ outcome, onlyDelays, isCertain });
+    if (isCertain) break;
   }
-  return [outcome];
+  return possible;
 }
 
 /** What to do before a request to a sandbox of this bundled scenario. */

@@ -80,10 +80,10 @@ function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
     const row = { id, level, rule, count, meaning, whatToDo, examples } satisfies EachMember<ReportedAdvice>;
     merged.push(row);
   }
-  return merged.sort((one, other) => placeOfAdvice(one.id) - placeOfAdvice(other.id));
+  return merged.sort((one, other) => rankOfAdvice(one.id) - rankOfAdvice(other.id));
 }
 
-function placeOfAdvice(id: AdviceId): number {
+function rankOfAdvice(id: AdviceId): number {
   const place = adviceIds.indexOf(id);
   return place === -1 ? adviceIds.length : place;
 }

@@ -110,9 +110,9 @@ function reportSections(report: Report): Section[] {
     sections.push(outcomesSection(report), endpointsSection(report), resendsSection(report));
   }
 
-  const notes = report.advice.filter((row) => !requiresChange(row));
-  sections.push(adviceSection("Advice", report.advice.filter(requiresChange)));
-  sections.push(adviceSection("Notes", notes));
+  const toFollow = report.advice.filter(requiresChange);
+  const onlyToKnow = report.advice.filter(({ level }) => level === "note");
+  sections.push(adviceSection("Advice", toFollow), adviceSection("Notes", onlyToKnow));
   return sections;
 }
 

@@ -1,4 +1,8 @@
-import { type RequestDetails, type RequestFacts, requestFacts } from "../api/request-details.js";
+import {
+  type DetailsWithoutTexts,
+  detailsWithoutTexts,
+  type RequestDetails,
+} from "../api/request-details.js";
 import { mePath } from "../rules/outcomes.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { curlLine } from "./curl-line.js";
@@ -13,14 +17,14 @@ const checkResultWords = { passed: "passed", rejected: "rejected", not_reached: 
 
 /** Everything about a request of the journal, also as text and as a command. Contains no secret. */
 export function explainRequest(sandbox: SandboxState, id: string): RequestDetails {
-  const details = requestFacts(sandbox, id);
+  const details = detailsWithoutTexts(sandbox, id);
   const { key, method, path = mePath } = details.repeat;
   const curl = curlLine({ ref: key, method, path }, "-i --globoff --path-as-is", details.outcome);
   return { ...details, curl, text: requestText(details) };
 }
 
 /** A request as text, for a terminal and for support: its checks, the cause and what to do. */
-function requestText(details: RequestFacts): string {
+function requestText(details: DetailsWithoutTexts): string {
   const { fault, sent, around } = details;
 
   // What was sent, and what came of it.

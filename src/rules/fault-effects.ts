@@ -25,12 +25,6 @@ interface FaultKindRow {
   readonly field?: string;
   /** A fault of this kind, for `certify`, the docs and the page's buttons. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Ends "the client failed when the first request …". */
-  readonly theRequest: string;
-  /** Ends "the client gets …", in a list with those of other kinds. */
-  readonly theClientGets: string;
-  /** What a story tells in place of a response that never comes. */
-  readonly noResponse?: string;
 }
 
 const readFirst = "It may have taken effect, so read its result before you send it again.";
@@ -49,8 +43,6 @@ export const faultKindTable = {
     field:
       "The delay of the response, in real time: a duration such as 250ms, a range { min: 100ms, max: 2s }, or as monitoring shows it { median: 200ms, p99: 2s }.",
     example: { latency: "1s" },
-    theRequest: "gets its response a second late",
-    theClientGets: "a late response",
   },
   status: {
     value: "status",
@@ -64,8 +56,6 @@ export const faultKindTable = {
     whatToDoOnce: `Do not simply send the request again. ${readFirst}`,
     field: "Responds with this status and the API's error body.",
     example: { status: 503 },
-    theRequest: "gets a 503",
-    theClientGets: "503",
   },
   reset: {
     value: "flag",
@@ -78,9 +68,6 @@ export const faultKindTable = {
     whatToDo: "Connect again, and send the request again.",
     whatToDoOnce: `Connect again, but do not simply send the request again. ${readFirst}`,
     example: { reset: true },
-    theRequest: "has its connection reset",
-    theClientGets: "a reset connection",
-    noResponse: "The connection is reset without a response.",
   },
   hang: {
     value: "flag",
@@ -93,9 +80,6 @@ export const faultKindTable = {
     whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
     whatToDoOnce: `Set a timeout on each request, or your client waits forever. ${readFirst}`,
     example: { hang: true },
-    theRequest: "never gets a response",
-    theClientGets: "no response",
-    noResponse: "There is no response. A client without a timeout would wait forever.",
   },
   truncate: {
     value: "flag",
@@ -109,8 +93,6 @@ export const faultKindTable = {
       "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
     whatToDoOnce: `Treat a truncated body as an unknown result, not as a success. ${readFirst}`,
     example: { truncate: true },
-    theRequest: "gets a response that is cut short",
-    theClientGets: "a truncated body",
   },
   malformed: {
     value: "flag",
@@ -123,8 +105,6 @@ export const faultKindTable = {
     whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
     whatToDoOnce: `Treat invalid JSON as an unknown result, no matter which status. ${readFirst}`,
     example: { malformed: true },
-    theRequest: "gets a 200 with broken JSON",
-    theClientGets: "broken JSON",
   },
   slow: {
     value: "rate",
@@ -138,8 +118,6 @@ export const faultKindTable = {
       "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
     field: "Sends the body at this many bytes per second.",
     example: { slow: 100 },
-    theRequest: "gets its response in many parts",
-    theClientGets: "a response in many parts",
   },
 } as const satisfies Readonly<Record<string, FaultKindRow>>;
 

@@ -1,5 +1,5 @@
 import { me } from "../api/endpoints/me.js";
-import { failureOf, faultyResult } from "../api/fault-responses.js";
+import { faultyResult, renderFailure } from "../api/fault-responses.js";
 import { headerPairs, utf8Length } from "../api/http-messages.js";
 import { retryAfterHeader } from "../api/limits.js";
 import { renderRejection, renderSuccess } from "../api/respond.js";
@@ -69,7 +69,7 @@ export function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: Reje
 
   if (as === "fault.status") {
     const effect = seconds === undefined ? {} : { retryAfter: { seconds, asDate } };
-    const { response, code } = failureOf({ ...call, now }, effect);
+    const { response, code } = renderFailure({ ...call, now }, effect);
     return { response, code, date, outcome: as, fault: as };
   }
 

@@ -60,11 +60,11 @@ export interface FaultFacts {
   readonly now: number;
   /** The outcome of the request without a fault; computed only if needed. */
   readonly expectedOutcome: () => OutcomeId;
-  /** Whether its response has a body. `status`: the one that a fault sets; default: that of the response without a fault. */
+  /** Whether its response has a body. `status`: that of a fault which sets one; by default, the response is that of the outcome. */
   readonly hasBody: (status?: number) => boolean;
 }
 
-/** In a normal distribution, 99% of the values are below this many standard deviations. */
+/** In the standard normal distribution, with a deviation of 1, 99% of the values are below this one. */
 const normalP99 = 2.326;
 
 /** No delay is longer than this many times its `p99`, so that no test waits for one in a billion. */
@@ -232,8 +232,9 @@ function lognormalDelay(
   secondChance: number,
 ): number {
   if (median === 0) return 0;
-  // The method of Box and Muller makes a normal deviate of two chances.
+  // By the method of Box and Muller, two chances make a value of the standard normal distribution: 0 in the middle.
   const normal = Math.sqrt(-2 * Math.log(1 - chance)) * Math.cos(2 * Math.PI * secondChance);
+  // 0 becomes the median, and `normalP99` becomes `p99`.
   const delay = median * (p99 / median) ** (normal / normalP99);
   return Math.min(Math.round(delay), maxTimesP99 * p99);
 }

@@ -1,6 +1,7 @@
 import { earliestEnd, type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
+import { freeRefIn } from "../scenario/format/fields.js";
 import { didYouMean, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
 
@@ -12,8 +13,8 @@ export interface OrganizationEntry {
   organization: Organization;
   readonly keys: KeyEntry[];
   /**
-   * The keys that still worked when `removeEnded` last read them, and those that were added or changed since: so a long list of
-   * ended keys is not read again and again. `undefined` until somebody counts active keys.
+   * The keys that may still work, so that a count of active ones does not read a long list of ended keys each time. The count
+   * makes this set, and removes the ended ones by `removeEnded`; the registry adds keys that are new or changed.
    */
   workingKeys?: Set<KeyEntry>;
 }
@@ -24,6 +25,7 @@ export interface KeyEntry {
   readonly owner: OrganizationEntry;
   /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
+  /** The key that replaced it while the sandbox ran: not one that a scenario starts with. */
   replacement?: KeyEntry;
   /** Whether a client got a 200 with it, if advice depends on that. */
   hasWorked?: boolean;
@@ -42,10 +44,10 @@ export class Registry {
   readonly #keys = new Map<string, KeyEntry>();
   /** By the SHA-256 of the key. */
   readonly #byHash = new Map<string, KeyEntry>();
-  /** The keys whose end is known, until `removeEnded` removes them because it has come. */
+  /** The keys that will end, for the list of what comes next. Its reader removes those that have ended, by `removeEnded`. */
   readonly withKnownEnd = new Set<KeyEntry>();
-  /** Which number to try next for a new ref such as `main-4`, by the ref without it (`main`): the lower ones are taken for good. */
-  readonly nextSuffixes = new Map<string, number>();
+  /** The number at the end of the last free ref, such as `main-4`, by the ref without it (`main`). Lower ones stay taken. */
+  readonly #latestNumbers = new Map<string, number>();
 
   constructor(organizations: Iterable<Organization>) {
     for (const organization of organizations) {
@@ -93,6 +95,18 @@ export class Registry {
     return entry;
   }
 
+  /** A ref that no key has: this one, or with the next free number. `main` is replaced by `main-2`, and that by `main-3`. */
+  freeKeyRef(ref: string): string {
+    const isTaken = (candidate: string) => this.#keys.has(candidate);
+
+    // The number of `main-3` is left out if it counts replacements of `main`. That of `bank-2024` that has replaced `old` is a
+    // part of the name, even if there is a key `bank`.
+    const name = withoutNumber(ref);
+    const replaced = this.#keys.get(ref)?.key.replaces;
+    const isCounted = replaced !== undefined && (replaced === name || withoutNumber(replaced) === name);
+    return freeRefIn(isTaken, isCounted && isTaken(name) ? name : ref, this.#latestNumbers);
+  }
+
   /** Lists the keys in this order. */
   sort(refs: readonly string[]): void {
     for (const ref of refs) {
@@ -121,6 +135,11 @@ export function removeEnded(keys: Set<KeyEntry>, now: number): void {
     const state = keyStateAt(entry.key, now);
     if (keyStateTable[state].isOver) keys.delete(entry);
   }
+}
+
+/** A ref without the number at its end: `main` of `main-2`. */
+function withoutNumber(ref: string): string {
+  return ref.replace(/-\d+$/, "");
 }
 
 function unknownRefError(

@@ -1,7 +1,8 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 
-// What a client's run keeps of each request, for `certify` to judge the client by.
+// What a client's run keeps of each request. `certify` judges the client by it: whether it sends a rejected key again before its
+// time, which open points its tests fail on, and whether its own code hides the conditions of the run.
 
 /** A variant of a row of the variation table, on the responses of one status. */
 export interface VariedPoint {
@@ -14,9 +15,9 @@ export interface VariedPoint {
 export interface ConditionEffect {
   /** The outcome of the response that the run has replaced. Default: it has replaced none. */
   readonly replaced?: OutcomeId | undefined;
-  /** How long ago the run had rejected the key, if the client has sent it again too early. */
+  /** Milliseconds since the run rejected the key, if the client has sent it again before it had waited long enough. */
   readonly earlyMs?: number | undefined;
-  /** Whether another process of the run has rejected the key: how early it came again is not known. */
+  /** Whether another process of the run has rejected the key, which knows when: here, how early the key came again is unknown. */
   readonly isElsewhere?: true;
 }
 

@@ -1,5 +1,6 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ActiveFault, FaultFacts, FiredFault } from "./active-faults.js";
 import type { ApiCall } from "./api-call.js";
@@ -38,8 +39,11 @@ export interface Platform {
   readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
 }
 
-/** The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members. */
-export interface SandboxState extends StartState {
+/**
+ * The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members,
+ * and replaces those of `ScenarioState`.
+ */
+export interface SandboxState extends ScenarioState {
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
   readonly run: ConditionedRun | undefined;
@@ -52,8 +56,11 @@ export interface SandboxState extends StartState {
   readonly invocation: Invocation;
 }
 
-/** The part of a sandbox's state that a restart replaces, with its own scenario or another one; `replaceState` changes it. */
-export interface StartState {
+/**
+ * The part of a sandbox's state that follows from its scenario. A restart replaces all of it, with the same scenario or another
+ * one; `replaceState` changes some of it.
+ */
+export interface ScenarioState {
   // The scenario.
   /** The scenario's bundled name, file or title. */
   name: string;
@@ -104,7 +111,7 @@ export interface StartState {
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */
-export function replaceState(sandbox: SandboxState, members: Partial<StartState>): void {
+export function replaceState(sandbox: SandboxState, members: Partial<ScenarioState>): void {
   Object.assign(sandbox, members);
 }
 
@@ -139,16 +146,10 @@ export interface Surroundings {
   readonly invocation?: Invocation | undefined;
 }
 
-/** All that a sandbox starts with, checked; `checkedStart` makes it. */
-export interface Start extends Surroundings {
-  /** The scenario's bundled name, file or title. */
-  readonly name: string;
-  /** The scenario with the options applied. */
-  readonly scenario: Scenario;
-  /** The YAML of the whole scenario, if it is known. */
-  readonly text: string | undefined;
+/** All that a sandbox starts with, as `checkedStart` has checked it: a scenario with the options applied, and where it runs. */
+export interface Start extends NamedScenario, Surroundings {
   /** The options, which scenarios that start later get as well. */
-  readonly options: StartOptions;
+  readonly startOptions: StartOptions;
 }
 
 // A client's run of `exec` or `certify` may have conditions, which come before the state of its sandboxes. This is all that a
@@ -162,20 +163,20 @@ export interface ConditionedRun {
   readonly start?: number | undefined;
   /** The only rows that vary. Default: all. */
   readonly rows?: VariantRules["rows"];
-  /** How many variants after that of the seed each row has, in the response to a call with this status. Counts the response. */
+  /** By how many variants each row is after that of the seed, in the response to a call with this status. Each call is one response. */
   readonly nextShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
-  /** What a client's call gets: the result of `withoutRun.respond`, or something in its place. */
+  /** What a client's call gets: what it would get without a run, or something in its place. */
   readonly intercept: (sandbox: SandboxState, call: ApiCall, withoutRun: WithoutRun) => CallResult;
 }
 
-/** What a sandbox would do with a call if there was no run. */
+/** What a sandbox does with a call in which its run does not intervene. */
 export interface WithoutRun {
   /** What faults see of the call. */
   readonly facts: FaultFacts;
   /** The sandbox's own fault that is due; it has counted the request. */
   readonly fault: FiredFault | undefined;
-  /** Responds with this fault, or as the checks decide. Counts the request, unless a fault replaces the response (R24). */
+  /** Responds with this fault, or as the checks decide. The limits count the request, unless a fault replaces the response (R24). */
   readonly respond: () => CallResult;
 }

@@ -6,9 +6,9 @@ import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
 import { snapshotOrganizations, snapshotWithoutOrganizations } from "./snapshot.js";
-import { sandboxAtStart } from "./start-sandbox.js";
+import { createState } from "./start-sandbox.js";
 import type { PlayedStep, StoryProgress } from "./step-results.js";
-import type { Timeline } from "./timeline.js";
+import { type Timeline, timelineFrom } from "./timeline.js";
 
 /** How many of the latest requests of the journal are saved. */
 const maxSaved = 100;
@@ -54,7 +54,7 @@ interface SavedClients {
   readonly pages: readonly string[];
   /** The refs of the keys that have worked. */
   readonly worked: readonly string[];
-  /** The refs of the keys whose replacement clients can know. */
+  /** The refs of the keys that were rotated while the sandbox ran: clients can have got their replacements. */
   readonly replaced: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function saveSandbox(
   return { ...saved, snapshot: { ...saved.snapshot, organizations } };
 }
 
-/** The same as JSON, in parts: with 100,000 keys, its organizations would take as much memory as the sandbox. */
+/** The JSON of a saved sandbox, in parts: with 100,000 keys, its organizations would take as much memory as the sandbox. */
 export function saveInParts(sandbox: SandboxState, lastNumber: number): Iterable<string> {
   const saved = saveWithoutOrganizations(sandbox, lastNumber);
   const organizations = jsonOfEntries(snapshotOrganizations(sandbox));
@@ -115,34 +115,38 @@ function saveWithoutOrganizations(sandbox: SandboxState, lastNumber: number): Sa
  */
 export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState {
   const { name, text, scenario } = saved;
-  const sandbox = sandboxAtStart({ ...start, scenario: saved.snapshot, name, text });
+  const sandbox = createState({ ...start, scenario: saved.snapshot, name, text });
 
-  // A reset starts the saved scenario again, not the snapshot. So the steps of the story are those of that scenario.
-  const steps = scenario.story ?? [];
-  const story: StoryProgress = {
-    steps,
-    next: Math.min(saved.stepsRun, steps.length),
-    results: new Map(saved.results),
-    last: saved.lastStep,
-    wasFrozen: saved.wasFrozen ?? undefined,
-  };
+  // The rest of the state is of the saved scenario, which a reset starts again, and not of the snapshot.
   replaceState(sandbox, {
     scenario,
-    story,
+    story: restoredStory(saved),
     changes: new Map(saved.changes),
-    timeline: { ...sandbox.timeline, ...saved.timeline },
+    timeline: timelineFrom(saved.timeline.steps, saved.timeline.next),
   });
   sandbox.registry.sort(saved.keys);
   restoreClients(sandbox, saved.clients);
   sandbox.counters.restore(saved.counts);
-
-  // The clock went on while the sandbox did not run.
-  const { clock } = sandbox;
-  const elapsed = Math.min(sandbox.platform.time() - saved.at, lastClockInstant - clock.now());
-  if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
-
+  catchUp(sandbox, saved.at);
   sandbox.journal.replaceWith(saved.exchanges, saved.recorded);
   return sandbox;
+}
+
+function restoredStory({ scenario, stepsRun, results, lastStep, wasFrozen }: SavedSandbox): StoryProgress {
+  const steps = scenario.story ?? [];
+  return {
+    steps,
+    next: Math.min(stepsRun, steps.length),
+    results: new Map(results),
+    last: lastStep,
+    wasFrozen: wasFrozen ?? undefined,
+  };
+}
+
+/** Advances a clock that runs by the time since its sandbox was saved (epoch milliseconds of the wall clock). */
+function catchUp({ clock, platform }: SandboxState, savedAt: number): void {
+  const elapsed = Math.min(platform.time() - savedAt, lastClockInstant - clock.now());
+  if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
 }
 
 function restoreClients({ behavior, registry }: SandboxState, clients: SavedClients): void {

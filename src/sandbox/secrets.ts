@@ -22,6 +22,9 @@ const malformedKey = "not-an-api-key";
 /** The maximum number of announced keys, unless a scenario lists more. */
 const maxAnnounced = 1000;
 
+/** How many keys of a population stand for all, where a scenario lists no key. */
+const maxOfPopulation = 5;
+
 /** Some of the keys of a sandbox. */
 interface ShownKeys {
   readonly keys: readonly ScenarioKey[];
@@ -81,7 +84,7 @@ export function defaultSecret({ scenario, seed }: SandboxState): string | undefi
   return key && scenarioSecret(key, seed);
 }
 
-/** Every key that the scenario lists, then keys of the population up to 1,000 in total. */
+/** For a program that reads all: every key that the scenario lists, then keys of the population up to 1,000 in total. */
 export function announcedKeys({ scenario }: SandboxState): ShownKeys {
   return announcedKeysOf(scenario);
 }
@@ -94,10 +97,10 @@ const announcedKeysOf = /* @__PURE__ */ cachedByObject((scenario: Scenario): Sho
   return { keys, leftOut: total - keys.length };
 });
 
-/** The first `max` keys that the scenario lists, or a few of the population if it lists none. */
+/** For a person who looks at a few: the first `max` keys that the scenario lists, or if it lists none, five of the population. */
 export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {
   const { listed, ofPopulation, total } = keysByOrigin(scenario);
-  const keys = listed.length > 0 ? listed.slice(0, max) : ofPopulation.slice(0, 5);
+  const keys = listed.length > 0 ? listed.slice(0, max) : ofPopulation.slice(0, maxOfPopulation);
   return { keys, leftOut: total - keys.length };
 }
 
@@ -112,9 +115,9 @@ function keysByOrigin(scenario: Scenario): KeysByOrigin {
   const listed: ScenarioKey[] = [];
   const ofPopulation: ScenarioKey[] = [];
   for (const key of keysWithSecrets(scenario)) {
-    // By ref: a restored snapshot does not mark the keys of the population.
-    const isPopulated = populatedNumbers(key.ref)?.key !== undefined;
-    if (isPopulated) ofPopulation.push(key);
+    // By its ref, such as `organization-1-key-2`: a restored snapshot lists the keys of the population too.
+    const isOfPopulation = populatedNumbers(key.ref)?.key !== undefined;
+    if (isOfPopulation) ofPopulation.push(key);
     else listed.push(key);
   }
   return { listed, ofPopulation, total: listed.length + ofPopulation.length };

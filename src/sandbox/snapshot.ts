@@ -68,8 +68,8 @@ export function* snapshotOrganizations(
     const fieldsOfKeys: [ref: string, fields: KeyFields][] = [];
     for (const entry of keys) {
       const { ref } = entry.key;
-      const described = written.get(ref) ?? populatedKeyAt(ref, scenario)?.fields;
-      fieldsOfKeys.push([ref, snapshotKey(entry, described, sandbox, now)]);
+      const fieldsInScenario = written.get(ref) ?? populatedKeyAt(ref, scenario)?.fields;
+      fieldsOfKeys.push([ref, snapshotKey(entry, fieldsInScenario, sandbox, now)]);
     }
     const fields = snapshotOrganization(withoutNameSuffix(sandbox, organization));
     yield [organization.ref, { ...fields, keys: Object.fromEntries(fieldsOfKeys) }];
@@ -94,10 +94,10 @@ function snapshotOrganization(organization: Organization): ScenarioOrganization 
   } satisfies Required<Omit<ScenarioOrganization, "keys">>;
 }
 
-/** A key as a scenario writes it. `described`: its fields in the sandbox's scenario; `undefined` for a key created at run time. */
+/** A key as a scenario writes it. `fieldsInScenario`: in that of the sandbox; `undefined` for a key that was created at run time. */
 function snapshotKey(
   entry: KeyEntry,
-  described: KeyFields | undefined,
+  fieldsInScenario: KeyFields | undefined,
   sandbox: SandboxState,
   now: number,
 ): KeyFields {
@@ -110,23 +110,23 @@ function snapshotKey(
     legacy: key.legacy,
   };
 
+  // What ends the key. An end that is just now follows from the state: the clock of the snapshot starts with it.
   const state = keyStateAt(key, now);
   const { since } = keyStateTable[state];
   for (const end of keyEndNames) {
     const at = key[end];
     if (at === undefined) continue;
-    // A state that begins when the clock of the snapshot starts needs no time.
-    if (end === since && at === now) continue;
-    fields[keyEndFields[end]] = isoTime(at);
+    const followsFromState = end === since && at === now;
+    if (!followsFromState) fields[keyEndFields[end]] = isoTime(at);
   }
   if (key.createdAt !== undefined) fields.created_at = isoTime(key.createdAt);
   // With it, the replacement knows which key it replaces.
   if (key.replacedBy !== undefined) fields.replaced_by = key.replacedBy;
 
-  // A pinned secret stays pinned, and the seed restores a derived one; a key that was created at run time has only a hash.
-  if (described === undefined) fields.sha256 = key.sha256;
-  else if (described.secret !== undefined) fields.secret = described.secret;
-  else if (described.sha256 !== undefined) fields.sha256 = described.sha256;
+  // The hash or the secret that the scenario pins. Without either, the seed derives the secret again.
+  if (fieldsInScenario === undefined) fields.sha256 = key.sha256;
+  else if (fieldsInScenario.secret !== undefined) fields.secret = fieldsInScenario.secret;
+  else if (fieldsInScenario.sha256 !== undefined) fields.sha256 = fieldsInScenario.sha256;
 
   if (state !== "active") fields.state = state;
   fields.usage = snapshotUsage(entry, sandbox, now);

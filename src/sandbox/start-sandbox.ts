@@ -23,9 +23,9 @@ import {
   type Platform,
   replaceState,
   type SandboxState,
+  type ScenarioState,
   type Start,
   type StartOptions,
-  type StartState,
   type Surroundings,
 } from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-records.js";
@@ -69,7 +69,7 @@ export function checkedStart(
   const checked: CheckedOptions = { seed, now, frozen, profile };
   const started = withOptions(scenario, checked);
   if (seed !== undefined) requireDistinctValues(started);
-  return { name, scenario: started, text, options: checked, platform, run, invocation };
+  return { name, scenario: started, text, startOptions: checked, platform, run, invocation };
 }
 
 /**
@@ -78,19 +78,19 @@ export function checkedStart(
  */
 export function startSandbox(start: Start): SandboxState {
   requireStepsAhead(start);
-  const sandbox = sandboxAtStart(start);
-  runDueAtStart(sandbox);
+  const sandbox = createState(start);
+  runFirstSteps(sandbox);
   return sandbox;
 }
 
-/** A sandbox that has run nothing yet, not even what is due. */
-export function sandboxAtStart(start: Start): SandboxState {
-  const { platform, run, options, invocation = invocationOfServer() } = start;
+/** The state of a new sandbox, of which no step has run, not even what is due. */
+export function createState(start: Start): SandboxState {
+  const { platform, run, startOptions, invocation = invocationOfServer() } = start;
   return {
-    ...stateAtStart(start),
+    ...initialState(start),
     platform,
     run,
-    startOptions: options,
+    startOptions,
     counters: new Counters(),
     invocation,
     journal: new Journal(),
@@ -102,9 +102,10 @@ export function sandboxAtStart(start: Start): SandboxState {
  * out is as in its last start. Throws if it cannot start, and changes nothing then.
  */
 export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}): void {
-  // Its scenario contains the options of its last start.
-  const state = stateAtStart(checkedStart(sandbox, options, sandbox));
-  replaceWithStart(sandbox, state);
+  // The scenario contains the options of the last start.
+  const { scenario, name, text } = sandbox;
+  const start = checkedStart({ scenario, name, text }, options, surroundingsOf(sandbox));
+  replaceByInitial(sandbox, initialState(start));
 }
 
 /**
@@ -118,27 +119,33 @@ export function startAnother(
   options: StartOptions = {},
   onReady: () => void = () => {},
 ): void {
-  const start = checkedStart(another, { ...sandbox.startOptions, ...options }, sandbox);
+  const completed = { ...sandbox.startOptions, ...options };
+  const start = checkedStart(another, completed, surroundingsOf(sandbox));
   requireStepsAhead(start);
-  const state = stateAtStart(start);
+  const initial = initialState(start);
   onReady();
-  replaceWithStart(sandbox, state);
+  replaceByInitial(sandbox, initial);
 }
 
-/** Replaces the state of a sandbox by the one of another start. Its requests are counted from 1 again, with new ids. */
-function replaceWithStart(sandbox: SandboxState, state: StartState): void {
-  const { name, scenario, seed } = state;
+/** Where a sandbox runs: another start has the same. */
+function surroundingsOf({ platform, run, invocation }: SandboxState): Surroundings {
+  return { platform, run, invocation };
+}
+
+/** Replaces what follows from the scenario, and runs what is due. Requests are counted from 1 again, with new ids. */
+function replaceByInitial(sandbox: SandboxState, initial: ScenarioState): void {
+  const { name, scenario, seed } = initial;
   const requestIds = sandbox.requestIds.afterRestart(seed, scenario.requests_responded ?? 0);
 
   // Everything is replaced before any listener can read it.
-  replaceState(sandbox, { ...state, requestIds });
+  replaceState(sandbox, { ...initial, requestIds });
   sandbox.journal.replaceWith();
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
-  runDueAtStart(sandbox);
+  runFirstSteps(sandbox);
 }
 
-/** Runs what is due at the start, and keeps the results for a story that starts later. */
-function runDueAtStart(sandbox: SandboxState): void {
+/** Runs the steps that are due at the start, and keeps their results for a story that starts later. */
+function runFirstSteps(sandbox: SandboxState): void {
   const { timeline, journal } = sandbox;
   const results: TimelineResult[] = [];
   const unsubscribe = journal.subscribe((event) => {
@@ -153,8 +160,8 @@ function runDueAtStart(sandbox: SandboxState): void {
   }
 }
 
-/** The state of a scenario at its start. */
-function stateAtStart({ name, scenario, text, platform, run }: Start): StartState {
+/** What follows from the scenario of a start, before any step has run. */
+function initialState({ name, scenario, text, platform, run }: Start): ScenarioState {
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
   const { seed = defaultSeed } = scenario;

@@ -54,9 +54,9 @@ export interface StoryProgress {
   readonly steps: readonly StoryStep[];
   /** The index of the next step; the number of steps at the end of the story. */
   next: number;
-  /** Whether each step was as expected, by index; steps before a restart are missing. */
+  /** Whether each step that has run was as expected, by its index. */
   readonly results: Map<number, boolean>;
-  /** The result of the last step, without a secret; `undefined` if none ran since the start. */
+  /** The result of the last step, without a secret; `undefined` before the first one. */
   last: PlayedStep | undefined;
   /** Whether the clock was frozen before a presenter's first step; `undefined` before it and after the last one. */
   wasFrozen: boolean | undefined;

@@ -17,8 +17,13 @@ export interface Timeline {
 /** A timeline of which no step has run. Its durations count from `start` (epoch milliseconds). */
 export function createTimeline(written: readonly TimelineStep[], start: number): Timeline {
   const steps = written.map((step) => ({ step, at: timeFrom(start, step.at) }));
-  const dueAt = steps[0]?.at ?? Number.POSITIVE_INFINITY;
-  return { steps, next: 0, dueAt, ranAtStart: [] };
+  return timelineFrom(steps, 0);
+}
+
+/** A timeline of which the steps before `next` have run. */
+export function timelineFrom(steps: Timeline["steps"], next: number): Timeline {
+  const dueAt = steps[next]?.at ?? Number.POSITIVE_INFINITY;
+  return { steps, next, dueAt, ranAtStart: [] };
 }
 
 /** The steps that have not run, with absolute times, so that a later start does not shift them. */

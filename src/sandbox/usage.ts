@@ -63,13 +63,14 @@ export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   const isNewMinute = windows.sliding ? isOldestOver(usage, now) : now >= usage.minuteEndsAt;
   if (!isNewDay && !isNewMinute) return usage;
 
-  let { minuteCount, minuteEndsAt, dayCount, dayEndsAt } = usage;
-  const recent = usage.recent.filter((at) => now - at < minute);
-  if (isNewMinute) {
+  let { minuteCount, minuteEndsAt, dayCount, dayEndsAt, recent } = usage;
+  if (windows.sliding) {
+    recent = recent.filter((at) => now - at < minute);
+    minuteCount = recent.length;
+  } else if (isNewMinute) {
     minuteCount = 0;
     minuteEndsAt = minuteEnd(now);
   }
-  if (windows.sliding) minuteCount = recent.length;
   if (isNewDay) {
     dayCount = 0;
     dayEndsAt = dayEnd(now, windows.dayResetsAt);
@@ -87,10 +88,10 @@ function isOldestOver(usage: Usage, now: number): boolean {
 export function minuteResetsAt(limits: KeyLimits, usage: Usage, windows: Windows, now: number): number {
   if (!windows.sliding) return usage.minuteEndsAt;
 
-  // Below the limit, the oldest request has to stop counting. Of five requests with a limit of three, the three oldest have to:
-  // the quota is 0 until only two are left.
+  // Below the limit, it grows when the oldest request stops counting, at index 0. Of five requests with a limit of three, only
+  // two may be left: it grows when the third oldest stops counting, at index 5 - 3.
   const { recent } = usage;
-  const indexOfLast = Math.max(0, recent.length - limits.perMinute);
-  const cameAt = recent[indexOfLast] ?? now;
+  const index = Math.max(0, recent.length - limits.perMinute);
+  const cameAt = recent[index] ?? now;
   return cameAt + minute;
 }

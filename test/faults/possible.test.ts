@@ -268,11 +268,11 @@ test("the next request names exactly the faults that it may get, and says whethe
         const names = results.flatMap((at) =>
           at === null ? [] : `fault.${Object.keys(faults[at]?.then ?? {})[0]}`,
         );
-        const { faultOutcomeIds, sentence } = nextRequest(sandbox, key);
+        const { faultOutcomes, sentence } = nextRequest(sandbox, key);
         const mayHitLater = faults.some(({ when }, at) => matches[at] && mayFireAfter(when, counts[at] ?? 0));
         let words = mayHitLater ? "200, later a fault" : "200";
         if (names.length > 0) words = "200, or a fault";
-        expect([faultOutcomeIds.toSorted(), sentence]).toEqual([[...new Set(names)].sort(), words]);
+        expect([faultOutcomes.toSorted(), sentence]).toEqual([[...new Set(names)].sort(), words]);
         const { fault } = send(sandbox, { key });
         expect(fault === null ? results.includes(null) : names.includes(fault)).toBe(true);
         for (const [at, isMatching] of matches.entries()) if (isMatching) counts[at] = (counts[at] ?? 0) + 1;

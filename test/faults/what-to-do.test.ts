@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requestFacts } from "../../src/api/request-details.js";
+import { detailsWithoutTexts } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { faultKinds, faultKindTable, isIdempotent, whatToDoAfter } from "../../src/rules/fault-effects.js";
@@ -26,7 +26,7 @@ async function explained(method: string, then: Effect) {
   const headers = { "x-api-key": sandbox.secret("main") };
   await sandbox.fetch("https://any.example/v1/relying-party/loans/1", { method, headers }).catch(() => {});
   const last = sandbox.requests.list().at(-1);
-  return requestFacts(stateOf(sandbox), last?.id ?? "");
+  return detailsWithoutTexts(stateOf(sandbox), last?.id ?? "");
 }
 
 const readFirst = /read its result before you send it again/;

@@ -14,27 +14,47 @@ import {
 
 /** The rows of a 200's content. The top level and `data.organization` have exactly the specified members (R1, R2). */
 export const meRows: readonly VariationRow[] = [
-  row("data_members", [200], "none", {
-    text: dataMembers({ region: "north" }),
-    nothing: dataMembers({ contact: null }),
-    nested: dataMembers({
-      support: { channels: [{ kind: "email", hours: { from: 8, to: 17 } }], priority: false },
-    }),
-    many: dataMembers(manyFeatures(12)),
+  row({
+    id: "data_members",
+    statuses: [200],
+    minimal: "none",
+    others: {
+      text: dataMembers({ region: "north" }),
+      nothing: dataMembers({ contact: null }),
+      nested: dataMembers({
+        support: { channels: [{ kind: "email", hours: { from: 8, to: 17 } }], priority: false },
+      }),
+      many: dataMembers(manyFeatures(12)),
+    },
   }),
-  row("limits_members", [200], "none", {
-    another_window: dataMembers({ per_hour: 600 }, "limits"),
-    unlimited: dataMembers({ per_month: null }, "limits"),
-    burst: dataMembers({ burst: { size: 10, refill_seconds: 1.5 } }, "limits"),
+  row({
+    id: "limits_members",
+    statuses: [200],
+    minimal: "none",
+    others: {
+      another_window: dataMembers({ per_hour: 600 }, "limits"),
+      unlimited: dataMembers({ per_month: null }, "limits"),
+      burst: dataMembers({ burst: { size: 10, refill_seconds: 1.5 } }, "limits"),
+    },
   }),
-  row("usage_members", [200], "none", {
-    another_window: dataMembers({ this_month: 31_415 }, "usage"),
-    time: dataMembers({ counted_since: "2026-01-01T00:00:00Z" }, "usage"),
-    by_endpoint: dataMembers({ by_endpoint: { me: 1 } }, "usage"),
+  row({
+    id: "usage_members",
+    statuses: [200],
+    minimal: "none",
+    others: {
+      another_window: dataMembers({ this_month: 31_415 }, "usage"),
+      time: dataMembers({ counted_since: "2026-01-01T00:00:00Z" }, "usage"),
+      by_endpoint: dataMembers({ by_endpoint: { me: 1 } }, "usage"),
+    },
   }),
-  row("scope_order", [200], "as_granted", {
-    reversed: scopeOrder((scopes) => [...scopes].reverse()),
-    sorted: scopeOrder((scopes) => [...scopes].sort()),
+  row({
+    id: "scope_order",
+    statuses: [200],
+    minimal: "as_granted",
+    others: {
+      reversed: scopeOrder((scopes) => [...scopes].reverse()),
+      sorted: scopeOrder((scopes) => [...scopes].sort()),
+    },
   }),
 ];
 
@@ -43,10 +63,15 @@ const explainedStatuses: readonly number[] = [403, 429];
 
 /** The rows of an error's content. The top level has only `error` (R27). */
 export const errorRows: readonly VariationRow[] = [
-  row("error_members", errorStatuses, "none", {
-    type: errorMembers({ type: "about:blank" }),
-    status: errorMembers({ status: null, retryable: false }),
-    nested: errorMembers({ links: [{ rel: "help", href: "/help/errors" }] }),
+  row({
+    id: "error_members",
+    statuses: errorStatuses,
+    minimal: "none",
+    others: {
+      type: errorMembers({ type: "about:blank" }),
+      status: errorMembers({ status: null, retryable: false }),
+      nested: errorMembers({ links: [{ rel: "help", href: "/help/errors" }] }),
+    },
   }),
   assumptionRow("error_details", errorStatuses, {
     absent: { is: false },
@@ -62,48 +87,75 @@ export const errorRows: readonly VariationRow[] = [
       }),
     },
   }),
-  row("message", errorStatuses, "a_sentence", {
-    reason_phrase: {
-      changeBody(body, _random, status) {
-        return { ...body, error: { ...body.error, message: reasonPhrases[status] ?? "Error" } };
+  row({
+    id: "message",
+    statuses: errorStatuses,
+    minimal: "a_sentence",
+    others: {
+      reason_phrase: {
+        changeBody(body, _random, status) {
+          return { ...body, error: { ...body.error, message: reasonPhrases[status] ?? "Error" } };
+        },
       },
+      other_words: errorMembers({ message: "Your request cannot be processed." }),
+      empty: errorMembers({ message: "" }),
+      other_language: errorMembers({
+        message: "Die Anfrage wurde zurückgewiesen – 요청이 거부되었습니다 🚫",
+      }),
+      lines: errorMembers({ message: "Request rejected.\n\n\t- See the manual.\r\n" }),
+      markup: errorMembers({ message: "<p>Request &quot;rejected&quot;</p>" }),
+      long: errorMembers({
+        message: "This request was rejected; please read the manual before you try again. ".repeat(40),
+      }),
     },
-    other_words: errorMembers({ message: "Your request cannot be processed." }),
-    empty: errorMembers({ message: "" }),
-    other_language: errorMembers({ message: "Die Anfrage wurde zurückgewiesen – 요청이 거부되었습니다 🚫" }),
-    lines: errorMembers({ message: "Request rejected.\n\n\t- See the manual.\r\n" }),
-    markup: errorMembers({ message: "<p>Request &quot;rejected&quot;</p>" }),
-    long: errorMembers({
-      message: "This request was rejected; please read the manual before you try again. ".repeat(40),
-    }),
   }),
 ];
 
 /** The rows of how a body is written. Every form is the same JSON value. */
 export const textRows: readonly VariationRow[] = [
-  row("member_order", allStatuses, "as_documented", {
-    reversed: memberOrder(reversed),
-    sorted: memberOrder(sorted),
-    shuffled: memberOrder(shuffled),
+  row({
+    id: "member_order",
+    statuses: allStatuses,
+    minimal: "as_documented",
+    others: {
+      reversed: memberOrder(reversed),
+      sorted: memberOrder(sorted),
+      shuffled: memberOrder(shuffled),
+    },
   }),
-  row("whitespace", allStatuses, "compact", {
-    indented: { writeBody: (body) => JSON.stringify(body, null, 2) },
-    tabs: { writeBody: (body) => JSON.stringify(body, null, "\t") },
-    spaced: { writeBody: (body) => withSpaces(JSON.stringify(body)) },
-    line_ending: { writeBody: (body) => `${JSON.stringify(body)}\n` },
-    leading: { writeBody: (body) => `\r\n  ${JSON.stringify(body)}` },
+  row({
+    id: "whitespace",
+    statuses: allStatuses,
+    minimal: "compact",
+    others: {
+      indented: { writeBody: (body) => JSON.stringify(body, null, 2) },
+      tabs: { writeBody: (body) => JSON.stringify(body, null, "\t") },
+      spaced: { writeBody: (body) => withSpaces(JSON.stringify(body)) },
+      line_ending: { writeBody: (body) => `${JSON.stringify(body)}\n` },
+      leading: { writeBody: (body) => `\r\n  ${JSON.stringify(body)}` },
+    },
   }),
   // JSON allows other spellings of these characters: `\/` of a slash, `\u00e9` of `é`.
-  row("escapes", allStatuses, "few", {
-    slashes: respelled(/\//g, () => "\\/"),
-    not_ascii: respelled(/[\x80-\uFFFF]/g, unicodeEscapes),
-    html: respelled(/[<>&'\u2028\u2029]/g, unicodeEscapes),
-    // The first letter of a name or a text: `"\u0064ata"` is `"data"`.
-    first_letters: respelled(/(?<=")[a-z]/g, unicodeEscapes),
+  row({
+    id: "escapes",
+    statuses: allStatuses,
+    minimal: "few",
+    others: {
+      slashes: respelled(/\//g, () => "\\/"),
+      not_ascii: respelled(/[\x80-\uFFFF]/g, unicodeEscapes),
+      html: respelled(/[<>&'\u2028\u2029]/g, unicodeEscapes),
+      // The first letter of a name or a text: `"\u0064ata"` is `"data"`.
+      first_letters: respelled(/(?<=")[a-z]/g, unicodeEscapes),
+    },
   }),
-  row("body_length", allStatuses, "short", {
-    long: padded(2_000),
-    longer: padded(20_000),
+  row({
+    id: "body_length",
+    statuses: allStatuses,
+    minimal: "short",
+    others: {
+      long: padded(2_000),
+      longer: padded(20_000),
+    },
   }),
 ];
 

@@ -4,68 +4,128 @@ import { allStatuses, type Header, row, type VariantMembers, type VariationRow }
 
 /** The rows of headers, whose order and spelling come last. */
 export const headerRows: readonly VariationRow[] = [
-  row("content_type", allStatuses, "bare", {
-    charset: rewrittenHeader("Content-Type", () => "application/json; charset=utf-8"),
-    no_space: rewrittenHeader("Content-Type", () => "application/json;charset=UTF-8"),
-    quoted: rewrittenHeader("Content-Type", () => 'application/json; charset="utf-8"'),
-    space_before: rewrittenHeader("Content-Type", () => "application/json ; charset=utf-8"),
-  }),
-  row("allow", [405], "as_documented", {
-    reversed: rewrittenHeader("Allow", (methods) => methods.split(", ").reverse().join(", ")),
-    no_space: rewrittenHeader("Allow", (methods) => methods.replaceAll(", ", ",")),
-  }),
-  row("cache_control", allStatuses, "none", {
-    no_store: moreHeaders(["Cache-Control", "no-store"]),
-    private: moreHeaders(["Cache-Control", "private, max-age=0, must-revalidate"]),
-    old_caches: moreHeaders(
-      ["Cache-Control", "no-cache, no-store"],
-      ["Pragma", "no-cache"],
-      ["Expires", "0"],
-    ),
-  }),
-  row("etag", allStatuses, "none", {
-    // Equal only for equal bytes (RFC 9110, 8.8.1).
-    strong: {
-      changeHeaders: (headers, _random, text) => withHeaders(headers, [["ETag", `"${digestOf(text)}"`]]),
+  row({
+    id: "content_type",
+    statuses: allStatuses,
+    minimal: "bare",
+    others: {
+      charset: rewrittenHeader("Content-Type", () => "application/json; charset=utf-8"),
+      no_space: rewrittenHeader("Content-Type", () => "application/json;charset=UTF-8"),
+      quoted: rewrittenHeader("Content-Type", () => 'application/json; charset="utf-8"'),
+      space_before: rewrittenHeader("Content-Type", () => "application/json ; charset=utf-8"),
     },
-    weak: moreHeaders(["ETag", 'W/"5f3b9a"']),
   }),
-  row("content_length", allStatuses, "exact", { chunked: withoutHeader("Content-Length") }),
-  row("vary", allStatuses, "none", {
-    encoding: moreHeaders(["Vary", "Accept-Encoding"]),
-    twice: moreHeaders(["Vary", "Origin"], ["Vary", "Accept-Encoding"]),
+  row({
+    id: "allow",
+    statuses: [405],
+    minimal: "as_documented",
+    others: {
+      reversed: rewrittenHeader("Allow", (methods) => methods.split(", ").reverse().join(", ")),
+      no_space: rewrittenHeader("Allow", (methods) => methods.replaceAll(", ", ",")),
+    },
   }),
-  row("server", allStatuses, "none", {
-    proxy: moreHeaders(["Server", "nginx"]),
-    framework: moreHeaders(["Server", "gunicorn/22.0.0 (Linux)"], ["X-Powered-By", "relying-party"]),
+  row({
+    id: "cache_control",
+    statuses: allStatuses,
+    minimal: "none",
+    others: {
+      no_store: moreHeaders(["Cache-Control", "no-store"]),
+      private: moreHeaders(["Cache-Control", "private, max-age=0, must-revalidate"]),
+      old_caches: moreHeaders(
+        ["Cache-Control", "no-cache, no-store"],
+        ["Pragma", "no-cache"],
+        ["Expires", "0"],
+      ),
+    },
   }),
-  row("via", allStatuses, "none", {
-    gateway: moreHeaders(["Via", "1.1 gateway"]),
-    two: moreHeaders(["Via", "2 edge, 1.1 gateway (x)"]),
+  row({
+    id: "etag",
+    statuses: allStatuses,
+    minimal: "none",
+    others: {
+      // Equal only for equal bytes (RFC 9110, 8.8.1).
+      strong: {
+        changeHeaders: (headers, _random, text) => withHeaders(headers, [["ETag", `"${digestOf(text)}"`]]),
+      },
+      weak: moreHeaders(["ETag", 'W/"5f3b9a"']),
+    },
   }),
-  row("security_headers", allStatuses, "none", {
-    // With a lifetime above zero, browsers would reject plain HTTP on the developer's machine.
-    transport: moreHeaders(["Strict-Transport-Security", "max-age=0"]),
-    sniffing: moreHeaders(
-      ["X-Content-Type-Options", "nosniff"],
-      ["X-Frame-Options", "DENY"],
-      ["Content-Security-Policy", "default-src 'none'"],
-    ),
+  row({
+    id: "content_length",
+    statuses: allStatuses,
+    minimal: "exact",
+    others: { chunked: withoutHeader("Content-Length") },
   }),
-  row("unknown_headers", allStatuses, "none", {
-    timing: moreHeaders(["Server-Timing", 'gate;dur=0.4, total;dur=1.2;desc="all"']),
-    odd: moreHeaders(["X_Upstream.Name", "rp=1; path=/"]),
-    empty: moreHeaders(["X-Debug", ""]),
+  row({
+    id: "vary",
+    statuses: allStatuses,
+    minimal: "none",
+    others: {
+      encoding: moreHeaders(["Vary", "Accept-Encoding"]),
+      twice: moreHeaders(["Vary", "Origin"], ["Vary", "Accept-Encoding"]),
+    },
   }),
-  row("header_order", allStatuses, "as_set", {
-    reversed: headerOrder(reversed),
-    sorted: headerOrder(sorted),
-    shuffled: headerOrder(shuffled),
+  row({
+    id: "server",
+    statuses: allStatuses,
+    minimal: "none",
+    others: {
+      proxy: moreHeaders(["Server", "nginx"]),
+      framework: moreHeaders(["Server", "gunicorn/22.0.0 (Linux)"], ["X-Powered-By", "relying-party"]),
+    },
   }),
-  row("header_casing", allStatuses, "usual", {
-    lower: headerNames((name) => name.toLowerCase()),
-    upper: headerNames((name) => name.toUpperCase()),
-    first_letter: headerNames((name) => name.slice(0, 1) + name.slice(1).toLowerCase()),
+  row({
+    id: "via",
+    statuses: allStatuses,
+    minimal: "none",
+    others: {
+      gateway: moreHeaders(["Via", "1.1 gateway"]),
+      two: moreHeaders(["Via", "2 edge, 1.1 gateway (x)"]),
+    },
+  }),
+  row({
+    id: "security_headers",
+    statuses: allStatuses,
+    minimal: "none",
+    others: {
+      // With a lifetime above zero, browsers would reject plain HTTP on the developer's machine.
+      transport: moreHeaders(["Strict-Transport-Security", "max-age=0"]),
+      sniffing: moreHeaders(
+        ["X-Content-Type-Options", "nosniff"],
+        ["X-Frame-Options", "DENY"],
+        ["Content-Security-Policy", "default-src 'none'"],
+      ),
+    },
+  }),
+  row({
+    id: "unknown_headers",
+    statuses: allStatuses,
+    minimal: "none",
+    others: {
+      timing: moreHeaders(["Server-Timing", 'gate;dur=0.4, total;dur=1.2;desc="all"']),
+      odd: moreHeaders(["X_Upstream.Name", "rp=1; path=/"]),
+      empty: moreHeaders(["X-Debug", ""]),
+    },
+  }),
+  row({
+    id: "header_order",
+    statuses: allStatuses,
+    minimal: "as_set",
+    others: {
+      reversed: headerOrder(reversed),
+      sorted: headerOrder(sorted),
+      shuffled: headerOrder(shuffled),
+    },
+  }),
+  row({
+    id: "header_casing",
+    statuses: allStatuses,
+    minimal: "usual",
+    others: {
+      lower: headerNames((name) => name.toLowerCase()),
+      upper: headerNames((name) => name.toUpperCase()),
+      first_letter: headerNames((name) => name.slice(0, 1) + name.slice(1).toLowerCase()),
+    },
   }),
 ];
 

@@ -4,8 +4,9 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { RowVariant, VariationRow } from "./row.js";
 import { variationTable } from "./table.js";
 
-// A sandbox may set assumptions itself, in its scenario or by a call. The profile `varied` then keeps their values, and varies
-// only the forms in which responses can have them.
+// A sandbox may set assumptions itself, in its scenario or by a call: its own assumptions. The profile `varied` keeps their values,
+// and varies only the forms in which responses can have them. An own assumption is pinned if the sandbox would respond otherwise
+// without it; reports name these.
 
 /** The assumptions that the sandbox sets itself, and that its profile would set differently, or vary. */
 export function pinnedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] {
@@ -46,15 +47,18 @@ export function varyingRow(sandbox: SandboxState, row: VariationRow): VariationR
   const ownValue = sandbox.ownAssumptions[assumption];
   if (ownValue === undefined) return row;
 
+  // With one variant there is nothing to choose.
   const withValue = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  // The first variant of a row does not count as varied: of these, the one that only assumes the value.
-  const plain = withValue.find(changesNothingElse);
-  if (plain === undefined || withValue.length === 1) return undefined;
-  const others = withValue.filter((variant) => variant !== plain);
-  return { ...row, variants: [plain, ...others] };
+  if (withValue.length === 1) return undefined;
+
+  // The first variant of a row is the one that does not count as varied. Here it only has the sandbox's own value.
+  const onlyValue = withValue.find(onlyAssumes);
+  if (onlyValue === undefined) return undefined;
+  const others = withValue.filter((variant) => variant !== onlyValue);
+  return { ...row, variants: [onlyValue, ...others] };
 }
 
 /** Whether a variant has its effect only through the value that it assumes. */
-function changesNothingElse({ changeBody, changeHeaders }: RowVariant): boolean {
+function onlyAssumes({ changeBody, changeHeaders }: RowVariant): boolean {
   return changeBody === undefined && changeHeaders === undefined;
 }

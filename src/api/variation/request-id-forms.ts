@@ -1,6 +1,9 @@
 /** A form in which a service writes the ids of its requests. */
 interface RequestIdForm {
-  /** The id, made from the 24 hex digits of a request and the series of its number. Each form has what distinguishes ids, and lengths of its own. */
+  /**
+   * The id, made from the 24 hex digits of a request and its series: 0 until the first restart of the sandbox, then 1, and so on. Each
+   * form has what distinguishes ids, and lengths of its own.
+   */
   readonly make: (digits: string, series: number) => string;
   /** What an id of this form is, in either case. */
   readonly pattern: RegExp;
@@ -37,8 +40,8 @@ function uuidWith(digits: string): string {
 }
 
 /**
- * The last 8 hex digits of a request id as a decimal number. Only these digits differ in a series, and another series may have the
- * same: later ones write their own number in front, and then ten digits, as many as the highest number has.
+ * The last 8 hex digits of a request id as a decimal number: 10 of `0000000a`. In a series, only these digits differ. Another series
+ * may have the same ones, so its own number stands in front of ten digits, as many as the highest number has: 20000000010 in series 2.
  */
 function numberWith(digits: string, series: number): string {
   const number = String(Number.parseInt(digits.slice(16), 16));

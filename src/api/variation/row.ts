@@ -27,7 +27,7 @@ export interface RowVariant {
   readonly statuses?: readonly number[];
   /** The assumptions with which the response is made. */
   readonly assume?: Partial<Assumptions>;
-  /** The request id, made from its 24 hex digits and the series of its number; all ids of a sandbox must differ. */
+  /** The request id, made as a `RequestIdForm` makes it; all ids of a sandbox must differ. */
   readonly requestId?: (digits: string, series: number) => string;
   /** Another body with these changes. */
   readonly changeBody?: (body: Body, random: RandomStream, status: number) => Body;
@@ -59,15 +59,19 @@ export const limitStatuses: readonly number[] = [...successStatuses, 429];
 export const errorStatuses: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
 export const allStatuses: readonly number[] = [...successStatuses, ...errorStatuses];
 
-/** A row whose first variant is what `minimal` does: it changes nothing. The others follow by their ids. */
-export function row(
-  id: string,
-  statuses: readonly number[],
-  ofMinimal: string,
-  variants: Readonly<Record<string, VariantMembers>>,
-): VariationRow {
-  const others = Object.entries(variants).map(([name, members]) => ({ id: name, ...members }));
-  return { id, statuses, assumption: undefined, variants: [{ id: ofMinimal }, ...others] };
+/** A row as `row` takes it. */
+interface RowParts {
+  readonly id: string;
+  readonly statuses: readonly number[];
+  /** The id of the first variant: what `minimal` does, without any change. */
+  readonly minimal: string;
+  /** The other variants by their ids. */
+  readonly others: Readonly<Record<string, VariantMembers>>;
+}
+
+export function row({ id, statuses, minimal, others }: RowParts): VariationRow {
+  const otherVariants = Object.entries(others).map(([name, members]) => ({ id: name, ...members }));
+  return { id, statuses, assumption: undefined, variants: [{ id: minimal }, ...otherVariants] };
 }
 
 /** A variant of an assumption's row: the value that it assumes, and what it changes besides. */

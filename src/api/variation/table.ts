@@ -14,12 +14,12 @@ import {
 // `minimal` has the form `prefixed`, which is the call's own id.
 const { prefixed: _, ...otherIdForms } = requestIdForms;
 
-const requestIdForm = row(
-  "request_id_form",
-  allStatuses,
-  "prefixed",
-  Object.fromEntries(Object.entries(otherIdForms).map(([id, { make }]) => [id, { requestId: make }])),
-);
+const requestIdForm = row({
+  id: "request_id_form",
+  statuses: allStatuses,
+  minimal: "prefixed",
+  others: Object.fromEntries(Object.entries(otherIdForms).map(([id, { make }]) => [id, { requestId: make }])),
+});
 
 const requestIdOnErrors = assumptionRow("request_id_on_errors", errorStatuses, {
   absent: { is: false },
@@ -29,8 +29,14 @@ const requestIdOnErrors = assumptionRow("request_id_on_errors", errorStatuses, {
 /** The rows that only a response with a request id shows. */
 export const idRows: readonly VariationRow[] = [requestIdOnErrors, requestIdForm];
 
-/** The rows of what also a response without a body has: what assumptions choose, and its request id. */
-const bodilessRows: readonly VariationRow[] = [
+const rateLimitHeaders = assumptionRow(
+  "rate_limit_headers",
+  limitStatuses,
+  valuesAsIds("none", "draft", "legacy"),
+);
+
+/** The rows of assumptions, except `error_details`, and of the form of the request id. */
+const assumedRows: readonly VariationRow[] = [
   assumptionRow(
     "rate_limit_code",
     [429],
@@ -46,7 +52,7 @@ const bodilessRows: readonly VariationRow[] = [
   ),
   requestIdOnErrors,
   assumptionRow("retry_after", [429], valuesAsIds("none", "seconds", "date")),
-  assumptionRow("rate_limit_headers", limitStatuses, valuesAsIds("none", "draft", "legacy")),
+  rateLimitHeaders,
   assumptionRow("www_authenticate", [401], {
     absent: { is: false },
     api_key: { is: true },
@@ -57,7 +63,7 @@ const bodilessRows: readonly VariationRow[] = [
 
 /** One row for each gap in the specification. */
 export const variationTable: readonly VariationRow[] = [
-  ...bodilessRows,
+  ...assumedRows,
   ...meRows,
   ...errorRows,
   ...textRows,
@@ -68,13 +74,13 @@ export const variationTable: readonly VariationRow[] = [
 export const rowsByContent = {
   me: variationTable,
   other: variationTable.filter((tableRow) => !meRows.includes(tableRow)),
-  /** No body. */
-  empty: bodilessRows,
-  /** What a fault sends: the service that varies has not made it. */
+  /** A success without a body: only headers that an assumption chooses vary, and its request id. */
+  empty: [rateLimitHeaders, requestIdForm],
+  /** The response of a fault. Only its request id varies: the rest does not come from the service whose gaps these rows fill. */
   faulty: idRows,
 };
 
-/** The rows that make a body longer, besides `body_length`: a client of short bodies breaks by each of them. */
+/** The rows that also make a body longer, besides `body_length`. A client that long bodies break may break with any of them. */
 export const lengtheningRows: readonly VariationRow[] = [
   ...meRows,
   ...errorRows,

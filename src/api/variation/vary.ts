@@ -5,7 +5,7 @@ import { profileInEffect } from "../../sandbox/profile.js";
 import { seriesOf } from "../../sandbox/request-ids.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { saltOf, variantOn } from "../../sandbox/variants.js";
+import { saltOf, type VariantRules, variantOn } from "../../sandbox/variants.js";
 import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { varyingRow } from "./own-assumptions.js";
@@ -45,6 +45,7 @@ const noPoints: readonly VariedPoint[] = [];
 export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: StatusAndContent): Variation {
   const { status, content } = response;
   if (profileInEffect(sandbox) !== "varied") return { content, variants: [], call };
+  // A run that mixes variants shifts them with each response.
   const shift = sandbox.run?.nextShift(call, status);
   const variants = chooseVariants(sandbox, status, content, shift);
 
@@ -66,8 +67,9 @@ function chooseVariants(
   shift: number | undefined,
 ): ChosenVariant[] {
   const { seed, run } = sandbox;
-  const rules = { seed, rows: run?.rows, shift };
-  const start = randomStream(seed, "variation")();
+  // By these, `variantOn` chooses one variant of each row.
+  const choice: VariantRules = { seed, rows: run?.rows, shift };
+  const randomOfSeed = randomStream(seed, "variation")();
 
   const chosen: ChosenVariant[] = [];
   for (const rowOfTable of rowsByContent[content]) {
@@ -75,18 +77,18 @@ function chooseVariants(
     const row = varyingRow(sandbox, rowOfTable);
     if (row === undefined) continue;
 
-    const variant = variantOn(status, row, rules);
+    const variant = variantOn(status, row, choice);
     // Some variants are not for all statuses of their row.
     const { statuses } = variant;
     if (statuses !== undefined && !statuses.includes(status)) continue;
-    chosen.push({ row, variant, random: rowNumbers(start ^ saltOf(row)) });
+    chosen.push({ row, variant, random: randomOfRow(row, randomOfSeed) });
   }
   return chosen;
 }
 
-/** The random numbers of a row: the same for each response. */
-function rowNumbers(start: number): RandomStream {
-  let value = mix32(start);
+/** Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. */
+function randomOfRow(row: VariationRow, randomOfSeed: number): RandomStream {
+  let value = mix32(randomOfSeed ^ saltOf(row));
   return () => {
     value = mix32(value + 0x9e3779b9);
     return value;

@@ -14,15 +14,18 @@ export type LastRejection =
   | { readonly kind: "gave_up" }
   | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
+/** What several runs show together. `sometimes`: the client resends in some runs only, and nobody can tell why. */
+export type ShownByRejections = "held" | "resent" | "sometimes" | "one_more_run";
+
 /**
- * What the runs that rejected the last request show together. `sometimes`: the client resends in some runs only, and nobody can tell why.
+ * What the runs that rejected the last request show together.
  * `minWaits`: in how many of them the next request must come in time. `minFailures`: how often the client must give up.
  */
 export function resultOfRejections(
   rejections: readonly LastRejection[],
   minWaits: 2 | 3,
   minFailures: 1 | 2,
-): "held" | "resent" | "sometimes" | "one_more_run" {
+): ShownByRejections {
   const gaveUp = countRejections("gave_up", rejections);
   const inTime = countRejections("in_time", rejections);
   const resent = countRejections("resent", rejections);

@@ -1,10 +1,10 @@
-import { notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
+import { type NotJudged, notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
 import type { Runs } from "../client-runs/runs.js";
 import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import type { Suspect } from "./resend-kinds.js";
 import { takeTurns } from "./resend-turns.js";
 import { alsoIfLate, failedIfLate, sentAgainBut } from "./resend-words.js";
-import { equallyOftenEvidence } from "./steady-key.js";
+import { steadinessEvidence } from "./steady-key.js";
 
 // A suspect is a kind of rejection after which the key came again. That may not be the client's doing: the suite may send the key more
 // often by itself, the client may ask a second time while a response is late, or a single test may poll until it gets a 200. Runs of
@@ -13,32 +13,45 @@ import { equallyOftenEvidence } from "./steady-key.js";
 /** How much later than an early request a response comes that is only late, in milliseconds. */
 const marginMs = 500;
 
-/**
- * Makes the runs that exclude other reasons, for suspects that are all timed or all not. Returns the evidence about each suspect: if it
- * counts, the client sent the requests.
- */
+/** A suspect whose requests may have another reason. */
+interface DoubtedSuspect {
+  readonly suspect: Suspect;
+  readonly evidence: NotJudged;
+}
+
+/** `proven`: the client sent the requests of these suspects. */
+interface WeighedSuspects {
+  readonly proven: readonly Suspect[];
+  readonly doubted: readonly DoubtedSuspect[];
+}
+
+/** Makes the runs that exclude other reasons, for suspects that are all timed or all not. */
 export async function weighSuspects(
   runs: Runs,
   key: SteadyKey,
   suspects: readonly Suspect[],
-): Promise<ReadonlyMap<Suspect, RunEvidence>> {
-  const evidence = new Map<Suspect, RunEvidence>();
-  if (suspects.length === 0) return evidence;
+): Promise<WeighedSuspects> {
+  if (suspects.length === 0) return { proven: [], doubted: [] };
+  const steadiness = await steadinessEvidence(runs, key);
+  if (steadiness.kind === "not_judged") return { proven: [], doubted: doubtAll(suspects, steadiness) };
 
-  const equallyOften = await equallyOftenEvidence(runs, key);
-  if (equallyOften.kind === "not_judged") {
-    for (const suspect of suspects) evidence.set(suspect, equallyOften);
-    return evidence;
+  const remaining: Suspect[] = [];
+  const doubted: DoubtedSuspect[] = [];
+  for (const suspect of suspects) {
+    const evidence = await lateEvidence(runs, key, suspect);
+    if (evidence.kind === "not_judged") doubted.push({ suspect, evidence });
+    else remaining.push(suspect);
   }
+  if (remaining.length === 0) return { proven: [], doubted };
 
-  for (const suspect of suspects) evidence.set(suspect, await lateEvidence(runs, key, suspect));
-  const remaining = suspects.filter((suspect) => evidence.get(suspect)?.kind === "sufficient");
-  if (remaining.length === 0) return evidence;
-
-  // These are one problem, with the same other reasons: a turn with one of them counts for all, and all get its reason.
+  // The remaining suspects are one problem: a turn with the kind of one suspect counts for all, and its reason to doubt, too.
   const inTurn = await takeTurns({ runs, key, suspects: remaining });
-  for (const suspect of remaining) evidence.set(suspect, inTurn);
-  return evidence;
+  if (inTurn.kind === "sufficient") return { proven: remaining, doubted };
+  return { proven: [], doubted: [...doubted, ...doubtAll(remaining, inTurn)] };
+}
+
+function doubtAll(suspects: readonly Suspect[], evidence: NotJudged): DoubtedSuspect[] {
+  return suspects.map((suspect) => ({ suspect, evidence }));
 }
 
 /** Whether early requests come only after a rejection, or also if the response is late. A kind without a time has no early requests. */

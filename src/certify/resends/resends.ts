@@ -8,8 +8,6 @@ import {
   notAllMade,
   nothingJudged,
   notJudged,
-  type ResultOfCheck,
-  type RunEvidence,
   singleCheck,
 } from "../checks/judgment.js";
 import { isWanted } from "../checks/plan.js";
@@ -17,14 +15,20 @@ import { isNoticed, type KeyRequest, type NotMade } from "../client-runs/client-
 import { failuresNeeded, plainRunEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
-import { type LastRejection, minResent, resultOfRejections } from "./last-rejections.js";
+import {
+  type LastRejection,
+  minResent,
+  resultOfRejections,
+  type ShownByRejections,
+} from "./last-rejections.js";
 import { evidenceOfOtherRuns } from "./other-runs.js";
 import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import { type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
 import { resendProblem } from "./resend-problem.js";
 import { weighSuspects } from "./resend-suspects.js";
 import { commandThenFailed, onlyInSomeRuns, sentAgainBut, sentByOtherProcess } from "./resend-words.js";
-import { findSteadyKey, passesUnnoticed } from "./steady-key.js";
+import { findSteadyKey } from "./steady-key.js";
+import { passesUnnoticed } from "./steady-key-words.js";
 
 // A resend is a request that must not come: with the same key, after a 401 or 403, or too soon after a 429 or 503. It is found without
 // looking into the client: a run rejects the last request with a key that each run sends equally often. A client that does right gives
@@ -58,35 +62,44 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
   return mergeJudgments(await Promise.all([judgeKinds(runs, key, timed), judgeKinds(runs, key, lasting)]));
 }
 
-/** Judges all timed kinds, or all others. Those that fail are one problem. */
+/** A kind, and what the runs show that reject the last request with it. */
+interface TriedKind {
+  readonly resendKind: ResendKind;
+  readonly result: Held | NotJudged | Suspect;
+}
+
+/** Judges all timed kinds, or all others. Those of them that fail are one problem together. */
 async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind[]): Promise<Judgment> {
   const minWaits = kinds.length === 1 ? minWaitsOfSingleKind : minWaitsOfKind;
-  const results = await Promise.all(
-    kinds.map((resendKind) => judgeKind({ runs, key, resendKind, minWaits })),
-  );
-  const suspects = results.filter((result) => result.kind === "suspect");
-  const evidence = await weighSuspects(runs, key, suspects);
-  const proven = suspects.filter((suspect) => evidence.get(suspect)?.kind === "sufficient");
+  const tried = await Promise.all(kinds.map((resendKind) => tryKind({ runs, key, resendKind, minWaits })));
+  const suspects: Suspect[] = [];
+  for (const { result } of tried) {
+    if (result.kind === "suspect") suspects.push(result);
+  }
+  const { proven, doubted } = await weighSuspects(runs, key, suspects);
 
   const checks: JudgedCheck[] = [];
-  for (const [at, result] of results.entries()) {
-    const { check } = kinds[at] as ResendKind; // each kind has a result
-    if (result.kind === "suspect") checks.push({ check, result: resultOfSuspect(evidence.get(result)) });
-    else checks.push({ check, result });
+  for (const { resendKind, result } of tried) {
+    const { check } = resendKind;
+    const doubt = doubted.find(({ suspect }) => suspect === result);
+    if (result.kind !== "suspect") checks.push({ check, result });
+    else if (doubt !== undefined) checks.push({ check, result: doubt.evidence });
+    else checks.push({ check, result: failedResult });
   }
   const problems = proven.length === 0 ? [] : [resendProblem(proven, key, runs.plan)];
   return { checks, problems, notes: [] };
 }
 
-function resultOfSuspect(evidence: RunEvidence | undefined): ResultOfCheck {
-  return evidence?.kind === "not_judged" ? evidence : failedResult;
+async function tryKind(question: Question): Promise<TriedKind> {
+  return { resendKind: question.resendKind, result: await resultOfKind(question) };
 }
 
 /** Rejects the last request in run after run, until they show something together. */
-async function judgeKind(question: Question): Promise<Held | NotJudged | Suspect> {
+async function resultOfKind(question: Question): Promise<Held | NotJudged | Suspect> {
   const { runs, key, resendKind, minWaits } = question;
   const rejections: LastRejection[] = [];
-  for (;;) {
+  let shown: ShownByRejections = "one_more_run";
+  while (shown === "one_more_run") {
     const rejection = await rejectLastRequest(question);
     if (rejection.kind === "not_judged") return rejection;
     if (rejection.kind === "not_made") {
@@ -94,18 +107,17 @@ async function judgeKind(question: Question): Promise<Held | NotJudged | Suspect
       return notJudged(notAllMade(rejections.length, Math.max(needed, rejections.length + 1)));
     }
     rejections.push(rejection);
+    shown = resultOfRejections(rejections, minWaits, failuresNeeded(runs.plan));
+  }
 
-    switch (resultOfRejections(rejections, minWaits, failuresNeeded(runs.plan))) {
-      case "one_more_run":
-        break;
-      case "held":
-        return confirmHeld(question, rejections);
-      case "sometimes":
-        return notJudged(sentAgainBut(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
-      case "resent": {
-        const resent = rejections.filter(({ kind }) => kind === "resent");
-        return { kind: "suspect", resendKind, requests: requestsOf(resent) };
-      }
+  switch (shown) {
+    case "held":
+      return confirmHeld(question, rejections);
+    case "sometimes":
+      return notJudged(sentAgainBut(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
+    case "resent": {
+      const resent = rejections.filter(({ kind }) => kind === "resent");
+      return { kind: "suspect", resendKind, requests: requestsOf(resent) };
     }
   }
 }

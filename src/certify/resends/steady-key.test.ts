@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, reasonOf, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
 import type { PlannedRun, RunEnd, SentKey } from "../client-runs/client-run.js";
-import { equallyOftenEvidence, findSteadyKey } from "./steady-key.js";
+import { findSteadyKey, steadinessEvidence } from "./steady-key.js";
 
 const rejected = { outcome: "401.revoked" } as const;
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -94,7 +94,7 @@ test("without two varied runs that passed, four more plain runs must send the ke
       return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
     });
     return {
-      why: reasonOf(await equallyOftenEvidence(runs, key))?.why,
+      why: reasonOf(await steadinessEvidence(runs, key))?.why,
       plain: names.filter((name) => name === "plain").length,
     };
   };

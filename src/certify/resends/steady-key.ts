@@ -1,16 +1,13 @@
-import { keyVariable } from "../../rules/api-key.js";
-import { isFault, isSuccess, outcomeRow } from "../../rules/outcomes.js";
-import { listed } from "../../schema/words.js";
+import { isSuccess } from "../../rules/outcomes.js";
 import {
   type NotJudged,
   notAllMade,
   notJudged,
-  type Reason,
   type RunEvidence,
   runNotMade,
   sufficient,
 } from "../checks/judgment.js";
-import { isNoticed, type KeyRequest, type SentKey } from "../client-runs/client-run.js";
+import { isNoticed } from "../client-runs/client-run.js";
 import { failureEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import { plainRun, type Runs } from "../client-runs/runs.js";
@@ -22,14 +19,18 @@ import {
   type SteadyKey,
   whatFollowed,
 } from "./replaced-run.js";
+import { notEquallyOften, passesUnnoticed, sentAfter404, whyNoRepeatedKey } from "./steady-key-words.js";
+
+// A steady key is sent equally often in each run. Which keys may be steady is read from the varied runs, which are made anyway: at first, each
+// key is one that none of them contradicts. Before a resend of it is named, enough runs must have shown that it is steady.
 
 /** How many keys are tried. With the first one, no test may use the last response. */
 const maxKeys = 3;
 
-/** How many varied runs show that each run sends the key equally often: fewer need plain runs. */
+/** How many varied runs show that a key is steady. If fewer hold, plain runs are made. */
 const sureVariedRuns = 2;
 
-/** How many plain runs, with the first one, show the same. */
+/** How many plain runs, with the first one, show that a key is steady. */
 const surePlainRuns = 5;
 
 /** Finds a steady key that shows a resend: a test uses its last response, and nothing else sends it after that. */
@@ -39,7 +40,7 @@ export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> 
   const repeated = working.filter(({ usualCount }) => usualCount > 1);
   if (repeated.length === 0) return notJudged(whyNoRepeatedKey(runs, working));
 
-  const steady = await sentEquallyOften(runs, repeated);
+  const steady = await leaveOutUnsteady(runs, repeated);
   if (steady.length === 0) return notJudged(notEquallyOften(repeated));
 
   const reasons: NotJudged[] = [];
@@ -51,23 +52,23 @@ export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> 
   return reasons[0] as NotJudged; // there is a steady key
 }
 
-/** The keys besides this one that always work, and that each run sends equally often. */
+/** The keys besides this one that always work, and that no varied run shows to be unsteady. */
 export function steadyKeysBesides(runs: Runs, { ref }: SteadyKey): Promise<SteadyKey[]> {
   const others = workingKeys(runs).filter((key) => key.ref !== ref);
-  return sentEquallyOften(runs, others);
+  return leaveOutUnsteady(runs, others);
 }
 
-/** Those of these keys that no varied run that passed sent more or less often than the plain run. */
-async function sentEquallyOften(runs: Runs, keys: readonly SteadyKey[]): Promise<SteadyKey[]> {
+/** Leaves out the keys that a varied run sent more or less often than the plain run. */
+async function leaveOutUnsteady(runs: Runs, keys: readonly SteadyKey[]): Promise<SteadyKey[]> {
   const variedRuns = await awaitHeldVariedRuns(runs);
-  const equallyOften: SteadyKey[] = [];
+  const steady: SteadyKey[] = [];
   for (const key of keys) {
     const { ref, usualCount } = key;
     if (variedRuns.every((run) => acceptedOfRun(run, ref).length === usualCount)) {
-      equallyOften.push(key);
+      steady.push(key);
     }
   }
-  return equallyOften;
+  return steady;
 }
 
 /** The keys that the plain run accepted each time, the default key first. One with an outcome that --allow names is rejected on purpose. */
@@ -107,9 +108,9 @@ async function keyEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   }
 }
 
-/** Whether enough runs show that the key comes equally often by itself. */
-export async function equallyOftenEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
-  // Each varied run that passed sent the key equally often, or it would be no steady key.
+/** Whether enough runs show that the key is steady, also without a rejection. */
+export async function steadinessEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
+  // Each of these sent the key equally often, or it would have been left out.
   const variedRuns = await awaitHeldVariedRuns(runs);
   if (variedRuns.length >= sureVariedRuns) return sufficient;
 
@@ -122,73 +123,4 @@ export async function equallyOftenEvidence(runs: Runs, key: SteadyKey): Promise<
   }
   if (madeCount < surePlainRuns) return notJudged(notAllMade(madeCount, surePlainRuns));
   return sufficient;
-}
-
-/** Why there is no key that always works and comes twice. A key that came twice, and was only rejected sometimes, is named first. */
-function whyNoRepeatedKey({ plain, plan: { defaultKey } }: Runs, working: readonly SteadyKey[]): Reason {
-  const keysOfSandbox = plain.sent.filter(({ isUnknown }) => !isUnknown);
-  const defaultKeys = keysOfSandbox.filter(({ key }) => key === defaultKey);
-  const otherKeys = keysOfSandbox.filter(({ key }) => key !== defaultKey);
-  for (const sentKey of [...defaultKeys, ...otherKeys]) {
-    const rejected = requestRejectedSometimes(sentKey);
-    if (rejected !== undefined) return worksOnlySometimes(sentKey, rejected);
-  }
-  return working.length === 0 ? noKey : sentOnce(working);
-}
-
-/** The first request with a key that was rejected, if another one was accepted. */
-function requestRejectedSometimes({ requests }: SentKey): KeyRequest | undefined {
-  const isEverAccepted = requests.some(({ outcome }) => isSuccess(outcome));
-  return isEverAccepted ? requests.find(({ outcome }) => !isSuccess(outcome)) : undefined;
-}
-
-function worksOnlySometimes({ key }: SentKey, { id, outcome }: KeyRequest): Reason {
-  const response = isFault(outcome) ? "a fault" : `a ${outcomeRow(outcome).status}`;
-  return {
-    why: `${keyVariable(key)} got ${response} in the plain run (${id}), and no key that always works came twice`,
-    whatToDo: "Send a key that works in two tests, and let another one expire, be revoked or be limited.",
-  };
-}
-
-const noKey: Reason = {
-  why: "the plain run sent no key that always works",
-  whatToDo: "Send a key that works, such as SVC_KEY_ACTIVE.",
-};
-
-function sentOnce(keys: readonly SteadyKey[]): Reason {
-  return {
-    why: `the plain run sent ${variablesOf(keys)} once`,
-    whatToDo:
-      "Send a key that works in two tests. Turn off what keeps its first response for the second one.",
-  };
-}
-
-function notEquallyOften(keys: readonly SteadyKey[]): Reason {
-  return {
-    why: `not all runs sent ${variablesOf(keys)} equally often, although nothing was rejected`,
-    whatToDo:
-      "Send a key that works equally often in each run. Turn off what sends it in the background, such as a health check.",
-  };
-}
-
-function sentAfter404({ ref }: SteadyKey): Reason {
-  return {
-    why: `${keyVariable(ref)} was also sent again after a 404`,
-    whatToDo:
-      "Send a request again only after a 429, a 5xx or no response. If your tests repeat requests, turn that off, such as `--retry` of a runner, or polling until a 200.",
-  };
-}
-
-/** A run shows nothing that passed although the last request with the key got this response, and after which nothing came. */
-export function passesUnnoticed({ ref }: SteadyKey, response: string): Reason {
-  return {
-    why: `the command passes when the last request with ${keyVariable(ref)} gets ${response}, and does not send it again`,
-    whatToDo:
-      "Use each response of a key that works in a test. If your client survives a rejection on purpose, such as by a second key, add --allow with the outcome of this key.",
-  };
-}
-
-function variablesOf(keys: readonly SteadyKey[]): string {
-  const variables = keys.map(({ ref }) => keyVariable(ref));
-  return listed(variables, "and");
 }

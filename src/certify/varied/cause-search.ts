@@ -4,7 +4,7 @@ import type { RowChoice } from "../../sandbox/variants.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import { pointId } from "../client-runs/varied-points.js";
-import type { VariedTrials } from "./varied-trials.js";
+import { type NotShown, notShown, type VariedTrials } from "./varied-trials.js";
 
 // A row is a line of the variation table, such as `etag`; its variants are what a response can have there, and a point is a variant that
 // the responses of one status had in a run. The search asks which of the rows that varied in a run break the client alone:
@@ -13,11 +13,14 @@ import type { VariedTrials } from "./varied-trials.js";
 //    fails, until one row is left.
 // 3. This row must also break the run alone. Then it is a known cause, and the search goes on with the first step.
 
+/** How many trials must fail in a step of halving: one that fails by chance leads to a row that is not confirmed. */
+const failuresOfStep = 1;
+
 /** How many trials must fail before a cause explains nothing, and before a row is a cause, if it is on the responses of one status. */
-const sureTrials = 2;
+const sureFailures = 2;
 
 /** How many trials of a row on several statuses must fail: one more, since each status alone has passed a trial. */
-const sureTrialsOfStatuses = 3;
+const sureFailuresOfStatuses = 3;
 
 /** A row that breaks a run alone, and without which the run passes. */
 export interface RowCause {
@@ -31,15 +34,10 @@ export interface RowCause {
 }
 
 /** `found`: these causes, with the known ones, explain the run. */
-type SearchResult =
-  | { readonly kind: "found"; readonly causes: readonly RowCause[] }
-  | { readonly kind: "in_vain" };
+type SearchResult = { readonly kind: "found"; readonly causes: readonly RowCause[] } | NotShown;
 
 /** Whether a row breaks the run alone. */
-type Confirmation =
-  | { readonly kind: "confirmed"; readonly cause: RowCause }
-  | { readonly kind: "not_confirmed" };
-const notConfirmed: Confirmation = { kind: "not_confirmed" };
+type Confirmation = { readonly kind: "confirmed"; readonly cause: RowCause } | NotShown;
 
 /** The row of bodies that are long. It explains each row that lengthens a body: only the length may break the client. */
 export const bodyLengthRow = "body_length";
@@ -80,24 +78,25 @@ export async function searchRows(
 ): Promise<SearchResult> {
   const { trials } = basis;
   const causes: RowCause[] = [];
-  while (!(await passesWithout(trials, [...knownCauses, ...causes]))) {
+  while (!(await isExplainedBy(trials, [...knownCauses, ...causes]))) {
     const rows = rowsBesides(trials.run, [...knownCauses, ...causes]);
-    if (rows.length === 0) return { kind: "in_vain" };
+    if (rows.length === 0) return notShown;
 
     const culprit = await findCulprit(basis, rows);
     const confirmation = await confirmRow(trials, culprit);
-    if (confirmation.kind === "not_confirmed") return { kind: "in_vain" };
+    if (confirmation.kind === "not_shown") return notShown;
     causes.push(confirmation.cause);
   }
   return { kind: "found", causes };
 }
 
-/** Whether the run has rows of these causes, and passes while only its other rows vary. */
-export async function passesWithout(trials: VariedTrials, causes: readonly RowCause[]): Promise<boolean> {
+/** Whether these causes explain the run: it has rows of them, and does not break while only its other rows vary. */
+export async function isExplainedBy(trials: VariedTrials, causes: readonly RowCause[]): Promise<boolean> {
   const rows = rowsBesides(trials.run, causes);
-  if (rows.length === variedRows(trials.run).length) return false;
-  const trial = await trials.varyOnly(onAllStatuses(rows), sureTrials);
-  return trial.kind === "passes";
+  const hasRowsOfCauses = rows.length < variedRows(trials.run).length;
+  if (!hasRowsOfCauses) return false;
+  const trial = await trials.varyOnly(onAllStatuses(rows), sureFailures);
+  return trial.kind === "not_shown";
 }
 
 /** The rows that varied in the run and that no cause explains. */
@@ -137,12 +136,12 @@ async function findCulprit(basis: SearchBasis, rows: readonly string[]): Promise
   // Fewer rows take fewer runs, if the culprit is among them.
   const suspects = suspiciousRows(basis, rows);
   if (suspects.length === 0 || suspects.length === rows.length) return halve(trials, rows);
-  const trial = await trials.varyOnly(onAllStatuses(suspects));
+  const trial = await trials.varyOnly(onAllStatuses(suspects), failuresOfStep);
   return halve(trials, trial.kind === "breaks" ? suspects : rows);
 }
 
 async function breaksAlone(trials: VariedTrials, row: string): Promise<boolean> {
-  const trial = await trials.varyOnly([{ row }]);
+  const trial = await trials.varyOnly([{ row }], failuresOfStep);
   return trial.kind === "breaks";
 }
 
@@ -152,28 +151,28 @@ async function halve(trials: VariedTrials, rows: readonly string[]): Promise<str
   while (left.length > 1) {
     const middle = Math.ceil(left.length / 2);
     const firstHalf = left.slice(0, middle);
-    const trial = await trials.varyOnly(onAllStatuses(firstHalf));
+    const trial = await trials.varyOnly(onAllStatuses(firstHalf), failuresOfStep);
     left = trial.kind === "breaks" ? firstHalf : left.slice(middle);
   }
   return left[0] as string; // there is one
 }
 
-/** Confirms that a row breaks the run alone: on the responses of one status, or else on all of them. */
+/** Confirms that a row breaks the run alone: on the responses of one status, which says more, or else on all that it varies. */
 async function confirmRow(trials: VariedTrials, row: string): Promise<Confirmation> {
   const pointsOfRun = pointsOf(trials.run, row);
   const onStatusOfRun = await confirmOnOneStatus(trials, pointsOfRun);
   if (onStatusOfRun.kind === "confirmed") return onStatusOfRun;
 
-  const alone = await trials.varyOnly([{ row }]);
-  if (alone.kind === "passes") return notConfirmed;
+  const alone = await trials.varyOnly([{ row }], failuresOfStep);
+  if (alone.kind === "not_shown") return notShown;
 
-  // The row alone may have varied on more statuses than in the run, which stops at its first failure.
+  // A run stops at its first failure: alone, the row may have varied on more statuses than in the run.
   const points = uniquePoints([...pointsOfRun, ...pointsOf(alone.shownBy, row)]);
-  const onStatus = await confirmOnOneStatus(trials, points);
-  if (onStatus.kind === "confirmed") return onStatus;
+  const onStatusOfAlone = await confirmOnOneStatus(trials, points);
+  if (onStatusOfAlone.kind === "confirmed") return onStatusOfAlone;
 
-  const times = points.length === 1 ? sureTrials : sureTrialsOfStatuses;
-  return confirm(trials, { row }, points, times);
+  const neededFailures = points.length === 1 ? sureFailures : sureFailuresOfStatuses;
+  return confirmChoice(trials, { row }, points, neededFailures);
 }
 
 /** Confirms the first of several points that breaks the run alone. A single point needs no choice of a status. */
@@ -181,24 +180,24 @@ async function confirmOnOneStatus(
   trials: VariedTrials,
   points: readonly VariedPoint[],
 ): Promise<Confirmation> {
-  if (points.length < 2) return notConfirmed;
+  if (points.length < 2) return notShown;
   for (const point of points) {
     const choice = { row: point.row, status: point.status };
-    const confirmation = await confirm(trials, choice, [point], sureTrials);
+    const confirmation = await confirmChoice(trials, choice, [point], sureFailures);
     if (confirmation.kind === "confirmed") return confirmation;
   }
-  return notConfirmed;
+  return notShown;
 }
 
-/** Confirms that the run breaks so many times while only this varies. */
-async function confirm(
+/** Confirms that the run breaks while only this varies. */
+async function confirmChoice(
   trials: VariedTrials,
   choice: RowChoice,
   points: readonly VariedPoint[],
-  times: number,
+  neededFailures: number,
 ): Promise<Confirmation> {
-  const trial = await trials.varyOnly([choice], times);
-  if (trial.kind === "passes") return notConfirmed;
+  const trial = await trials.varyOnly([choice], neededFailures);
+  if (trial.kind === "not_shown") return notShown;
   const { shownBy } = trial;
   return { kind: "confirmed", cause: { row: choice.row, points, shownBy, failed: [trials.run] } };
 }

@@ -176,7 +176,7 @@ test("a row that breaks the client only on several statuses together is named wi
   expect(sentences[0]).toMatch(/^Breaks when each of a 200 and a 401 /);
 });
 
-test("a seed that fails by chance has no cause: it is searched twice, and made again", async () => {
+test("a seed that fails by chance has no cause: it passes one of its repetitions", async () => {
   const isUnlucky = (points: readonly VariedPoint[], _: number, time: number) =>
     points.length === many.length && time < 3;
   const { contradiction } = await causesOf([failedRun(4, ...many)], isUnlucky);
@@ -260,14 +260,10 @@ test("a run that fails without its cause is made again before the search goes on
   expect(count).toBe(1 + repeats + bare + 2 + 2 + 2);
 });
 
-test("after two searches in vain, the seed is made three times more, unless it does not end", async () => {
+test("after two searches in vain, no run is made: the last one is a trial", async () => {
   const breaks = (points: readonly VariedPoint[]) => has("etag")(points) && has("server")(points);
-  const lastOf = async (result: ClientRun["result"]) =>
-    (await causesOf([{ ...failedRun(4, ...many), result }], breaks)).calls
-      .slice(-4)
-      .map((id) => id.includes("all"));
-  expect(await lastOf("failed")).toEqual([false, true, true, true]);
-  expect(await lastOf("timed_out")).toEqual([false, false, false, false]);
+  const { calls } = await causesOf([failedRun(4, ...many)], breaks);
+  expect(calls.at(-1)).not.toContain("all");
 });
 
 test("a row whose variant has passed with another seed is found if no other one breaks the client", async () => {

@@ -4,7 +4,7 @@ import { plainRun, type Runs } from "../client-runs/runs.js";
 import {
   bodyLengthRow,
   isCoveredBy,
-  passesWithout,
+  isExplainedBy,
   type RowCause,
   searchRows,
   variedRows,
@@ -12,17 +12,20 @@ import {
 import { type Cause, rowCause, seedCause, unknownCause } from "./cause-words.js";
 import { VariedTrials } from "./varied-trials.js";
 
-// The numbers below save runs: a search takes many. The first runs whose search is in vain, and the first seeds that fail without any row,
-// take the most runs, since each may be chance; later ones are explained like these.
+// Each run that failed is explained by the first of these that it shows:
+// 1. rows that are known causes: it does not break without them;
+// 2. its seed: it breaks although nothing varies;
+// 3. other rows, which a search finds; a second search is made if the first one finds none, since one trial that passed by chance leads a
+//    search astray;
+// 4. nothing that can be told.
+// The numbers below save runs: a search takes many. The first runs that nothing explains, and the first seeds that fail without any row,
+// take the most runs, since each may be chance; later runs are explained like these.
 
 /** How many runs are searched in vain before the others are not searched at all. */
 const maxSearchedInVain = 2;
 
 /** From how many seeds on that fail without any row one such failure is enough: before, it must come twice. */
 const sureSeeds = 2;
-
-/** How often a run is made again whose two searches were in vain: one that failed by chance passes then. */
-const moreRunsAfterSearch = 3;
 
 /** What explains the runs that were looked at so far. */
 interface ExplainedRuns {
@@ -80,7 +83,7 @@ function longBodiesFirst(runs: readonly ClientRun[]): ClientRun[] {
   return [...runs.filter(isLong), ...runs.filter((run) => !isLong(run))];
 }
 
-/** Finds out what breaks one run. What takes few runs comes first: the known causes, the seed alone, and then a search. */
+/** Finds out what breaks one run. What takes few runs comes first. */
 async function explain(
   runs: Runs,
   run: ClientRun,
@@ -88,31 +91,26 @@ async function explain(
   explained: ExplainedRuns,
 ): Promise<Explanation> {
   const trials = new VariedTrials(runs, run);
-  if (await passesWithout(trials, explained.rows)) return { kind: "rows", newCauses: [] };
+  if (await isExplainedBy(trials, explained.rows)) return { kind: "rows", newCauses: [] };
 
-  // Nothing varies. If that fails, each row would seem to break the run alone.
-  const times = explained.bySeed.length < sureSeeds ? 2 : 1;
-  const withoutRows = await trials.varyOnly([], times);
+  // If the run breaks although nothing varies, each row would seem to break it alone.
+  const neededFailures = explained.bySeed.length < sureSeeds ? 2 : 1;
+  const withoutRows = await trials.varyOnly([], neededFailures);
   if (withoutRows.kind === "breaks") return { kind: "seed" };
   if (explained.unknown.length === maxSearchedInVain) return { kind: "unknown" };
 
   // A flaw that breaks a command may not be the one that makes it wait.
-  const alike = failures.filter(({ result }) => result === run.result);
-  const first = await searchRows({ runs, trials, failures: alike }, explained.rows);
+  const failedAlike = failures.filter(({ result }) => result === run.result);
+  const first = await searchRows({ runs, trials, failures: failedAlike }, explained.rows);
   if (first.kind === "found") return { kind: "rows", newCauses: first.causes };
 
   // A run that does not end takes long, and does so by no chance.
   if (run.result === "timed_out") return { kind: "unknown" };
 
-  // One trial that passed by chance leads a search astray. The second search has trials of its own.
+  // The second search has trials of its own.
   const freshTrials = new VariedTrials(runs, run);
-  const second = await searchRows({ runs, trials: freshTrials, failures: alike }, explained.rows);
+  const second = await searchRows({ runs, trials: freshTrials, failures: failedAlike }, explained.rows);
   if (second.kind === "found") return { kind: "rows", newCauses: second.causes };
-
-  // The run itself may have failed by chance, twice: more runs under its conditions would contradict it.
-  if (runs.contradiction === undefined) {
-    for (let more = 0; more < moreRunsAfterSearch; more++) await runs.makeAnother(run);
-  }
   return { kind: "unknown" };
 }
 

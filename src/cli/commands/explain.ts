@@ -167,7 +167,7 @@ interface NextRequest {
   readonly code: string | null;
   readonly why: string | null;
   readonly until: string | null;
-  readonly faultOutcomeIds: readonly OutcomeId[];
+  readonly faultOutcomes: readonly OutcomeId[];
 }
 
 /** The keys of the sandbox that runs; `undefined` if none does. */
@@ -211,7 +211,7 @@ async function runningKeys(client: ControlClient, operationId: string | undefine
     findRef: (sha256) => keys.find(({ fingerprint }) => fingerprint === fingerprintOf(sha256))?.ref,
     async predict(ref) {
       const { fingerprint, next_request: next } = await client.key(ref, operationId);
-      return { fingerprint, ...next, faultOutcomeIds: next.fault_outcomes };
+      return { fingerprint, ...next, faultOutcomes: next.fault_outcomes };
     },
   };
 }
@@ -326,7 +326,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
     status,
     code: next.code,
     outcome,
-    fault_outcomes: next.faultOutcomeIds,
+    fault_outcomes: next.faultOutcomes,
     when,
     why: next.why,
     what_to_do: whatToDoAbout(outcome, next),

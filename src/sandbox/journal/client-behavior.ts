@@ -52,8 +52,8 @@ export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchan
 }
 
 /**
- * Whether a request may cause advice, or show what later advice depends on. Nearly none does: a usual success with a key that was
- * not rejected before. The keys of both usual outcomes are not part of a rotation, of which `hasWorked` matters.
+ * Whether a request may cause advice, or show what later advice depends on. Nearly none does: it is a usual success, with a key
+ * that was not rejected before. That such a key has worked matters to no advice, because it neither replaced a key nor is replaced.
  */
 function mayShowSomething({ rejected }: ClientBehavior, exchange: Exchange): boolean {
   const { traits, outcome, leaksRealKey, fingerprint } = exchange;

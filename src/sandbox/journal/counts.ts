@@ -3,7 +3,7 @@ import type { OutcomeId } from "../../rules/outcomes.js";
 import type { RunTrace } from "../run-trace.js";
 import type { Exchange } from "./exchange.js";
 
-/** A key that a request mentions anywhere: not a view, since the sandbox may not have it. Its ref if it is known, and its fingerprint (R46). */
+/** A key that a request has anywhere, such as in its query: its ref, if the sandbox has the key, and its fingerprint (R46). */
 export type MentionedKey = Pick<Exchange, "key" | "fingerprint">;
 
 /** A request that caused an advice, and the key that it is about, such as one in the query (R46). */
@@ -18,7 +18,7 @@ interface AdviceCount {
 /** How often requests have ended on an outcome. */
 interface OutcomeCount {
   count: number;
-  /** Whether a client has tried it: not each of the requests ended on it because of a misplaced key. */
+  /** Whether a client has tried it. A request that has its key in the wrong place does not try what happens without a key. */
   isCovered: boolean;
 }
 
@@ -50,7 +50,7 @@ const maxResends = 100;
 
 const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
 
-/** The keys that an exchange's advice is about, unless it is about the presented key. */
+/** The keys that advice on a request is about, where it is not the presented key: the API finds a key in its query, for example. */
 export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, MentionedKey>>>;
 
 /** What is told of each request that a client sent. */
@@ -116,19 +116,18 @@ function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice):
   const { outcome, fault, operation } = exchange;
   counts.requests += 1;
   if (operation !== null) counts.endpoints[operation] = requestsTo(counts, operation) + 1;
-  const ofOutcome = countOutcome(counts, outcome);
-  if (!isByMistake(exchange)) ofOutcome.isCovered = true;
+  countOutcome(counts, outcome, triesOutcome(exchange));
   // A delayed request counts for its outcome and for the fault.
-  if (fault !== null && fault !== outcome) countOutcome(counts, fault).isCovered = true;
+  if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
   if (exchange.isResent) countResend(counts, exchange);
   for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
 }
 
-function countOutcome({ outcomes }: Counts, outcome: OutcomeId): OutcomeCount {
+function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isTried: boolean): void {
   const ofOutcome = outcomes[outcome] ?? { count: 0, isCovered: false };
   outcomes[outcome] = ofOutcome;
   ofOutcome.count += 1;
-  return ofOutcome;
+  if (isTried) ofOutcome.isCovered = true;
 }
 
 function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchange): void {
@@ -150,8 +149,10 @@ function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange,
   ofAdvice.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }
 
-/** Whether a request has no usable key only because it was in the URL, in the wrong header, or with other text. */
-function isByMistake({ outcome, advice }: Exchange): boolean {
-  const hasNoKey = outcome === "401.missing" || outcome === "401.malformed";
-  return hasNoKey && misplacedKeyAdvice.some((id) => advice.includes(id));
+/** Whether a client tries the outcome of its request. One that puts its key in the URL, in the wrong header or beside other text meant to send it. */
+function triesOutcome({ outcome, advice }: Exchange): boolean {
+  const isWithoutKey = outcome === "401.missing" || outcome === "401.malformed";
+  if (!isWithoutKey) return true;
+  const hasMisplacedKey = misplacedKeyAdvice.some((id) => advice.includes(id));
+  return !hasMisplacedKey;
 }

@@ -27,7 +27,10 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
-/** What a call gets: its outcome, and the response with everything that differs from the usual. Its exchange has both, once nothing replaces them any more. */
+/**
+ * What a call gets: its outcome, and the response with everything that differs from the usual. A run of a client may still put
+ * another result in its place; the exchange has the last one.
+ */
 export interface CallResult<Outcome = OutcomeId> {
   readonly outcome: Outcome;
   readonly response: ApiResponse;
@@ -66,7 +69,7 @@ export interface Exchange {
   readonly isMisdirected: boolean;
   /** Whether it probes any web server, such as for a favicon. Journals and reports omit it. */
   readonly isProbe: boolean;
-  /** What is unusual about the request; a query or a body only of a request to `/me`. */
+  /** What is unusual about the request. To endpoints of a scenario, a query or a body is usual. */
   readonly traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */
   readonly leaksRealKey: boolean;

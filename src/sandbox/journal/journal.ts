@@ -137,7 +137,9 @@ function withoutRetried(all: readonly Exchange[]): Exchange[] {
 
 /** Whether a client may have got nothing from a request that a fault hit, so that it had to send it again. */
 function wasInVain({ fault, outcome, isUnread, status }: Exchange): boolean {
+  // The fault took the place of the response, or its client did not wait.
   if (fault === outcome || isUnread === true) return true;
-  // A timeout may come just after the end of a delayed 401 or 403.
+  // No client sends a request again after a 401 or 403 that it has read. So if one was delayed, the client may have stopped
+  // waiting just after all of it had left.
   return status === 401 || status === 403;
 }

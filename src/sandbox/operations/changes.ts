@@ -4,13 +4,8 @@ import { writtenFaults } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { viewAssumptions } from "../views.js";
 
-// `sandbox.changes` has the values that users have changed since the start, by name: each as it would be without them. An
-// operation reads the values that it can change before it runs and after, and notes the difference:
-//
-// - A user's first change of a value notes what the value was before. A later one keeps that note, or removes it if the value
-//   is again what the note says.
-// - A step of the scenario would set its values without users as well. So it removes their notes, even of a value that it sets
-//   to what it is already.
+// `sandbox.changes` has a note for each value that users have changed since the start: by its name, what it would be without
+// them. An operation reads the values that it can change before it runs and after, and notes the difference.
 
 /** Values of a sandbox as texts to compare, by names such as `key main name`. */
 type NamedValues = Readonly<Record<string, string>>;
@@ -51,7 +46,7 @@ export function changeableValues(
   return valuesByOperation[operation](sandbox, refs);
 }
 
-/** Notes what a user has changed. */
+/** Notes what a user has changed: of each value, what it was before the first change. A value that is so again has no note. */
 export function noteUserChange(
   changes: SandboxState["changes"],
   before: NamedValues,
@@ -61,13 +56,16 @@ export function noteUserChange(
     const valueBefore = before[name] ?? noValue;
     if (value === valueBefore) continue;
 
-    const withoutUsers = changes.get(name) ?? valueBefore;
-    if (value === withoutUsers) changes.delete(name);
-    else changes.set(name, withoutUsers);
+    const noted = changes.get(name);
+    if (noted === undefined) changes.set(name, valueBefore);
+    if (noted === value) changes.delete(name);
   }
 }
 
-/** Notes what a step of the scenario has changed. `setNames`: the values that it has set, also to what they were already. */
+/**
+ * Removes the notes of what a step of the scenario has changed, since it would have without users as well. `setNames`: the values
+ * that it has set, even to what they were before.
+ */
 export function noteStepChange(
   changes: SandboxState["changes"],
   before: NamedValues,
@@ -114,7 +112,7 @@ function faultValues(sandbox: SandboxState): NamedValues {
 function assumptionValues(sandbox: SandboxState): NamedValues {
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(viewAssumptions(sandbox))) values[name] = valueText(value);
-  // Other profiles have one value for each assumption; `varied` varies those that the sandbox does not set itself.
+  // With `varied`, it matters which assumptions the sandbox sets itself, even to their usual values: the others vary.
   const fixed = sandbox.profile === "varied" ? Object.keys(sandbox.ownAssumptions).sort() : [];
   return { ...values, fixed: valueText(fixed) };
 }

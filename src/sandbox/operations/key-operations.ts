@@ -18,7 +18,7 @@ import type { Writable } from "../../rules/writable.js";
 import { actions } from "../../scenario/actions.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
 import { timeFrom } from "../../scenario/format/when.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
@@ -45,6 +45,7 @@ export function createKey(
   by: Initiator,
 ): { readonly key: KeyView; readonly secret: string } {
   const { environment, expires } = input;
+  // The input has a name, so none is invented.
   const settings = readSettings(input, () => input.name);
   const { name, scopes, limits } = settings;
 
@@ -57,7 +58,7 @@ export function createKey(
   requireScopes(sandbox, scopes);
   requireRoomForKey(sandbox, input, now);
 
-  const ref = input.ref ?? freeRef(sandbox, refOfName(name));
+  const ref = input.ref ?? sandbox.registry.freeKeyRef(refOfName(name));
   requireNewRef(sandbox, "ref", ref);
   const { secret, sha256 } = makeNewSecret(sandbox, ref, environment, by);
 
@@ -102,7 +103,7 @@ export function rotateKey(
     requireRoomForKey(sandbox, entry.key, now);
   }
 
-  const newRef = input.as ?? freeRef(sandbox, ref);
+  const newRef = input.as ?? sandbox.registry.freeKeyRef(ref);
   requireNewRef(sandbox, "as", newRef);
   const { secret, sha256 } = makeNewSecret(sandbox, newRef, environment, by);
 
@@ -217,7 +218,9 @@ function requireKeyIn(
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
 
-  const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${actions[verb].done}`;
+  // Such as "revoked".
+  const { done } = actions[verb];
+  const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${done}`;
   const message = `Failed to ${verb} the key ${quote(ref)}: ${why}.`;
   throw new SandboxError("key_not_active", message, { ref, state });
 }
@@ -271,24 +274,6 @@ function requireRoomForKey(
   const message = `${organization} already has ${active} active ${environment} keys; the maximum is ${maximumActiveKeys} (R32). Revoke one first.`;
   const details = { organization, environment, active, maximum: maximumActiveKeys };
   throw new SandboxError("key_limit_reached", message, details);
-}
-
-/** A ref that no key has: this one, or with the next free number, such as `main-2`. */
-function freeRef({ registry }: SandboxState, ref: string): string {
-  const { keys, nextSuffixes } = registry;
-  const isTaken = (candidate: string) => keys.has(candidate);
-
-  // `main-2` that has replaced `main`, and `main-3` that has replaced `main-2`, are replaced by the next number of `main`. The
-  // number of `bank-2024` that has replaced `old` is part of its name, even if there is a key `bank`.
-  const replaced = keys.get(ref)?.key.replaces;
-  const name = withoutNumber(ref);
-  const isNextOf = replaced !== undefined && (replaced === name || withoutNumber(replaced) === name);
-  return freeRefIn(isTaken, isNextOf && isTaken(name) ? name : ref, nextSuffixes);
-}
-
-/** A ref without the number at its end: `main` of `main-2`. */
-function withoutNumber(ref: string): string {
-  return ref.replace(/-\d+$/, "");
 }
 
 /** What is wrong with the ref of a new key. */

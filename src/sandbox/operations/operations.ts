@@ -17,8 +17,8 @@ import { assumptionNames, changeAssumptions } from "./assumption-operations.js";
 import { changeableValues, noteStepChange, noteUserChange } from "./changes.js";
 import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./key-operations.js";
 
-/** The result of an action that succeeds, and changes neither a key nor an organization. */
-const nothingPerformed: ActionResult = {
+/** A result without an error, a key or an organization: each action adds what it has. */
+const emptyActionResult: ActionResult = {
   error: null,
   key: null,
   replacement: null,
@@ -29,7 +29,9 @@ const nothingPerformed: ActionResult = {
 /**
  * Every change that users make, by name. A rejected one throws a `SandboxError` and changes nothing.
  *
- * Those of `recordedAction` are also actions of steps. `@__PURE__` lets a bundle for browsers leave them out.
+ * Those of `recordedAction` are also actions of steps. Each says whose values it may change: `refs` of keys or of an
+ * organization, `newRefs` of keys that it creates, and in `sets` the values that a step of the scenario would set as well.
+ * `@__PURE__` lets a bundle for browsers leave them out.
  */
 export const operations = {
   create_key: /* @__PURE__ */ recordedAction("create_key", {
@@ -71,15 +73,15 @@ export const operations = {
 /** An action that steps and users run. */
 interface ChangingAction<Input, Result> {
   readonly run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result;
-  /** The refs of the keys or the organization that it changes. */
+  /** The refs of the keys or the organization that it changes: their values are compared before and after. */
   readonly refs: (input: Input) => readonly string[];
-  /** The refs of the keys that it creates. Default: none. */
+  /** The refs of the keys that it creates: they have values only after it. Default: none. */
   readonly newRefs?: (result: Result) => readonly string[];
-  /** The names of the values that it sets, also to what they are already. Default: only those that change. */
+  /** The names of the values that it sets, even to what they were before. Default: only those that differ after it. */
   readonly sets?: (input: Input) => readonly string[];
 }
 
-/** An action that checks who runs it, and records what it changes. The caller has run what was due in the timeline before. */
+/** An action that checks who runs it, and notes what it changes. Its caller has run what is due in the timeline. */
 function recordedAction<Input, Result>(
   name: ActionName,
   action: ChangingAction<Input, Result>,
@@ -109,22 +111,30 @@ function recordedAction<Input, Result>(
  */
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): ActionResult {
   const name = actionName(action);
-  if (name === undefined) return nothingPerformed;
+  if (name === undefined) return emptyActionResult;
 
-  // An action is a mapping that also says who runs it: its other fields are the input. Only `faults` is a list, the input itself.
-  const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
-  const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
-
+  const { actor, input } = inputOfAction(action, name);
   const by: Initiator = { actor, isScripted: true, dueAt };
   try {
     const changed = operations[name](sandbox, input, by);
-    // This operation returns the new assumptions, which no result of a step has.
-    if (name === "assumptions") return nothingPerformed;
-    return { ...nothingPerformed, ...changed };
+    // The new assumptions, which this operation returns, are no part of a step's result.
+    if (name === "assumptions") return emptyActionResult;
+    return { ...emptyActionResult, ...changed };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isActionError(error.code)) throw error;
-    return { ...nothingPerformed, error: { code: error.code, message: error.message } };
+    return { ...emptyActionResult, error: { code: error.code, message: error.message } };
   }
+}
+
+/** What an action gives to its operation, and who runs it. The step's schema has checked that the input fits, hence `never`. */
+function inputOfAction(
+  action: StepAction,
+  name: ActionName,
+): { readonly actor: Initiator["actor"]; readonly input: never } {
+  // A list of faults names nobody who runs it.
+  if (name === "faults") return { actor: undefined, input: action.faults as never };
+  const { actor, ...input } = action[name] as { readonly actor?: Initiator["actor"] };
+  return { actor, input: input as never };
 }
 
 function isActionError(code: string): code is ActionErrorCode {
