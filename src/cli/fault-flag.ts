@@ -33,7 +33,7 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   }
 
   // The faults that a request can get. Other sandboxes of the command may have any key.
-  const anyKeys = { at: () => undefined, legacyOwners: "any" } as const;
+  const anyKeys = { keyOf: () => "unknown" as const, legacyOwners: "any" as const };
   const possible: Fault[] = [];
   let firstReason: ReturnType<typeof whyNeverMatches>;
   for (const candidate of faultsOn(outcomes, fault)) {

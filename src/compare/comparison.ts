@@ -27,7 +27,9 @@ export interface Comparison {
   readonly unjudged: readonly UnjudgedAt[];
   readonly differences: readonly ContractDifference[];
   readonly assumptions: Learned["assumptions"];
+  /** The assumptions that no response shows, each with what would show it. */
   readonly unseen: Learned["unseen"];
+  /** What no assumption sets, and the service does in another way than `key-states`. */
   readonly seen: ValuesUnlikeKeyStates;
 }
 

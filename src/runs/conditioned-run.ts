@@ -62,7 +62,7 @@ function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["nextShift"]
 
 /** Starts the faults of a run. Returns a function that fires the one which is due for a call, if any. */
 function startFaults(faults: RunConditions["faults"] = []) {
-  // A scenario that starts has a new registry, and its faults count their requests again.
+  // By the registry, since a scenario that starts has a new one: its faults count their requests again.
   const activeSinceStart = cachedByObject(
     (_registry: SandboxState["registry"], { seed, startedAt }: SandboxState): readonly ActiveFault[] =>
       activateFaults(faults, seed, startedAt),

@@ -4,6 +4,7 @@ import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { callerOutside } from "./caller-place.js";
 import { conditionedRun } from "./conditioned-run.js";
 import type { RunConditions } from "./conditions.js";
 
@@ -11,7 +12,7 @@ import type { RunConditions } from "./conditions.js";
 // - `run.json`: what `exec` or `certify` sets for all sandboxes
 // - `requests-….jsonl` of each process: its requests. Each is a line when it is made: test runners end their workers from outside
 // - `claimed-…`: what one process has claimed
-// Only Node has runs: no page imports this file.
+// Only a process of Node belongs to a run: in a browser, `currentRun` finds no file system and returns none.
 
 /** The content of `run.json`. */
 export interface RunFile {
@@ -139,23 +140,6 @@ export function claimOnce(folder: string, name: string, files: Files): boolean {
   }
 }
 
-/** Returns the place of the user's code that leads here, as `test/me.test.js:3:17`; `undefined` if there is none. */
-function callerOutside({ cwd }: NodeJS.Process): string | undefined {
-  // The first line is the message, and the second one this function.
-  const [, ownPlace = "", ...callers] = (new Error().stack ?? "").split("\n").map(placeInStack);
-  const ownFolder = ownPlace.slice(0, ownPlace.lastIndexOf("/") + 1);
-  for (const place of callers) {
-    const isInPackage = /\/node_modules\//.test(place) || place.startsWith(ownFolder);
-    if (place !== "" && !isInPackage) return place.replace(`${cwd()}/`, "");
-  }
-  return undefined;
-}
-
-/** The file, line and column of a line of a stack; empty if it has none. */
-function placeInStack(frame: string): string {
-  return /(?:file:\/\/)?((?:\/|[A-Za-z]:)[^()]+:\d+:\d+)\)?$/.exec(frame)?.[1] ?? "";
-}
-
 /** Writes the lines of this process. A line that cannot be written is counted in the file's name. */
 class LineWriter {
   readonly #folder: string;
@@ -185,16 +169,16 @@ class LineWriter {
     if (line !== undefined) text += `${JSON.stringify(line)}\n`;
     if (text === "") return;
 
-    // Ends a line that may have been cut, and takes this text for cut until it is written.
-    const lineEnd = this.#isCut ? "\n" : "";
-    this.#isCut = true;
-    this.tryOrReport(() => {
+    // After a text that may have been cut, a new line begins.
+    if (this.#isCut) text = `\n${text}`;
+    const isWritten = this.tryOrReport(() => {
       // Without a descriptor that stays open: some test runners load this module again for each file.
-      this.#files.appendFileSync(this.#file, lineEnd + text, { mode: 0o600 });
-      this.#isStarted = true;
-      this.#isCut = false;
+      this.#files.appendFileSync(this.#file, text, { mode: 0o600 });
+      return true;
     });
-    if (this.#isCut && line?.exchange !== undefined) this.#countMissing();
+    this.#isCut = isWritten !== true;
+    if (isWritten) this.#isStarted = true;
+    else if (line?.exchange !== undefined) this.#countMissing();
   }
 
   /** Counts a request without a line, in the name of the file. */

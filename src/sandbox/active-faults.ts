@@ -60,8 +60,8 @@ export interface FaultFacts {
   readonly now: number;
   /** The outcome of the request without a fault; computed only if needed. */
   readonly expectedOutcome: () => OutcomeId;
-  /** Whether its response has a body. `status`: that of a fault which sets one; by default, the response is that of the outcome. */
-  readonly hasBody: (status?: number) => boolean;
+  /** Whether its response has a body: one with the status of a fault, or `undefined` if the fault keeps the response. */
+  readonly hasBody: (faultStatus: number | undefined) => boolean;
 }
 
 /** In the standard normal distribution, with a deviation of 1, 99% of the values are below this one. */

@@ -12,10 +12,7 @@ const maxShownRefs = 20;
 export interface OrganizationEntry {
   organization: Organization;
   readonly keys: KeyEntry[];
-  /**
-   * The keys that may still work, so that a count of active ones does not read a long list of ended keys each time. The count
-   * makes this set, and removes the ended ones by `removeEnded`; the registry adds keys that are new or changed.
-   */
+  /** For `workingKeysOf` alone: the keys that may still work. `undefined` before its first call. */
   workingKeys?: Set<KeyEntry>;
 }
 
@@ -44,8 +41,8 @@ export class Registry {
   readonly #keys = new Map<string, KeyEntry>();
   /** By the SHA-256 of the key. */
   readonly #byHash = new Map<string, KeyEntry>();
-  /** The keys that will end, for the list of what comes next. Its reader removes those that have ended, by `removeEnded`. */
-  readonly withKnownEnd = new Set<KeyEntry>();
+  /** The keys with a known end, and ended ones that `keysThatEnd` has not removed yet. */
+  readonly #withKnownEnd = new Set<KeyEntry>();
   /** The number at the end of the last free ref, such as `main-4`, by the ref without it (`main`). Lower ones stay taken. */
   readonly #latestNumbers = new Map<string, number>();
 
@@ -107,6 +104,12 @@ export class Registry {
     return freeRefIn(isTaken, isCounted && isTaken(name) ? name : ref, this.#latestNumbers);
   }
 
+  /** The keys that will end after `now`, which never goes back. */
+  keysThatEnd(now: number): ReadonlySet<KeyEntry> {
+    removeEnded(this.#withKnownEnd, now);
+    return this.#withKnownEnd;
+  }
+
   /** Lists the keys in this order. */
   sort(refs: readonly string[]): void {
     for (const ref of refs) {
@@ -125,12 +128,20 @@ export class Registry {
   /** Puts a key whose record is new into the sets that it may belong to. */
   #track(entry: KeyEntry): void {
     entry.owner.workingKeys?.add(entry);
-    if (earliestEnd(entry.key) !== undefined) this.withKnownEnd.add(entry);
+    if (earliestEnd(entry.key) !== undefined) this.#withKnownEnd.add(entry);
   }
 }
 
+/** The keys of an organization that work at `now`, which never goes back. A long list of ended keys is read only once. */
+export function workingKeysOf(owner: OrganizationEntry, now: number): ReadonlySet<KeyEntry> {
+  // Made at the first call, because most organizations never get another key.
+  owner.workingKeys ??= new Set(owner.keys);
+  removeEnded(owner.workingKeys, now);
+  return owner.workingKeys;
+}
+
 /** Removes the keys from the set that are over at `now`. */
-export function removeEnded(keys: Set<KeyEntry>, now: number): void {
+function removeEnded(keys: Set<KeyEntry>, now: number): void {
   for (const entry of keys) {
     const state = keyStateAt(entry.key, now);
     if (keyStateTable[state].isOver) keys.delete(entry);

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { type KeyRecord, keyEndFields } from "../rules/api-key.js";
+import type { KeyRecord } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
 import type { KeyFields } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { Registry, removeEnded } from "./registry.js";
+import { Registry, workingKeysOf } from "./registry.js";
 import { scenarioRecords, startKey } from "./scenario-records.js";
 import { startUsage } from "./usage.js";
 
@@ -31,24 +31,21 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
 test("a key that a change ends no longer counts, and one that a change makes work again does", () => {
   const registry = registryOf(hashOf("a"), hashOf("b"));
   const [first, second] = [registry.key("key-0"), registry.key("key-1")];
-  first.owner.workingKeys = new Set(first.owner.keys);
-  const unended = () => {
-    const keys = first.owner.workingKeys ?? new Set();
-    removeEnded(keys, 5);
-    return [...keys];
-  };
+  const working = () => [...workingKeysOf(first.owner, 5)];
+  expect(working()).toEqual([first, second]);
   registry.change(first, { expiresAt: 4 });
-  expect([unended(), registry.withKnownEnd.has(first)]).toEqual([[second], true]);
+  expect(working()).toEqual([second]);
   registry.change(first, { expiresAt: 6 });
-  expect(unended()).toEqual([second, first]);
+  expect(working()).toEqual([second, first]);
 });
 
-test.each(Object.keys(keyEndFields))("a key with %s is among those whose end is known", (end) => {
+test.each(["expiresAt", "overlapEndsAt"])("a key with %s is among those that end, until then", (end) => {
   const registry = registryOf(hashOf("a"));
   const entry = registry.key("key-0");
-  expect(registry.withKnownEnd.has(entry)).toBe(false);
+  const ends = (now: number) => registry.keysThatEnd(now).has(entry);
+  expect(ends(5)).toBe(false);
   registry.change(entry, { [end]: 6 });
-  expect(registry.withKnownEnd.has(entry)).toBe(true);
+  expect([ends(5), ends(6)]).toEqual([true, false]);
 });
 
 const start = Date.parse("2026-03-02T09:00:00Z");

@@ -1,11 +1,11 @@
 import { profiles } from "../rules/assumptions.js";
 import { defaultSeed } from "../rules/seed.js";
-import { isoTime, parseTime } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import { checkValue } from "../rules/validation.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { type FieldProblem, problemAt, ScenarioError } from "../scenario/problems.js";
+import { problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import * as s from "../schema/shape.js";
 import { activateFaults } from "./active-faults.js";
@@ -31,7 +31,7 @@ import {
 import { scenarioRecords, startKey } from "./scenario-records.js";
 import type { TimelineResult } from "./step-results.js";
 import { requireInstant } from "./time-input.js";
-import { createTimeline } from "./timeline.js";
+import { createTimeline, pastStepProblem } from "./timeline.js";
 import { windowsOf } from "./usage.js";
 import { withNameSuffix } from "./varied-records.js";
 
@@ -217,25 +217,6 @@ function initialState({ name, scenario, text, platform, run }: Start): ScenarioS
 export function requireStepsAhead({ scenario, platform, run }: Start): void {
   const problem = pastStepProblem(scenario, startOfClock(scenario, platform, run));
   if (problem !== undefined) throw new ScenarioError([problemAt(problem)]);
-}
-
-/** The problem of the first step of a timeline that is before `realTime`, at which its clock would start. */
-export function pastStepProblem(
-  { clock, timeline = [] }: Scenario,
-  realTime: number,
-): FieldProblem | undefined {
-  if (clock?.now !== undefined) return undefined;
-  for (const [index, { at }] of timeline.entries()) {
-    const time = parseTime(at);
-    if (time === undefined || time >= realTime) continue;
-    return {
-      code: "timeline_order",
-      field: ["timeline", index, "at"],
-      message: `the step is earlier (${at}) than the start of the clock, which is the real time`,
-      hint: "write a later time, or set clock.now",
-    };
-  }
-  return undefined;
 }
 
 /** Throws a `ScenarioError` if two keys have one secret, or two organizations one id: a seed may generate what the scenario pins. */

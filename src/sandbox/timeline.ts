@@ -1,5 +1,7 @@
-import { isoTime } from "../rules/time.js";
+import { isoTime, parseTime } from "../rules/time.js";
 import { timeFrom } from "../scenario/format/when.js";
+import type { FieldProblem } from "../scenario/problems.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import type { TimelineResult, TimelineStep } from "./step-results.js";
 
 /** The timeline of a sandbox, and how far it is. */
@@ -29,4 +31,23 @@ export function timelineFrom(steps: Timeline["steps"], next: number): Timeline {
 /** The steps that have not run, with absolute times, so that a later start does not shift them. */
 export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
   return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
+}
+
+/** The problem of the first step of a timeline that is before `realTime`, at which its clock would start. */
+export function pastStepProblem(
+  { clock, timeline = [] }: Scenario,
+  realTime: number,
+): FieldProblem | undefined {
+  if (clock?.now !== undefined) return undefined;
+  for (const [index, { at }] of timeline.entries()) {
+    const time = parseTime(at);
+    if (time === undefined || time >= realTime) continue;
+    return {
+      code: "timeline_order",
+      field: ["timeline", index, "at"],
+      message: `the step is earlier (${at}) than the start of the clock, which is the real time`,
+      hint: "write a later time, or set clock.now",
+    };
+  }
+  return undefined;
 }

@@ -23,7 +23,7 @@ interface AddingVariant<Added> {
   readonly added: Added;
 }
 
-/** By how much the limits of a key are higher that the scenario leaves open. Never lower, which would reject requests. */
+/** By how much the limits are higher that a scenario leaves open for a key. None is lower, which would reject requests. */
 const limitsRow = recordRow<KeyLimits>(
   "key.limits",
   { perMinute: 0, perDay: 0 },
@@ -35,7 +35,7 @@ const limitsRow = recordRow<KeyLimits>(
   },
 );
 
-/** Suffixes of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */
+/** Endings of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */
 const suffixRow = recordRow("organization.name_ending", "", {
   accents: " – Société Générale d’Épargne & Fils",
   decomposed: " Cafe\u0301 A\u030angstro\u0308m",
@@ -51,7 +51,7 @@ const scopesRow = recordRow<readonly string[]>("key.granted_scopes", [], {
   several: ["attestations:read:self", "webhooks:manage", "consents.export"],
 });
 
-/** A row whose first variant, `none`, adds `nothing`; `variants` have the ids and additions of the others. */
+/** A row whose first variant, `none`, adds `nothing`. `additions`: what each other variant adds, by its id. */
 function recordRow<Added>(
   id: string,
   nothing: Added,

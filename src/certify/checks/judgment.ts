@@ -46,7 +46,7 @@ export interface NotJudged {
   readonly reason: Reason;
 }
 
-/** Whether what a run shows counts for a check. */
+/** Whether what runs show is enough for a check to rest on it. */
 export type RunEvidence = { readonly kind: "sufficient" } | NotJudged;
 
 const noteShape = s.mapping({

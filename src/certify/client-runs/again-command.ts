@@ -13,7 +13,7 @@ export function againCommand(
   return again;
 }
 
-/** The words of the command that shows this run again: `exec`, if it is enough. It has no limit of time, no wrong answers and no rejections. */
+/** The words of the command that shows this run again: `exec`, if it can. It cannot end a run by time, answer wrongly or reject. */
 export function againCommandOfRun(
   { purpose, result }: Pick<ClientRun, "purpose" | "result">,
   plan: CertifyPlan,

@@ -25,7 +25,7 @@ export function failuresNeeded(plan: CertifyPlan): 1 | 2 {
   return variedSeeds(plan).length >= seedCount ? 1 : 2;
 }
 
-/** Whether this failure counts. It is the first run under its conditions. */
+/** Whether a check may rest on this failure, which is the run of `makeOnce` under its conditions. */
 export async function failureEvidence(runs: Runs, run: ClientRun): Promise<RunEvidence> {
   if (failuresNeeded(runs.plan) === 1) return sufficient;
 
@@ -36,7 +36,7 @@ export async function failureEvidence(runs: Runs, run: ClientRun): Promise<RunEv
   return notJudged({ why: "the command fails, but only in some runs", whatToDo: findDependency });
 }
 
-/** Whether failures that came as often as needed count: plain runs are made next to them. One that fails is a contradiction. */
+/** Whether a check may rest on failures that came as often as needed. If seeds do not show it, plain runs are made next to them: one of them that fails is a contradiction. */
 export async function plainRunEvidence(runs: Runs): Promise<RunEvidence> {
   if (failuresNeeded(runs.plan) === 1) return sufficient;
   const madeCount = countMade(await runs.makeUpTo(plainRun, plainRunsNextToFailure));

@@ -4,22 +4,22 @@ import { notJudged, type Reason, type RunEvidence, sufficient } from "../checks/
 import type { RunEnd, SentKey } from "./client-run.js";
 
 /**
- * Whether a run that passed counts, or shows nothing. `subject`: what the run was made for, which must have happened: a response varied, or
- * the response of a request was replaced.
+ * Whether the command sent in a run what it sent in the plain run, the keys of requests that were hit aside. If it did not, the run shows
+ * nothing. `mustHappen`: what the run was made for, a response that varied or the response to a request that was replaced.
  */
 export function passEvidence(
   plain: Pick<RunEnd, "sent">,
   run: Pick<RunEnd, "sent" | "pinned" | "points" | "replacedCount">,
-  subject: "varied" | "replaced",
+  mustHappen: "varied" | "replaced",
 ): RunEvidence {
   // A run in which the command does less than in the plain run, as with a cache of tests, passes whatever the sandbox does.
   const missing = missingRequests(plain, run);
   if (run.sent.length === 0 && missing.length > 0) return notJudged(sentNothing);
-  if (subject === "varied" && run.pinned !== undefined) {
+  if (mustHappen === "varied" && run.pinned !== undefined) {
     return notJudged({ why: run.pinned, whatToDo: "Leave the seed out: the sandbox then has the run's." });
   }
-  if (subject === "varied" && run.points.length === 0) return notJudged(nothingVaried);
-  if (subject === "replaced" && run.replacedCount === 0) return notJudged(nothingHit);
+  if (mustHappen === "varied" && run.points.length === 0) return notJudged(nothingVaried);
+  if (mustHappen === "replaced" && run.replacedCount === 0) return notJudged(nothingHit);
   if (missing.length === 0) return sufficient;
 
   const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;

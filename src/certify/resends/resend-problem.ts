@@ -11,7 +11,7 @@ import { nameOfKey, type Suspect } from "./resend-kinds.js";
 export function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, plan: CertifyPlan): Finding {
   const names: string[] = [];
   const times: string[] = [];
-  // Kinds often have the same one: ids do not depend on what was rejected.
+  // Ids of requests do not depend on what was rejected, so several kinds often have the same id.
   const ids = new Set<string>();
   const fixes = new Set<string>();
   for (const { resendKind, requests } of suspects) {

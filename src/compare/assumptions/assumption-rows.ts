@@ -14,14 +14,15 @@ import type { LimitHeaders } from "./limit-headers.js";
 
 export type LearnedValue = string | boolean;
 
-/**
- * What a response shows of an assumption, in words:
- * - `value`: a value that the assumption can have
- * - `another_form`: what the service does, which the assumption does not have
- */
-export type ShownAssumption =
-  | { readonly kind: "value"; readonly value: LearnedValue; readonly words: string }
-  | { readonly kind: "another_form"; readonly words: string };
+/** A value that the assumption can have, also in words. */
+export interface ShownValue {
+  readonly kind: "value";
+  readonly value: LearnedValue;
+  readonly words: string;
+}
+
+/** What a response shows of an assumption. `another_form` is what the service does, and the assumption cannot have. */
+export type ShownAssumption = ShownValue | { readonly kind: "another_form"; readonly words: string };
 
 /** A response, and what other responses tell of it. */
 interface ReadContext {
@@ -38,7 +39,7 @@ export interface AssumptionRow {
   readonly statuses: readonly number[];
   /** Returns `undefined` if the response does not show it. */
   readonly read: (context: ReadContext) => ShownAssumption | undefined;
-  /** The statuses without which the value is not seen. Default: any one shows it. */
+  /** The statuses that must all have shown this value before it is learned. Default: none, so any response is enough. */
   readonly required?: (value: LearnedValue) => readonly number[];
   /** What would show it, for a reader who has not seen it. */
   readonly needs: string;

@@ -10,6 +10,7 @@ import {
   assumptionRows,
   type LearnedValue,
   type ShownAssumption,
+  type ShownValue,
 } from "./assumption-rows.js";
 import { stableChallenges } from "./challenges.js";
 import { readLimitHeaders } from "./limit-headers-of-keys.js";
@@ -70,20 +71,24 @@ function learnAssumption(row: AssumptionRow, attempts: readonly CompletedAttempt
   const [first] = readings;
   if (first === undefined) return { kind: "not_seen", needs: row.needs };
 
-  const hasValue = readings.some(({ shown }) => shown.kind === "value");
-  if (!hasValue) {
-    const note = `the assumption does not have this value: ${listWords(readings)}`;
-    return { kind: "only_noted", note };
-  }
+  const { shown } = first;
   const isSeenOneWay = groupAlike(readings).length === 1;
-  if (first.shown.kind === "another_form" || !isSeenOneWay) {
-    return { kind: "only_noted", note: `it is seen in several ways: ${listWords(readings)}` };
-  }
+  if (isSeenOneWay && shown.kind === "value") return learnValue(row, shown, readings);
 
-  // All responses show one value: now it counts whether those that could show another one are among them.
-  const { value, words } = first.shown;
+  const isAnyValue = readings.some((reading) => reading.shown.kind === "value");
+  const why = isAnyValue ? "it is seen in several ways" : "the assumption does not have this value";
+  return { kind: "only_noted", note: `${why}: ${listWords(readings)}` };
+}
+
+/** Learns the value that all readings show, unless a response that is missing could show another one. */
+function learnValue(
+  row: AssumptionRow,
+  { value, words }: ShownValue,
+  readings: readonly Reading[],
+): AssumptionResult {
   const seenAttempts = readings.map(({ attempt }) => attempt);
   const seenStatuses = new Set(seenAttempts.map(({ response }) => response.status));
+  // All attempts that show the assumption show this value.
   const from = listOutcomes(seenAttempts, seenAttempts);
   const required = row.required?.(value) ?? [];
   if (!required.every((status) => seenStatuses.has(status))) {
@@ -136,7 +141,7 @@ function listWords(readings: readonly Reading[]): string {
   return listed.join("; ");
 }
 
-/** A gateway can send the 429 of the minute, and the service that of the day: each shows nothing of the other. */
+/** Returns the statuses that could show the assumption and were not seen and, if only one of the limits was seen, the other. */
 function listNotSeen(
   row: AssumptionRow,
   seenAttempts: readonly CompletedAttempt[],
@@ -146,6 +151,8 @@ function listNotSeen(
   const notSeen: (number | PromisedOutcomeId)[] = [];
   for (const status of row.statuses) if (!seenStatuses.has(status)) notSeen.push(status);
   if (!seenStatuses.has(429)) return notSeen;
+
+  // A gateway can send the 429 of the minute, and the service that of the day: each shows nothing of the other.
   for (const { outcome } of contractOutcomes) {
     if (isLimit(outcome) && !seenOutcomes.has(outcome)) notSeen.push(outcome);
   }

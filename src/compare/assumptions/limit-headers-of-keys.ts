@@ -147,7 +147,7 @@ function expectReset(
   };
 }
 
-/** Whether the "remaining" requests rise in a window, and never fall: then they are the requests that were sent. */
+/** Whether the "remaining" requests rise in a window, and never fall: 1, 2, 3. Then they are the requests that were sent. */
 function isCountingUp(series: readonly LimitCount[]): boolean {
   let hasRisen = false;
   for (const [index, count] of series.entries()) {

@@ -17,7 +17,8 @@ const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
 /**
  * The outcomes in the order of the report. The outcomes without a variable are tried first, then the others in this order,
- * and limits last. If `--max-requests` is too low for all, the outcomes of old forms and of rotations are left out.
+ * and limits last. If `--max-requests` is too low for all, the later ones are left out: the limits first, and then the outcomes
+ * of rotations and of old forms.
  */
 const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "401.missing": { rule: "R9", variables: [] },

@@ -25,7 +25,7 @@ const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] 
   ["data.usage", "R6"],
 ];
 
-/** What `findMismatches` expects in place of a member that the shape does not have. */
+/** What `findMismatches` in `schema/check.ts` expects in place of a member that the shape does not have. */
 const noSuchMember = "no such member";
 
 /** A service can draw these anew for each response, or count them up. Two comparisons of it must be equal. */
@@ -119,8 +119,9 @@ function judgeShape(
 ): ResponseDifference[] {
   return findMismatches(shape, response.json, redactEncoded).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
-    const isDrawnAnew = expected === noSuchMember || drawnAnew.has(path);
-    const actual = isDrawnAnew ? describeKind(value) : describeValue(value, response.numbers.get(path));
+    // Nobody knows what a member that the contract does not have contains.
+    const canBeDrawnAnew = expected === noSuchMember || drawnAnew.has(path);
+    const actual = canBeDrawnAnew ? describeKind(value) : describeValue(value, response.numbers.get(path));
     return differenceAt(at, ruleAt(path), expected, actual);
   });
 }

@@ -21,7 +21,7 @@ export async function useUpMinute(
 ): Promise<ContractDifference[]> {
   const limit = readPerMinute(session, success);
   if (limit.kind === "not_reachable") {
-    keepWhyNotTried(session, limit.why);
+    keepWhyMinuteNotTried(session, limit.why);
     return [];
   }
 
@@ -32,7 +32,7 @@ export async function useUpMinute(
   session.raiseMaxRequests(provingCount + controls);
   const plan = planRequests(session, perMinute, controls);
   if (plan.kind === "too_few_left") {
-    keepWhyNotTried(session, plan.why);
+    keepWhyMinuteNotTried(session, plan.why);
     return [];
   }
 
@@ -45,7 +45,7 @@ export async function useUpMinute(
     case "limited":
       return confirmLimit(session, probe.limited);
     case "broken_off":
-      keepWhyNotTried(session, `${success.variable} did not work until its limit`);
+      keepWhyMinuteNotTried(session, `${success.variable} did not work until its limit`);
       return [];
     case "another_response":
       // Each attempt is judged alone.
@@ -137,7 +137,7 @@ function judgeWithoutLimit(
   const requests = pluralize(successes.length, "request");
   const isInOneMinute = durationOf(successes) < minute;
   if (successes.length < provingCount || !isInOneMinute) {
-    keepWhyNotTried(
+    keepWhyMinuteNotTried(
       session,
       `none of ${requests} got 429, but a minute may have ended between them; ${provingCount} in one would show it`,
     );
@@ -156,7 +156,7 @@ function durationOf(attempts: readonly Attempt[]): number {
 }
 
 /** The end of the comparison, if there is one, is the better reason. */
-function keepWhyNotTried(session: Session, why: string): void {
+function keepWhyMinuteNotTried(session: Session, why: string): void {
   const { progress } = session;
   session.keepWhyNotTried("429.per_minute", progress.kind === "running" ? why : progress.why);
 }

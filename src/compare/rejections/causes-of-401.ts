@@ -34,8 +34,9 @@ export interface ComparedRejections {
   readonly unjudged: readonly UnjudgedPlace[];
 }
 
-/** A contrast needs so many 401s of its cause, and of its baseline: two rounds and the turns, of which one may fail. */
-const fewestRejections = 2 + turns.length - 1;
+const roundCount = 2;
+/** A contrast needs so many 401s of its cause, and of its baseline: each request but one must have got a 401. */
+const fewestRejections = roundCount + turns.length - 1;
 
 /** Sends the second round, and suspects in turns. Returns how the 401s of different causes differ (R14). */
 export async function compareRejections(session: Session): Promise<ComparedRejections> {
@@ -50,8 +51,9 @@ export async function compareRejections(session: Session): Promise<ComparedRejec
     if (hasEnoughRejections(contrast, session.attempts)) proven.push(contrast);
     else uncompared.set(contrast.cause, "too few of the further requests got a 401");
   }
-  // Of several reasons, that of the turns counts, and then that of the rounds.
-  for (const [cause, why] of [...uncomparedInRounds, ...uncomparedInTurns]) uncompared.set(cause, why);
+  // A reason of the turns replaces one of the rounds, and both replace the reason above.
+  for (const [cause, why] of uncomparedInRounds) uncompared.set(cause, why);
+  for (const [cause, why] of uncomparedInTurns) uncompared.set(cause, why);
 
   const table = tabulateRejections(session.attempts);
   const unjudged = findUnjudgedPlaces(table, contrasts);
@@ -129,6 +131,7 @@ async function sendTurns(session: Session, suspected: readonly Contrast[]): Prom
     const causes = planTurn(turn, contrasts);
     const room = session.roomFor(causes.length, countTurnRequests(turns.slice(index), contrasts));
     if (room.kind === "no_room") {
+      // No contrast of these causes can be proven any more.
       const uncompared = new Map(contrasts.map(({ cause }) => [cause, room.why]));
       return { contrasts, uncompared };
     }

@@ -27,7 +27,10 @@ export interface CauseCell {
   readonly texts: readonly TextAtPlace[];
 }
 
-/** The causes to compare with, the best one first: an unknown key is another one each time, so no node follows it. */
+/**
+ * The causes to compare with, the best one first. An unknown key is another one each time: a balancer that chooses the node by
+ * the key gives unknown keys all nodes, and each other key only one.
+ */
 const baselineCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malformed", "401.missing"];
 
 /** A 401 with its texts by the ids of their places. */
@@ -40,7 +43,9 @@ interface SplitRejection {
 /** Makes the table of all 401s whose cause has two or more. */
 export function tabulateRejections(attempts: readonly Attempt[]): RejectionTable {
   const rejectionsByCause = new Map<PromisedOutcomeId, readonly SplitRejection[]>();
-  for (const cause of new Set([...baselineCauses, ...attempts.map(({ outcome }) => outcome)])) {
+  // Each cause once, the baselines first.
+  const causes = new Set([...baselineCauses, ...attempts.map(({ outcome }) => outcome)]);
+  for (const cause of causes) {
     const rejections = splitRejections(cause, attempts);
     if (rejections.length >= 2) rejectionsByCause.set(cause, rejections);
   }

@@ -6,9 +6,11 @@ import type { Contrast } from "./contrasts.js";
 // differ in two ways: each is one request longer than the turn before, and every second turn has the suspects in the reversed
 // order. The unit test proves for up to 12 nodes that this is enough.
 
-/** The causes of a turn: the first baseline so many times more, the baselines twice, the suspects, the baselines again. */
+/** The requests of a turn: the first baseline alone, the baselines twice, the suspects, and the baselines again. */
 interface SuspectTurn {
+  /** How many times the first baseline is sent alone, before everything else. */
   readonly leadingBaselines: number;
+  /** The order of the suspects. */
   readonly order: "forward" | "reversed";
 }
 

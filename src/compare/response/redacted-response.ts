@@ -32,6 +32,7 @@ export function readResponse(raw: RawResponse, redact: RedactKeys): RedactedResp
 
   const redactedText = text && redact.text(text);
   const redactedJson = mapTexts(json, redact.text);
+  // The body once more, with the digits of its numbers: a second tree of the same form.
   const numbersAsStrings = tryParseJson(quoteNumbers(redactedText ?? ""));
   return {
     status,
@@ -94,6 +95,7 @@ function* numbersInOtherForm(
   if (typeof value !== "object" || value === null) return;
   for (const [name, member] of Object.entries(value)) {
     const step = Array.isArray(value) ? Number(name) : name;
+    // `Object` and `Reflect`: a body that cannot be parsed a second time has no members.
     const sameMember = Reflect.get(Object(numbersAsStrings), name);
     yield* numbersInOtherForm(member, sameMember, [...path, step]);
   }

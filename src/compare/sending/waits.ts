@@ -102,14 +102,14 @@ function readEndOfLimit(response: RedactedResponse | undefined): EndOfLimit {
   const retryAfter = response && headerOf(response, "retry-after");
   if (response === undefined || retryAfter === undefined) return { kind: "not_told" };
 
-  const wait = readWait(retryAfter, response);
+  const wait = readRetryAfterWait(retryAfter, response);
   // A wait that is not a number is not `<= minute`, either.
   const isSoon = wait <= minute;
   return isSoon ? { kind: "soon", milliseconds: Math.max(wait, 0) } : { kind: "too_late" };
 }
 
 /** Returns the wait of a `Retry-After` in milliseconds; `NaN` for an invalid one, or a date in a response without a `Date`. */
-function readWait(retryAfter: string, response: RedactedResponse): number {
+function readRetryAfterWait(retryAfter: string, response: RedactedResponse): number {
   switch (retryAfterForm(retryAfter)) {
     case "seconds":
       return 1000 * Number(retryAfter);

@@ -19,14 +19,14 @@ import { actions } from "../../scenario/actions.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
-import { readSettings } from "../../scenario/format/key-settings.js";
 import { timeFrom } from "../../scenario/format/when.js";
+import { readSettings } from "../../scenario/key-settings.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
-import { type KeyEntry, type OrganizationEntry, removeEnded } from "../registry.js";
+import { type KeyEntry, type OrganizationEntry, workingKeysOf } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
 import { requireDuration } from "../time-input.js";
-import { startUsage, usageAt } from "../usage.js";
+import { startUsage, type Usage, usageAt } from "../usage.js";
 import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
@@ -45,8 +45,7 @@ export function createKey(
   by: Initiator,
 ): { readonly key: KeyView; readonly secret: string } {
   const { environment, expires } = input;
-  // The input has a name, so none is invented.
-  const settings = readSettings(input, () => input.name);
+  const settings = readSettings(input.name, input);
   const { name, scopes, limits } = settings;
 
   // What may reject the new key.
@@ -62,21 +61,17 @@ export function createKey(
   requireNewRef(sandbox, "ref", ref);
   const { secret, sha256 } = makeNewSecret(sandbox, ref, environment, by);
 
-  const record: Writable<KeyRecord> = {
+  const created = {
     ref,
     organization: input.organization,
     name,
     scopes: [...withGrantedScopes(sandbox, scopes)],
     limits: { ...limits },
     environment,
-    legacy: false,
     sha256,
-    createdAt: now,
   };
   const endsAt = expiresAt ?? defaultEnd(sandbox, now);
-  if (endsAt !== undefined) record.expiresAt = endsAt;
-
-  const entry = sandbox.registry.addKey(record, startUsage(sandbox.windows, now));
+  const entry = addNewKey(sandbox, created, endsAt, startUsage(sandbox.windows, now), now);
   const key = viewKey(entry, sandbox, now);
   sandbox.journal.emit({ type: "key.created", key });
   return { key, secret };
@@ -108,7 +103,7 @@ export function rotateKey(
   const { secret, sha256 } = makeNewSecret(sandbox, newRef, environment, by);
 
   // The replacement has the settings of the old key, and also the scopes that the profile has granted (R37).
-  const record: Writable<KeyRecord> = {
+  const created = {
     ref: newRef,
     organization,
     name: entry.key.name,
@@ -116,18 +111,13 @@ export function rotateKey(
     limits: { ...entry.key.limits },
     environment,
     replaces: ref,
-    legacy: false,
     sha256,
-    createdAt: now,
   };
-  const endsAt = defaultEnd(sandbox, now);
-  if (endsAt !== undefined) record.expiresAt = endsAt;
-
   const isUsageInherited = sandbox.assumptions.replacement_usage === "inherited";
   const usage = isUsageInherited
     ? structuredClone(usageAt(entry.usage, sandbox.windows, now))
     : startUsage(sandbox.windows, now);
-  const newEntry = sandbox.registry.addKey(record, usage);
+  const newEntry = addNewKey(sandbox, created, defaultEnd(sandbox, now), usage, now);
   const replacement = viewKey(newEntry, sandbox, now);
 
   // The old key retires.
@@ -177,6 +167,19 @@ function defaultEnd({ assumptions }: SandboxState, now: number): number | undefi
   const lifetime = parseDuration(assumptions.default_expiry);
   // Views and snapshots write an end after the year 9999 as the last instant of that year.
   return lifetime === undefined ? undefined : now + lifetime;
+}
+
+/** Adds a key that is created now, and ends at `expiresAt`, if ever. */
+function addNewKey(
+  { registry }: SandboxState,
+  created: Omit<KeyRecord, "legacy" | "createdAt">,
+  expiresAt: number | undefined,
+  usage: Usage,
+  now: number,
+): KeyEntry {
+  const record: Writable<KeyRecord> = { ...created, legacy: false, createdAt: now };
+  if (expiresAt !== undefined) record.expiresAt = expiresAt;
+  return registry.addKey(record, usage);
 }
 
 /** Throws unless a new key can have this ref, which the caller gives in the field `ref` or `as`. */
@@ -253,11 +256,8 @@ export function activeKeysIn(
   assumptions: Assumptions,
   now: number,
 ): number {
-  // Made at the first look, because most organizations never get another key.
-  owner.workingKeys ??= new Set(owner.keys);
   let active = 0;
-  removeEnded(owner.workingKeys, now);
-  for (const { key } of owner.workingKeys) {
+  for (const { key } of workingKeysOf(owner, now)) {
     if (key.environment !== environment) continue;
     if (countsAsActive(keyStateAt(key, now), assumptions)) active += 1;
   }

@@ -20,9 +20,9 @@ const operationId = s.text({
 });
 
 // The path is one pattern, because editors read it from the JSON Schema: segments such as `/consents`, `/%20` and `/{id}`, and
-// perhaps a last `/`. It takes no path that a client cannot send, that could be written in two ways, or that is taken.
+// perhaps a last `/`. It takes no path that a client cannot send, that has a letter encoded, or that is taken.
 
-/** What clients send as it is (RFC 3986): not `?`, `#`, a space or `é`. */
+/** What clients send as it is (RFC 3986), without `*`, `$`, `(` and `)`, which write parameters in other tools. */
 const plainCharacter = String.raw`[\w.~!&'+,;=@:-]`;
 
 /** What needs no encoding (RFC 3986), encoded, such as `%61` for `a`: the same path could be written in two ways. */

@@ -96,7 +96,7 @@ const statusFields = {
 };
 
 const effects: s.Fields = { ...effectFields, ...statusFields };
-// `{ hang: false }` has no effect, as `{}` has none.
+// `{ hang: false }` has no effect, as `{}` has none: in this mapping, `false` is the same as no field (`isOffByFalse`).
 const then = { ...s.needingOneOf(faultKinds, s.mapping(effects)), isOffByFalse: true };
 
 const faultSchema: s.Shape = s.mapping({
@@ -106,7 +106,7 @@ const faultSchema: s.Shape = s.mapping({
 });
 
 type FaultFields = NonNullable<Scenario["faults"]>[number];
-export const faultsSchema = s.list(faultSchema as s.Shape<FaultFields>, { max: maxFaults }); // its type is generated from it
+export const faultsSchema = s.list(faultSchema as s.Shape<FaultFields>, { max: maxFaults }); // `Scenario` is generated from this shape
 
 // Actions of a timeline, of a story and of the control plane. `checks/step-rules.ts` checks the refs in a step.
 

@@ -1,7 +1,6 @@
 import { earliestEnd, type KeyEnds, lastClockInstant } from "../../rules/api-key.js";
 import { faultOutcomeId } from "../../rules/fault-effects.js";
 import { dayEnd, isoTime, minute, minuteEnd } from "../../rules/time.js";
-import { removeEnded } from "../../sandbox/registry.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { keyRefsOf } from "../../sandbox/step-results.js";
 import type { Upcoming } from "../../sandbox/view-shapes.js";
@@ -78,8 +77,7 @@ function clockEvents(sandbox: SandboxState, now: number): ClockEvent[] {
 
 function keyEvents({ registry }: SandboxState, now: number): ClockEvent[] {
   const events: ClockEvent[] = [];
-  removeEnded(registry.withKnownEnd, now);
-  for (const { key } of registry.withKnownEnd) {
+  for (const { key } of registry.keysThatEnd(now)) {
     // A key stops working once, at the earliest instant.
     const end = earliestEnd(key);
     if (end === undefined) continue;
