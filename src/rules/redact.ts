@@ -4,7 +4,7 @@ import { base64Prefixes, encodingsOf } from "./encoded-prefixes.js";
 
 // Finds and removes keys in texts (R46). Four things must be so:
 //
-// - No regular expression runs on a text that may have a key: V8 keeps the last text that one has matched, as `RegExp.input`.
+// - No regular expression runs on a text that may have a key: V8 keeps the last text that one has matched, as `RegExp.input` (R35).
 // - A text is decoded before it is searched: a key that a proxy has percent-encoded is still one.
 // - A key in hex or Base64 is found by its prefix, whose bytes are known (`encoded-prefixes.ts`).
 // - What is behind such a prefix cannot be told apart from the key, since an encoded text may be cut or wrapped: it all goes.

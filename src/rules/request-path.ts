@@ -57,9 +57,9 @@ function isInWord(character: string): boolean {
  * - `encoded`: percent-encoded, as `%20`
  * - `separating`: both, since they mean different things: `/` separates segments, and `%2F` is in one
  */
-type Spelling = "plain" | "encoded" | "separating";
+type AsciiSpelling = "plain" | "encoded" | "separating";
 
-function spellingOf(character: string): Spelling {
+function spellingOf(character: string): AsciiSpelling {
   // Letters, digits, and what has no other meaning in a segment.
   if (/[\w.~:;@=+&()!*,-]/.test(character)) return "plain";
   // Controls, spaces, and what clients usually encode, or a shell, Markdown or HTML gives a meaning.
@@ -99,7 +99,7 @@ export function encodePath(path: string): string {
 
 /** Whether a path surely is in its one spelling: nothing in it is encoded, or has to be. */
 function isSpelled(path: string): boolean {
-  // Not a regular expression: V8 keeps the last text it was run on, and this one may have a key (R46).
+  // Not a regular expression: V8 keeps the last text it was run on, and this one may have a key (R35).
   for (let at = 0; at < path.length; at++) {
     if (path[at] === "%" || isEncoded(path.charCodeAt(at))) return false;
   }
