@@ -1,4 +1,4 @@
-import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
+import { apiOutcomeIds, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
 import { controlPath } from "../../rules/request-path.js";
 import * as s from "../../schema/shape.js";
 import { scope } from "./fields.js";
@@ -6,7 +6,7 @@ import { scope } from "./fields.js";
 // The endpoints of a scenario. `checks/endpoint-rules.ts` checks their fields against each other.
 
 /** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
-const successesOfMe = apiOutcomes.filter(isSuccess).map((id) => id.replace("200.", ""));
+const successesOfMe = apiOutcomeIds.filter(isSuccess).map((id) => id.replace("200.", ""));
 const namesOfMe = ["getRelyingPartyContext", ...successesOfMe];
 
 const operationId = s.text({
