@@ -1,15 +1,33 @@
-import { type FaultOutcomeId, faultKindRow, whatToDoAfter } from "../rules/fault-effects.js";
+import { type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { listed } from "../schema/words.js";
 import type { Finding, Reason } from "./checks/judgment.js";
 
 // The words of problems with faults, and the reasons why a fault shows nothing.
+
+interface KindWords {
+  /** Ends "fails when the first request with a key that works …". */
+  readonly theRequest: string;
+  /** Stands in a list: "sends the request again after …". */
+  readonly theClientGets: string;
+}
+
+/** What happens to a request that is hit by the example of each kind. */
+const wordsOfKinds: Readonly<Record<FaultOutcomeId, KindWords>> = {
+  "fault.latency": { theRequest: "gets its response a second late", theClientGets: "a late response" },
+  "fault.status": { theRequest: "gets a 503", theClientGets: "503" },
+  "fault.reset": { theRequest: "has its connection reset", theClientGets: "a reset connection" },
+  "fault.hang": { theRequest: "never gets a response", theClientGets: "no response" },
+  "fault.truncate": { theRequest: "gets a response that is cut short", theClientGets: "a truncated body" },
+  "fault.malformed": { theRequest: "gets a 200 with broken JSON", theClientGets: "broken JSON" },
+  "fault.slow": { theRequest: "gets its response in many parts", theClientGets: "a response in many parts" },
+};
 
 /** What a problem of faults says. */
 type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
 
 /** The words of faults after which the client sends the request again, and the command fails all the same. */
 export function wordsIfSentAgain(names: readonly FaultOutcomeId[]): FaultWords {
-  const gets = names.map((name) => faultKindRow(name).gets);
+  const gets = names.map((name) => wordsOfKinds[name].theClientGets);
   return {
     sentence: `Sends the request again after ${listed(gets, "or")}, and the command then fails`,
     whatToDo:
@@ -33,11 +51,11 @@ export function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boo
   const whatToDo = fixes.join(" ");
 
   if (!isOne) {
-    const gets = names.map((fault) => faultKindRow(fault).gets);
+    const gets = names.map((fault) => wordsOfKinds[fault].theClientGets);
     return { sentence: `Fails at the first failure: ${gets.join(", ")}`, whatToDo };
   }
   const fails = isLate ? "Does not end in time" : "Fails";
-  let sentence = `${fails} when the first request with a key that works ${faultKindRow(name).happens}`;
+  let sentence = `${fails} when the first request with a key that works ${wordsOfKinds[name].theRequest}`;
   if (hasPage) sentence += " with an HTML page";
   return { sentence, whatToDo };
 }

@@ -1,6 +1,6 @@
 import { exampleOfFault } from "../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow } from "../rules/fault-effects.js";
-import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
+import { faultOutcomeIds, isFault, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { makeFirstWrongAnswerOnce } from "./answers.js";
 import {
   type Finding,
@@ -103,7 +103,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
 
 /** The faults that the plan asks for. */
 function wantedFaults(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
-  return faultOutcomes.filter((outcome) => {
+  return faultOutcomeIds.filter((outcome) => {
     if (!isWanted(plan, { kind: "fault", outcome })) return false;
     return plan.hasAllFaults || plan.only?.includes(outcome) || defaultFaults.includes(outcome);
   });

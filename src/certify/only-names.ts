@@ -1,4 +1,4 @@
-import { faultOutcomes, type OutcomeId } from "../rules/outcomes.js";
+import { faultOutcomeIds, type OutcomeId } from "../rules/outcomes.js";
 import { asksFor, type Check, groupNames, nameOf, readPattern, seedIn } from "./checks/check.js";
 import { resendKinds } from "./resends/resend-kinds.js";
 
@@ -12,7 +12,7 @@ export function checkOnlyNames(only: readonly string[], outcomes: readonly Outco
   const checks: Check[] = [{ kind: "varied", seed: "mixed" }];
   for (const outcome of outcomes) checks.push({ kind: "answer", outcome });
   for (const { check } of resendKinds(outcomes)) checks.push(check);
-  for (const outcome of faultOutcomes) checks.push({ kind: "fault", outcome });
+  for (const outcome of faultOutcomeIds) checks.push({ kind: "fault", outcome });
   const names = [...groupNames, ...checks.map(nameOf)];
 
   for (const name of only) {

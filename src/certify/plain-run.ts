@@ -14,7 +14,8 @@ import {
 
 /**
  * How often the plain run must fail again, and next to it a run with the profile `typical` pass, before the profile is the reason: a command
- * may fail at random.
+ * may fail at random. One that fails in half of its runs is then told so falsely in 1 of 256 cases, with three pairs in 1 of 64. A pair
+ * takes two runs.
  */
 const maxPairs = 4;
 

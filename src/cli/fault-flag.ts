@@ -1,7 +1,7 @@
 import { exampleOfFault } from "../api/example-faults.js";
 import { expectedOutcomes } from "../report/possible-outcomes.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, faultOutcomes, type OutcomeId } from "../rules/outcomes.js";
+import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
 import type { Fault } from "../sandbox/active-faults.js";
 import { whyNeverMatches } from "../scenario/checks/fault-contradictions.js";
@@ -17,10 +17,10 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   if (more !== undefined) throw usageError(`${invalid} has more than one @.${examples}`);
 
   // The name of the fault.
-  const fault = faultOutcomes.find((one) => one === name);
+  const fault = faultOutcomeIds.find((one) => one === name);
   if (fault === undefined) {
     // People leave out the start of the name.
-    const hint = didYouMean(name, faultOutcomes) || didYouMean(`fault.${name}`, faultOutcomes);
+    const hint = didYouMean(name, faultOutcomeIds) || didYouMean(`fault.${name}`, faultOutcomeIds);
     throw usageError(`${invalid} does not name a fault.${hint || examples}`);
   }
 
@@ -33,7 +33,7 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   }
 
   // The faults that a request can get. Other sandboxes of the command may have any key.
-  const anyKeys = { at: () => undefined, legacyOwners: "any" } as const;
+  const anyKeys = { keyOf: () => "unknown" as const, legacyOwners: "any" as const };
   const possible: Fault[] = [];
   let firstReason: ReturnType<typeof whyNeverMatches>;
   for (const candidate of faultsOn(outcomes, fault)) {

@@ -22,7 +22,7 @@ import {
   viewOrganizations,
 } from "../sandbox/views.js";
 import {
-  actingAs,
+  actorQuery,
   checkInput,
   expectationQuery,
   inputShapes,
@@ -335,7 +335,7 @@ function takingNothing<Result>(
 
 /** Who acts, checked. Default: an administrator. */
 function checkedActor(by: ActingAs = {}) {
-  return checkInput(actingAs, by, "Failed to act", libraryNotation);
+  return checkInput(actorQuery, by, "Failed to act", libraryNotation);
 }
 
 /** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */

@@ -1,7 +1,7 @@
 import type { StartOptions } from "../sandbox/sandbox-state.js";
 import type { LoadedScenario } from "../scenario/parse-scenario.js";
 import type { ScenarioPlaces } from "../scenario/problems.js";
-import { usualMistakes } from "../scenario/warnings.js";
+import { warningsOf } from "../scenario/warnings.js";
 import { dryRunProblems } from "./dry-run.js";
 
 /**
@@ -14,5 +14,5 @@ export function scenarioWarnings(
   startOptions: StartOptions = {},
 ) {
   const failingSteps = dryRunProblems({ scenario, name }, startOptions);
-  return { failingSteps, ...usualMistakes(scenario, spelling) };
+  return { failingSteps, ...warningsOf(scenario, spelling) };
 }

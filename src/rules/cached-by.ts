@@ -5,34 +5,34 @@ interface Results<Source, Result> {
 }
 
 /**
- * Makes a result from a source. `more` is what it needs besides; it is not part of what a result is looked up by, so it must
- * be the same, or have the same effect, with each call for a source.
+ * Makes a result from a source. `context` is what it needs besides. A result is looked up by its source only, so the
+ * context of each call for a source must have the same effect.
  */
-type Make<Source, More, Result> = (source: Source, more: More) => Result;
+type Make<Source, Context, Result> = (source: Source, context: Context) => Result;
 
 /** A function that makes one result for each source, which must not change, and keeps it as long as the source. */
-export function cachedByObject<Source extends object, Result extends {}, More = void>(
-  make: Make<Source, More, Result>,
-): Make<Source, More, Result> {
+export function cachedByObject<Source extends object, Result extends {}, Context = void>(
+  make: Make<Source, Context, Result>,
+): Make<Source, Context, Result> {
   return cachedIn(new WeakMap<Source, Result>(), make);
 }
 
 /** A function that makes one result for each name. There must be few names: their results stay. */
-export function cachedByName<Name extends string | number, Result extends {}, More = void>(
-  make: Make<Name, More, Result>,
-): Make<Name, More, Result> {
+export function cachedByName<Name extends string | number, Result extends {}, Context = void>(
+  make: Make<Name, Context, Result>,
+): Make<Name, Context, Result> {
   return cachedIn(new Map<Name, Result>(), make);
 }
 
-function cachedIn<Source, Result extends {}, More>(
+function cachedIn<Source, Result extends {}, Context>(
   results: Results<Source, Result>,
-  make: Make<Source, More, Result>,
-): Make<Source, More, Result> {
+  make: Make<Source, Context, Result>,
+): Make<Source, Context, Result> {
   // No rest parameters: they would make an array with each request.
-  return (source, more) => {
+  return (source, context) => {
     let result = results.get(source);
     if (result === undefined) {
-      result = make(source, more);
+      result = make(source, context);
       results.set(source, result);
     }
     return result;

@@ -20,34 +20,48 @@ const escapes: readonly string[] = ["%u00", "%U00", "%", "\\\\u00", "\\u00"];
 /** Decodes `%53`, `%u0053` and `\u0053`. What is no printable character stays as it is encoded. */
 function decodeOnce(encoded: string): string {
   let decoded = "";
-  /** The end of what `decoded` stands for. */
-  let done = 0;
-  for (let at = 0; at < encoded.length; at++) {
-    const digits = endOfEscape(encoded, at);
-    if (digits === at) continue;
-    const code = hexDigit(encoded.charCodeAt(digits)) * 16 + hexDigit(encoded.charCodeAt(digits + 1));
-    const isPrintable = code >= 0x20 && code < 0x7f;
-    if (!isPrintable) continue;
-    decoded += encoded.slice(done, at) + String.fromCharCode(code);
-    done = digits + 2;
-    at = done - 1;
+  /** The text before this position is in `decoded`. */
+  let copiedTo = 0;
+  let at = 0;
+  while (at < encoded.length) {
+    const digitsStart = endOfEscape(encoded, at);
+    const code = digitsStart === undefined ? undefined : readHexByte(encoded, digitsStart);
+    if (digitsStart === undefined || code === undefined || !isPrintable(code)) {
+      at += 1;
+      continue;
+    }
+    decoded += encoded.slice(copiedTo, at) + String.fromCharCode(code);
+    at = digitsStart + 2;
+    copiedTo = at;
   }
-  return decoded + encoded.slice(done);
+  return decoded + encoded.slice(copiedTo);
 }
 
-/** The end of the escape that starts at a position; the position itself if none does. */
-function endOfEscape(text: string, at: number): number {
+function isPrintable(code: number): boolean {
+  return code >= 0x20 && code < 0x7f;
+}
+
+/** Where the digits of the escape that starts here begin; `undefined` if no escape starts here. */
+function endOfEscape(text: string, at: number): number | undefined {
   const first = text[at];
-  if (first !== "%" && first !== "\\") return at;
+  if (first !== "%" && first !== "\\") return undefined;
   for (const opening of escapes) {
     if (text.startsWith(opening, at)) return at + opening.length;
   }
-  return at;
+  return undefined;
 }
 
-/** The value of a hex digit by its character code; NaN for another character. */
-function hexDigit(code: number): number {
-  if (code >= 48 && code < 58) return code - 48;
-  const letter = code | 32;
-  return letter >= 97 && letter < 103 ? letter - 87 : Number.NaN;
+/** The byte of the two hex digits at a position; `undefined` if there are none. */
+function readHexByte(text: string, at: number): number | undefined {
+  const high = hexDigit(text.charCodeAt(at));
+  const low = hexDigit(text.charCodeAt(at + 1));
+  if (high === undefined || low === undefined) return undefined;
+  return high * 16 + low;
+}
+
+/** The value of a hex digit by its character code; `undefined` for another character. */
+function hexDigit(code: number): number | undefined {
+  if (code >= 48 && code < 58) return code - 48; // 0 to 9
+  const lowerCase = code | 32;
+  return lowerCase >= 97 && lowerCase < 103 ? lowerCase - 87 : undefined; // a to f
 }

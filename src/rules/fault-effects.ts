@@ -15,22 +15,16 @@ interface FaultKindRow {
   readonly ends: "sent" | "cut" | "reset" | "hang";
   /** The other kinds that the same fault can have. */
   readonly fits: readonly string[];
-  /** The sentence "a fault that …". */
-  readonly does: string;
+  /** Ends "a fault that …", the cause of its outcome. */
+  readonly faultThat: string;
   /** What a client does after a request that can be repeated: see `isIdempotent`. */
   readonly whatToDo: string;
   /** What it does after any other request. Default: the same. */
   readonly whatToDoOnce?: string;
-  /** The description of its field in scenarios. Default: `does`, as a sentence. */
+  /** The description of its field in scenarios. Default: `faultThat`, as a sentence. */
   readonly field?: string;
   /** A fault of this kind, for `certify`, the docs and the page's buttons. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** What then happens to a client's request: "the first request …". */
-  readonly happens: string;
-  /** What the client then gets, in a list. */
-  readonly gets: string;
-  /** What a person is told who waits for a response in vain. */
-  readonly silence?: string;
 }
 
 const readFirst = "It may have taken effect, so read its result before you send it again.";
@@ -44,13 +38,11 @@ export const faultKindTable = {
     onlyDelays: true,
     ends: "sent",
     fits: ["status", "reset", "truncate", "malformed", "slow"],
-    does: "delays the response",
+    faultThat: "delays the response",
     whatToDo: "Wait for it: set a longer timeout than the response takes, and do not send the request twice.",
     field:
       "The delay of the response, in real time: a duration such as 250ms, a range { min: 100ms, max: 2s }, or as monitoring shows it { median: 200ms, p99: 2s }.",
     example: { latency: "1s" },
-    happens: "gets its response a second late",
-    gets: "a late response",
   },
   status: {
     value: "status",
@@ -59,13 +51,11 @@ export const faultKindTable = {
     onlyDelays: false,
     ends: "sent",
     fits: ["latency", "truncate", "slow"],
-    does: "sends a status from 500 to 504",
+    faultThat: "sends a status from 500 to 504",
     whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
     whatToDoOnce: `Do not simply send the request again. ${readFirst}`,
     field: "Responds with this status and the API's error body.",
     example: { status: 503 },
-    happens: "gets a 503",
-    gets: "503",
   },
   reset: {
     value: "flag",
@@ -74,13 +64,10 @@ export const faultKindTable = {
     onlyDelays: false,
     ends: "reset",
     fits: ["latency"],
-    does: "resets the connection",
+    faultThat: "resets the connection",
     whatToDo: "Connect again, and send the request again.",
     whatToDoOnce: `Connect again, but do not simply send the request again. ${readFirst}`,
     example: { reset: true },
-    happens: "has its connection reset",
-    gets: "a reset connection",
-    silence: "The connection is reset without a response.",
   },
   hang: {
     value: "flag",
@@ -89,13 +76,10 @@ export const faultKindTable = {
     onlyDelays: false,
     ends: "hang",
     fits: [],
-    does: "never sends a response",
+    faultThat: "never sends a response",
     whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
     whatToDoOnce: `Set a timeout on each request, or your client waits forever. ${readFirst}`,
     example: { hang: true },
-    happens: "never gets a response",
-    gets: "no response",
-    silence: "There is no response. A client without a timeout would wait forever.",
   },
   truncate: {
     value: "flag",
@@ -104,13 +88,11 @@ export const faultKindTable = {
     onlyDelays: false,
     ends: "cut",
     fits: ["latency", "status", "slow"],
-    does: "truncates the body and closes the connection",
+    faultThat: "truncates the body and closes the connection",
     whatToDo:
       "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
     whatToDoOnce: `Treat a truncated body as an unknown result, not as a success. ${readFirst}`,
     example: { truncate: true },
-    happens: "gets a response that is cut short",
-    gets: "a truncated body",
   },
   malformed: {
     value: "flag",
@@ -119,12 +101,10 @@ export const faultKindTable = {
     onlyDelays: false,
     ends: "sent",
     fits: ["latency", "slow"],
-    does: "sends 200 with broken JSON",
+    faultThat: "sends 200 with broken JSON",
     whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
     whatToDoOnce: `Treat invalid JSON as an unknown result, no matter which status. ${readFirst}`,
     example: { malformed: true },
-    happens: "gets a 200 with broken JSON",
-    gets: "broken JSON",
   },
   slow: {
     value: "rate",
@@ -133,13 +113,11 @@ export const faultKindTable = {
     onlyDelays: true,
     ends: "sent",
     fits: ["latency", "status", "truncate", "malformed"],
-    does: "sends the response in many parts",
+    faultThat: "sends the response in many parts",
     whatToDo:
       "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
     field: "Sends the body at this many bytes per second.",
     example: { slow: 100 },
-    happens: "gets its response in many parts",
-    gets: "a response in many parts",
   },
 } as const satisfies Readonly<Record<string, FaultKindRow>>;
 
@@ -202,7 +180,7 @@ export function faultKindsOf(effects: Partial<Record<FaultKind, unknown>>): Faul
   return kindsByRank.filter((kind) => effects[kind] !== undefined && effects[kind] !== false);
 }
 
-/** The most drastic kind of a fault, which makes the response. */
+/** The most drastic kind of a fault, which makes the response. A fault without any effect is a delay of nothing. */
 export function mainFaultKind(effects: FaultEffects): FaultKind {
   return faultKindsOf(effects)[0] ?? "latency";
 }
@@ -214,9 +192,9 @@ export function faultOutcomeId(effects: FaultEffects): FaultOutcomeId {
 
 /** Describes a kind of fault in a sentence: `Resets the connection.` */
 export function faultKindSentence(kind: FaultKind): string {
-  const { does, field }: FaultKindRow = faultKindTable[kind];
+  const { faultThat, field }: FaultKindRow = faultKindTable[kind];
   if (field !== undefined) return field;
-  return `${does[0]?.toUpperCase()}${does.slice(1)}.`;
+  return `${faultThat[0]?.toUpperCase()}${faultThat.slice(1)}.`;
 }
 
 /** The row of the kind that the outcome of a fault names; `undefined` for the outcome of a response. */

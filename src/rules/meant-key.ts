@@ -31,7 +31,7 @@ export function isMeantAsKey(text: string, keys: readonly string[]): boolean {
 
 /** Whether a text is a variable that nothing has replaced. */
 function isVariable(text: string): boolean {
-  // Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R46).
+  // Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R35).
   const bare = withoutQuotationMarks(text);
   if (bareNames.includes(bare)) return true;
   if (openings.some((opening) => bare.startsWith(opening))) return true;

@@ -179,12 +179,15 @@ const faultRows = faultKinds.map(faultRow);
 
 function faultRow(kind: FaultKind) {
   const id: FaultOutcomeId = `fault.${kind}`;
-  const { does, whatToDo } = faultKindTable[kind];
-  const when = `a fault that ${does}`;
+  const { faultThat, whatToDo } = faultKindTable[kind];
+  const when = `a fault that ${faultThat}`;
   return { id, status: 0, code: null, message: null, when, whatToDo, promised: false } as const;
 }
 
-/** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
+/**
+ * The rows of the outcomes: responses, the OpenAPI document, the docs and the coverage are made from them. A success of
+ * another endpoint than `/me` has no row: `outcomeRow` makes it from the id.
+ */
 export const outcomes = [...apiRows, ...faultRows];
 
 /** The statuses that a success of an endpoint can have. */
@@ -205,7 +208,7 @@ export type ForbiddenCode = Extract<(typeof apiRows)[number], { readonly status:
 export type PromisedOutcomeId = Extract<(typeof apiRows)[number], { readonly promised: true }>["id"];
 
 /** The ids of the outcomes of responses, without the successes of other endpoints than `/me`. */
-export const apiOutcomes: readonly ApiOutcomeId[] = apiRows.map(({ id }) => id);
+export const apiOutcomeIds: readonly ApiOutcomeId[] = apiRows.map(({ id }) => id);
 
 /** The shape of an outcome's id: one of these, or that of a success of another endpoint than `/me`. */
 export function outcomeShape(ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): s.Shape<OutcomeId> {
@@ -213,7 +216,7 @@ export function outcomeShape(ids: readonly OutcomeId[] = outcomes.map(({ id }) =
 }
 
 /** The ids of the outcomes of faults. */
-export const faultOutcomes = faultRows.map(({ id }) => id);
+export const faultOutcomeIds = faultRows.map(({ id }) => id);
 
 /** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
 export type ApiErrorCode = Exclude<(typeof apiRows)[number]["code"], null>;

@@ -4,7 +4,7 @@ import { base64Prefixes, encodingsOf } from "./encoded-prefixes.js";
 
 // Finds and removes keys in texts (R46). Four things must be so:
 //
-// - No regular expression runs on a text that may have a key: V8 keeps the last text that one has matched, as `RegExp.input`.
+// - No regular expression runs on a text that may have a key: V8 keeps the last text that one has matched, as `RegExp.input` (R35).
 // - A text is decoded before it is searched: a key that a proxy has percent-encoded is still one.
 // - A key in hex or Base64 is found by its prefix, whose bytes are known (`encoded-prefixes.ts`).
 // - What is behind such a prefix cannot be told apart from the key, since an encoded text may be cut or wrapped: it all goes.
@@ -113,7 +113,7 @@ const encodedPrefixes = keyPrefixes.flatMap(({ prefix, legacy }) =>
   encodingsOf(legacy ? prefix.slice("legacy".length) : prefix),
 );
 
-/** Whether `redactEncoded` would remove something (R46): the only decision whether a text may be stored or shown. */
+/** Whether a text has a key that `redactEncoded` would remove (R46): the only decision whether a text may be stored or shown. */
 export function containsKey(text: string): boolean {
   const plain = decodePrintable(text);
   if (redactKeys(plain) !== plain) return true;
@@ -150,19 +150,21 @@ export function findBase64Keys(text: string): string[] {
   const keys: string[] = [];
   for (const { letters, lettersBefore } of wholeBase64Prefixes) {
     for (let at = encoded.indexOf(letters); at !== -1; at = encoded.indexOf(letters, at + 1)) {
-      // The group in which the prefix starts can be decoded only with its letters before.
+      // A group of four letters is decoded as a whole: also the letters before the prefix in its first group.
       const groupStart = at - lettersBefore;
-      const end = endOfRun(encoded, groupStart, isBase64);
-      const hasLettersBefore = end > at;
-      if (!hasLettersBefore) continue;
-
-      // A single letter behind the last group of four is less than a byte.
-      const hasSingleLetter = (end - groupStart) % 4 === 1;
-      const decodedEnd = hasSingleLetter ? end - 1 : end;
-      keys.push(...findKeys(atob(encoded.slice(groupStart, decodedEnd))));
+      const hasWholeGroup = groupStart >= 0 && endOfRun(encoded, groupStart, isBase64) > at;
+      if (hasWholeGroup) keys.push(...findKeys(decodeBase64From(encoded, groupStart)));
     }
   }
   return keys;
+}
+
+/** Decodes all letters of Base64 from the start of a group on. */
+function decodeBase64From(encoded: string, groupStart: number): string {
+  const end = endOfRun(encoded, groupStart, isBase64);
+  // A single letter behind the last group of four is less than a byte.
+  const hasSingleLetter = (end - groupStart) % 4 === 1;
+  return atob(encoded.slice(groupStart, hasSingleLetter ? end - 1 : end));
 }
 
 function isBase64(code: number): boolean {

@@ -129,12 +129,9 @@ export function readHeaders(
   moreTraits: RequestTraits = noTraits,
 ): HeaderFacts {
   let traits = mergeTraits(traitsOfQuery(query), moreTraits);
-  const inUrl = keysInText(beforeQuery);
-  if (inUrl.length > 0) traits = mergeTraits(traits, ["key in url"]);
+  if (keysInText(beforeQuery).length > 0) traits = mergeTraits(traits, ["key in url"]);
 
   let apiKey: string | undefined;
-  let inOtherHeaders = noKeys;
-  let page: string | undefined;
   const keptHeaders: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
     const name = (headers[index] as string).toLowerCase();
@@ -145,21 +142,29 @@ export function readHeaders(
     }
 
     traits = mergeTraits(traits, traitsOfHeader(name, value));
-    const keys = keysInHeader(name, value);
-    if (keys.length > 0) {
-      traits = mergeTraits(traits, ["key in other header"]);
-      inOtherHeaders = [...inOtherHeaders, ...keys].slice(0, maxKeysKept);
-    }
-
-    if (name === "origin" || name === "referer") page ??= originOf(value);
+    if (keysInHeader(name, value).length > 0) traits = mergeTraits(traits, ["key in other header"]);
     if (keptNames.includes(name)) keptHeaders.push(name, keptValue(value));
   }
 
-  let evidence: RequestEvidence | undefined;
-  if (hasKeyElsewhere(traits) || traits.includes("browser header")) {
-    evidence = { inQuery: findFirstKeys(query), inUrl, inOtherHeaders, page };
-  }
+  const needsEvidence = hasKeyElsewhere(traits) || traits.includes("browser header");
+  const evidence = needsEvidence ? readEvidence(headers, beforeQuery, query) : undefined;
   return { apiKey, traits, keptHeaders, evidence };
+}
+
+/** Reads the evidence of a request that needs it. Few do, so that the headers are read once more. */
+function readEvidence(headers: readonly string[], beforeQuery: string, query: string): RequestEvidence {
+  let inOtherHeaders = noKeys;
+  let page: string | undefined;
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = (headers[index] as string).toLowerCase();
+    const value = headers[index + 1] as string;
+    if (name === "x-api-key") continue;
+
+    const keys = keysInHeader(name, value);
+    if (keys.length > 0) inOtherHeaders = [...inOtherHeaders, ...keys].slice(0, maxKeysKept);
+    if (name === "origin" || name === "referer") page ??= originOf(value);
+  }
+  return { inQuery: findFirstKeys(query), inUrl: keysInText(beforeQuery), inOtherHeaders, page };
 }
 
 function traitsOfQuery(query: string): RequestTraits {

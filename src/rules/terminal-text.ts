@@ -19,7 +19,7 @@ export function escapeCommands(text: string): string {
   return text.replace(logCommand, "\uFFFD");
 }
 
-/** A color behind its control character: the only sequence that we print. */
+/** A color behind its escape character, such as `[31m`: the only sequence that is printed. */
 const color = /^\[\d{1,2}m/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a color starts with one.
 const colors = /[\0-\x1F\x7F-\x9F]\[\d{1,2}m/g;

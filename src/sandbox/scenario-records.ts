@@ -12,8 +12,9 @@ import {
   scenarioSecret,
   unknownSecret,
 } from "../scenario/described-keys.js";
-import { endsFrom, type GivenEnds, readEnds, readSettings } from "../scenario/format/key-settings.js";
-import { type RotationPlace, rotationPlaces, type SharedInRotation } from "../scenario/rotations.js";
+import { endsFrom, readEnds, type WrittenEnds } from "../scenario/key-ends.js";
+import { readSettings } from "../scenario/key-settings.js";
+import { positionsInRotations, type RotationPosition, type SharedInRotation } from "../scenario/rotations.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
 import { type ProfileSettings, profileInEffect } from "./profile.js";
@@ -39,7 +40,7 @@ interface UnstartedKey {
   /** What the scenario sets, except what ends the key. */
   readonly record: KeyRecord;
   readonly fields: KeyFields;
-  readonly ends: GivenEnds | undefined;
+  readonly ends: WrittenEnds | undefined;
   readonly shared: SharedInRotation;
 }
 
@@ -88,22 +89,23 @@ export function buildOrganization(ref: string, fields: ScenarioOrganization, see
 }
 
 function buildKeys(described: readonly ScenarioKey[], seed: number, sha256: Hash): UnstartedKey[] {
-  const places = rotationPlaces(described);
+  const positions = positionsInRotations(described);
   const keys: UnstartedKey[] = [];
   for (const key of described) {
-    const place = places.get(key.ref) as RotationPlace; // each key has one
-    keys.push(buildKey(key, place, seed, sha256));
+    const position = positions.get(key.ref) as RotationPosition; // each key has one
+    keys.push(buildKey(key, position, seed, sha256));
   }
   return keys;
 }
 
-function buildKey(key: ScenarioKey, place: RotationPlace, seed: number, sha256: Hash): UnstartedKey {
+function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sha256: Hash): UnstartedKey {
   const { ref, organization, fields } = key;
-  const { replaces, shared } = place;
+  const { replaces, shared } = position;
+  const name = shared.settings.name ?? inventKeyName(seed, shared.oldest);
   const record: Writable<KeyRecord> = {
     ref,
     organization,
-    ...readSettings(shared.settings, () => inventKeyName(seed, shared.oldest)),
+    ...readSettings(name, shared.settings),
     environment: fields.environment,
     legacy: isLegacy(fields),
     // A key that was created before a snapshot has only its hash.

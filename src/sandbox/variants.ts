@@ -1,3 +1,4 @@
+import { cachedByName } from "../rules/cached-by.js";
 import { randomStream } from "../rules/seed.js";
 
 /** A row of variants on the responses with one status. Default of the status: on all responses. */
@@ -22,17 +23,12 @@ export interface RowOfVariants<Variant> {
   readonly variants: readonly [Variant, ...Variant[]];
 }
 
-/** By row id: made once, because each response reads them. */
-const salts = new Map<string, number>();
+/** Made once for each row, because each response reads it. */
+const saltOfId = /* @__PURE__ */ cachedByName((id: string) => randomStream(0, "variation.row", id)());
 
 /** A number that only the id of a row decides: with it, rows choose their variants independently of each other. */
 export function saltOf({ id }: { readonly id: string }): number {
-  let salt = salts.get(id);
-  if (salt === undefined) {
-    salt = randomStream(0, "variation.row", id)();
-    salts.set(id, salt);
-  }
-  return salt;
+  return saltOfId(id);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { adviceIds } from "../rules/advice.js";
 import { environments, keyStates, mapKeyEnds } from "../rules/api-key.js";
 import { organizationViewFields } from "../rules/organization.js";
-import { faultOutcomes, outcomeShape } from "../rules/outcomes.js";
+import { faultOutcomeIds, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
 import * as s from "../schema/shape.js";
 
@@ -65,7 +65,7 @@ export const requestShape = s.mapping({
   code: s.nullable(s.text()),
   outcome: outcomeShape(),
   /** The fault that affected the request. If it only delayed the response, `outcome` is the response's. */
-  fault: s.nullable(s.choice(faultOutcomes)),
+  fault: s.nullable(s.choice(faultOutcomeIds)),
   /** Whether the client did not wait for a delayed response. Default: false. */
   unread: s.optional(s.flag()),
   /** The advice that it caused; nearly always none. */

@@ -104,7 +104,7 @@ export function organizationIdOf(ref: string, fields: ScenarioOrganization, seed
 }
 
 /** A secret or an id, which is pinned in the scenario or derived from the seed. */
-interface OwnValue {
+interface PinnedOrDerived {
   /** The ref of the key or organization that has it. */
   readonly owner: string;
   readonly field: FieldPath;
@@ -113,8 +113,8 @@ interface OwnValue {
   readonly derive: () => string;
 }
 
-/** A pinned value that another key or organization also has. */
-interface SharedValue {
+/** A problem of a pinned value that another key or organization also has. */
+interface DuplicateProblem {
   readonly code: "duplicate_secret" | "duplicate_organization_id";
   readonly field: FieldPath;
   readonly message: string;
@@ -122,12 +122,12 @@ interface SharedValue {
 }
 
 /** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
-export function sharedValues(scenario: Scenario): SharedValue[] {
+export function sharedValues(scenario: Scenario): DuplicateProblem[] {
   // Only a pinned value can be the same as another one, and to compare derives those of the whole population.
   if (!hasPinnedValue(scenario)) return [];
 
   const { seed = defaultSeed } = scenario;
-  const secrets: OwnValue[] = [];
+  const secrets: PinnedOrDerived[] = [];
   for (const key of describedKeys(scenario)) {
     secrets.push({
       owner: key.ref,
@@ -136,10 +136,10 @@ export function sharedValues(scenario: Scenario): SharedValue[] {
       derive: () => scenarioSecret(key, seed),
     });
   }
-  // No key has it, and so none may be pinned to it.
+  // The key that requests of stories send as `unknown`: no key of the scenario may have its secret.
   secrets.push({ owner: "unknown", field: [], pinned: undefined, derive: () => unknownSecret(seed) });
 
-  const ids: OwnValue[] = [];
+  const ids: PinnedOrDerived[] = [];
   for (const [ref, fields] of describedOrganizations(scenario)) {
     const field = ["organizations", ref];
     ids.push({ owner: ref, field, pinned: fields.id, derive: () => organizationIdOf(ref, fields, seed) });
@@ -162,10 +162,10 @@ function hasPinnedValue(scenario: Scenario): boolean {
 }
 
 function sharedAmong(
-  values: readonly OwnValue[],
-  code: SharedValue["code"],
+  values: readonly PinnedOrDerived[],
+  code: DuplicateProblem["code"],
   messageOf: (owner: string) => string,
-): SharedValue[] {
+): DuplicateProblem[] {
   const pinnedValues = values.filter(({ pinned }) => pinned !== undefined);
   if (pinnedValues.length === 0) return [];
 
@@ -175,7 +175,7 @@ function sharedAmong(
     if (pinned === undefined) ownerByValue.set(derive(), owner);
   }
 
-  const shared: SharedValue[] = [];
+  const shared: DuplicateProblem[] = [];
   for (const { owner, field, pinned = "" } of pinnedValues) {
     const earlierOwner = ownerByValue.get(pinned);
     if (earlierOwner === undefined) {

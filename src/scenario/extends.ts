@@ -23,7 +23,7 @@ type ExtendsProblem = Pick<FieldProblem, "code" | "message" | "hint">;
 /** The scenario that another one extends, or why none can be extended. */
 type Extended =
   | { readonly kind: "extended"; readonly written: WrittenScenario; readonly file: string }
-  | { readonly kind: "problem"; readonly problem: ExtendsProblem };
+  | { readonly kind: "not_extended"; readonly problem: ExtendsProblem };
 
 const nameHint = "name a bundled scenario, or a file relative to this one";
 
@@ -39,7 +39,7 @@ export function resolveExtends(
   if (name === undefined) return { kind: "merged", scenario: child, problems: [] };
 
   const extended = findExtended(name, written.file, extendable, chain);
-  if (extended.kind === "problem") {
+  if (extended.kind === "not_extended") {
     // Each scenario of the chain has a field `extends`: the place shows whose it is.
     const { place } = child.locate(["extends"], "value");
     return { kind: "not_merged", problems: [{ ...extended.problem, field: ["extends"], place }] };
@@ -59,7 +59,7 @@ function findExtended(
 ): Extended {
   if (typeof name !== "string" || name === "") {
     const message = `extends is the name of a scenario, not ${quote(name)}`;
-    return problem({ code: "wrong_type", message, hint: nameHint });
+    return notExtended({ code: "wrong_type", message, hint: nameHint });
   }
 
   let written: WrittenScenario | undefined;
@@ -67,25 +67,25 @@ function findExtended(
     written = extendable.findScenario(name, from);
   } catch (error) {
     if (error instanceof ScenarioError) throw error;
-    return problem({ code: "extends_failed", message: whyNotLoaded(name, error), hint: nameHint });
+    return notExtended({ code: "extends_failed", message: whyNotLoaded(name, error), hint: nameHint });
   }
-  if (written === undefined) return problem(notFoundProblem(name, extendable.knownNames));
+  if (written === undefined) return notExtended(notFoundProblem(name, extendable.knownNames));
 
   const file = written.file ?? name;
   if (chain.includes(file)) {
     const loop = [...chain.slice(chain.indexOf(file)), file].join(" → ");
-    return problem({
+    return notExtended({
       code: "extends_loop",
       message: `the scenarios extend each other: ${loop}`,
       hint: "remove one of these extends",
     });
   }
-  if (!isScenario(written)) return problem(noScenarioProblem(name, written));
+  if (!isScenario(written)) return notExtended(noScenarioProblem(name, written));
   return { kind: "extended", written, file };
 }
 
-function problem(of: ExtendsProblem): Extended {
-  return { kind: "problem", problem: of };
+function notExtended(problem: ExtendsProblem): Extended {
+  return { kind: "not_extended", problem };
 }
 
 function whyNotLoaded(name: string, error: unknown): string {
@@ -131,26 +131,27 @@ function mergeWithParent(child: ReadScenario, ownFields: Members, parent: ReadSc
 
   return {
     fields: merged,
-    locate(path, pointAt) {
-      const inChild = child.locate(path, pointAt);
-      if (inChild.isExact || !isMerged(path, inherited, ownFields)) return inChild;
-      const inParent = parent.locate(path, pointAt);
-      // The text that has more of the path is nearer to the field; of two that have as much of it, the child's is.
-      if (inParent.depth <= inChild.depth) return inChild;
+    locate(field, pointAt) {
+      const inChild = child.locate(field, pointAt);
+      if (inChild.isExact || !canBeInherited(field, inherited, ownFields)) return inChild;
+      const inParent = parent.locate(field, pointAt);
+      // Of a field that neither text has, the place is in the text that has more of the fields around it; else in the child's.
+      if (inChild.depth >= inParent.depth) return inChild;
       return { ...inParent, layer: inParent.layer + 1 };
     },
   };
 }
 
-/** Whether a field can be from the parent: the child has no value at its path, and around it only mappings, which are merged. */
-function isMerged(path: FieldPath, inherited: Members, ownFields: Members): boolean {
-  const [first] = path;
+/** Whether a field that the child does not have can be from the parent: all around it, the child has mappings, which are merged. */
+function canBeInherited(field: FieldPath, inherited: Members, ownFields: Members): boolean {
+  const [first] = field;
   if (first !== undefined && !Object.hasOwn(inherited, first)) return false;
   let around: unknown = ownFields;
-  for (const step of path) {
+  for (const name of field) {
+    // A text or a list of the child replaces all that the parent has there.
     if (!isMapping(around)) return false;
-    if (!Object.hasOwn(around, step)) return true;
-    around = around[step];
+    if (!Object.hasOwn(around, name)) return true;
+    around = around[name];
   }
   return false;
 }
@@ -159,8 +160,8 @@ function isMerged(path: FieldPath, inherited: Members, ownFields: Members): bool
 function mergeByName(inherited: Members, own: Members): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...inherited };
   for (const [name, member] of Object.entries(own)) {
-    const under = Object.hasOwn(inherited, name) ? inherited[name] : undefined;
-    if (isMapping(under) && isMapping(member)) merged[name] = mergeByName(under, member);
+    const inheritedMember = Object.hasOwn(inherited, name) ? inherited[name] : undefined;
+    if (isMapping(inheritedMember) && isMapping(member)) merged[name] = mergeByName(inheritedMember, member);
     else merged[name] = member;
   }
   return merged;

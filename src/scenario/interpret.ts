@@ -5,8 +5,11 @@ import { nearest } from "../schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
 import { type Facts, factsOf } from "./checks/facts.js";
 import { faultsFit } from "./checks/fault-rules.js";
+import { keyCountRules } from "./checks/key-count-rules.js";
 import { keyRules } from "./checks/key-rules.js";
 import { refRules } from "./checks/ref-rules.js";
+import { replacementRules } from "./checks/replacement-rules.js";
+import { secretsFit } from "./checks/secret-rules.js";
 import { stepRules } from "./checks/step-rules.js";
 import { type Extendable, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
@@ -28,7 +31,16 @@ export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
 }
 
-const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];
+const rules = [
+  ...refRules,
+  ...keyRules,
+  ...keyCountRules,
+  secretsFit,
+  ...replacementRules,
+  ...endpointRules,
+  faultsFit,
+  ...stepRules,
+];
 
 /** Whether a member that its mapping does not have exists only for its anchors, such as `x-limits`. */
 function isForAnchors(name: string): boolean {
@@ -70,11 +82,11 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
   return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
 }
 
-/** Removes members, each by its path. */
+/** Removes members, each by its field path. */
 function removeMembers(fields: Members, members: Iterable<FieldPath>): void {
-  for (const path of members) {
-    const mapping = valueAt(fields, path.slice(0, -1)) as Record<string, unknown>; // the check found the member in it
-    delete mapping[String(path.at(-1))];
+  for (const member of members) {
+    const mapping = valueAt(fields, member.slice(0, -1)) as Record<string, unknown>; // the check found the member in it
+    delete mapping[String(member.at(-1))];
   }
 }
 
@@ -88,43 +100,44 @@ const maxCompared = 300;
 function withInheritedName(problem: FieldProblem, own: Members, merged: Members): FieldProblem {
   const { code, field, hint } = problem;
   if (code !== "missing_field") return problem;
+  // `main` in `organizations.bank.keys.main.environment`, and the names next to it.
   const name = String(field.at(-2));
-  const pathAround = field.slice(0, -2);
-  const ownNames = namesAt(own, pathAround);
+  const fieldAround = field.slice(0, -2);
+  const ownNames = namesAt(own, fieldAround);
   if (!ownNames.includes(name)) return problem;
 
-  const inheritedNames = namesAt(merged, pathAround).filter((other) => !ownNames.includes(other));
+  const inheritedNames = namesAt(merged, fieldAround).filter((other) => !ownNames.includes(other));
   if (inheritedNames.length > maxCompared) return problem;
   const meant = nearest(name, inheritedNames);
   if (meant === undefined) return problem;
   return { ...problem, hint: `did you mean ${meant}? if not, ${hint}` };
 }
 
-/** The names in the mapping at a path; none if no mapping is there. */
-function namesAt(fields: Members, path: FieldPath): string[] {
-  const part = valueAt(fields, path);
+/** The names in the mapping of a field; none if the field has no mapping. */
+function namesAt(fields: Members, field: FieldPath): string[] {
+  const part = valueAt(fields, field);
   return isMapping(part) ? Object.keys(part) : [];
 }
 
-/** Finds how the text has a value that is no text: `007`. A longer one is cut. */
+/** Finds how the text has a value that is no mapping and no list: `007`. Of a long one, only the start. */
 function spellingIn(merged: ReadScenario): Spelling {
-  return (path) => {
-    const { isExact, spelling } = merged.locate(path, "value");
+  return (field) => {
+    const { isExact, spelling } = merged.locate(field, "value");
     return isExact ? spelling?.slice(0, longestSpelling) : undefined;
   };
 }
 
 /** Chooses, of several fields, the one that is in the innermost layer; of several in one layer, the first. */
 function fieldToFixIn(merged: ReadScenario): Facts["fieldToFix"] {
-  const layerOf = (path: FieldPath) => {
-    const { isExact, layer } = merged.locate(path, "value");
+  const layerOf = (field: FieldPath) => {
+    const { isExact, layer } = merged.locate(field, "value");
     return isExact ? layer : Number.POSITIVE_INFINITY;
   };
 
-  return (...paths) => {
-    let [innermost] = paths;
-    for (const path of paths) {
-      if (layerOf(path) < layerOf(innermost)) innermost = path;
+  return (...fields) => {
+    let [innermost] = fields;
+    for (const field of fields) {
+      if (layerOf(field) < layerOf(innermost)) innermost = field;
     }
     return innermost;
   };
@@ -133,8 +146,6 @@ function fieldToFixIn(merged: ReadScenario): Facts["fieldToFix"] {
 interface PlacedProblem {
   readonly problem: FieldProblem;
   readonly place: SourcePlace | undefined;
-  /** Where its place is in the order of all problems. */
-  readonly position: number;
 }
 
 /** The problems as they are shown, sorted by place: first those in the scenario's own text, then those in the extended ones. */
@@ -143,34 +154,36 @@ function problemsInOrder(
   scenario: ReadScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
+  const placed = firstOfEachField(problems, scenario);
   const ownSource = scenario?.locate([], "value").place?.source;
-  const placed: PlacedProblem[] = [];
-  // Of several problems of one field at one place, only the first is shown.
-  const shownIds = new Set<string>();
-  for (const problem of problems) {
-    const location = scenario?.locate(problem.field, problem.pointAt ?? "value");
-    const place = problem.place ?? location?.place;
-    const isInText = location?.isExact === true;
-    const id = JSON.stringify([nameOfField(problem.field, isInText), place?.offset, place?.source.file]);
-    if (shownIds.has(id)) continue;
-    shownIds.add(id);
-    placed.push({ problem, place, position: positionOf(place, ownSource) });
-  }
-
-  placed.sort((one, other) => one.position - other.position);
+  placed.sort((one, other) => positionOf(one.place, ownSource) - positionOf(other.place, ownSource));
   const firstProblems = placed.slice(0, maximumProblems);
   return firstProblems.map(({ problem, place }) => problemAt(problem, place?.describe(), file));
 }
 
-/**
- * What tells a field from the others at its place. Where aliases repeat a mapping, its fields have many paths and one place, so
- * that only their last names differ. Fields that the text lacks are all at the place around them, so that their paths differ.
- */
-function nameOfField(field: FieldPath, isInText: boolean): unknown {
-  return isInText ? field.at(-1) : field;
+/** The problems with their places; of several problems of one field at one place, only the first. */
+function firstOfEachField(
+  problems: readonly FieldProblem[],
+  scenario: ReadScenario | undefined,
+): PlacedProblem[] {
+  const placed: PlacedProblem[] = [];
+  const seenIds = new Set<string>();
+  for (const problem of problems) {
+    const { field, pointAt = "value" } = problem;
+    const location = scenario?.locate(field, pointAt);
+    const place = problem.place ?? location?.place;
+    // Where aliases repeat a mapping, one field of the text has many paths: it is known by its last name and its place. A
+    // field that the text lacks has the place of the mapping around it, as others may: it is known by its whole path.
+    const name = location?.isExact ? field.at(-1) : field;
+    const id = JSON.stringify([name, place?.offset, place?.source.file]);
+    if (seenIds.has(id)) continue;
+    seenIds.add(id);
+    placed.push({ problem, place });
+  }
+  return placed;
 }
 
-/** A place in the scenario's own text is before any in another one. */
+/** Where a place is in the order of all problems: a place in the scenario's own text is before any in another one. */
 function positionOf(place: SourcePlace | undefined, ownSource: SourceText | undefined): number {
   if (place === undefined) return 0;
   if (ownSource === undefined || place.source === ownSource) return place.offset;

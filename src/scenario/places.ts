@@ -54,35 +54,39 @@ const excerptColumns = 72;
 
 /** The part of a line around a position, and a caret that is right also after tabs and wide characters. */
 function excerptOf(line: string, position: number): { text: string; caret: string } {
-  const at = Math.min(position, line.length);
-  const charactersBefore = charactersOf(line.slice(0, at));
-  const charactersAfter = charactersOf(line.slice(at));
+  const before = charactersOf(line.slice(0, position));
+  const after = charactersOf(line.slice(position));
 
   // The part before the position gets half of the columns, or more if the part after it needs fewer than that.
-  const neededAfter = fitting(charactersAfter, excerptColumns).columns;
+  const neededAfter = columnsOf(firstFitting(after, excerptColumns));
   const columnsBefore = Math.max(excerptColumns / 2, excerptColumns - neededAfter);
-  const before = fitting(charactersBefore.reverse(), columnsBefore);
-  const after = fitting(charactersAfter, excerptColumns - before.columns);
-  const start = at - before.length;
-  const end = at + after.length;
+  const shownBefore = firstFitting([...before].reverse(), columnsBefore).reverse();
+  const shownAfter = firstFitting(after, excerptColumns - columnsOf(shownBefore));
 
-  const textBefore = (start > 0 ? "…" : "") + line.slice(start, at);
-  const textAfter = line.slice(at, end) + (end < line.length ? "…" : "");
+  const isCutBefore = shownBefore.length < before.length;
+  const isCutAfter = shownAfter.length < after.length;
+  const textBefore = (isCutBefore ? "…" : "") + shownBefore.join("");
+  const textAfter = shownAfter.join("") + (isCutAfter ? "…" : "");
   return { text: textBefore + textAfter, caret: `${asSpace(textBefore)}^` };
 }
 
-/** How many of the first characters fit in so many columns: their columns, and their length as a text. */
-function fitting(characters: readonly string[], maxColumns: number): { columns: number; length: number } {
+/** The first characters, as many as fit in so many columns. */
+function firstFitting(characters: readonly string[], maxColumns: number): string[] {
+  const fitting: string[] = [];
   let columns = 0;
-  let length = 0;
   for (const character of characters) {
-    // A tab, and what has no width by itself, counts as one column.
-    const width = Math.max(1, textWidth(character));
-    if (columns + width > maxColumns) break;
-    columns += width;
-    length += character.length;
+    columns += columnsOf([character]);
+    if (columns > maxColumns) break;
+    fitting.push(character);
   }
-  return { columns, length };
+  return fitting;
+}
+
+function columnsOf(characters: readonly string[]): number {
+  let columns = 0;
+  // A tab, and what has no width by itself, counts as one column.
+  for (const character of characters) columns += Math.max(1, textWidth(character));
+  return columns;
 }
 
 /** Spaces as wide as a text, with its tabs. */

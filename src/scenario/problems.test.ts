@@ -7,7 +7,7 @@ import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
 import { placeAt } from "./places.js";
 import { ScenarioError } from "./problems.js";
-import { secretsIn } from "./yaml.js";
+import { secretsIn } from "./yaml-nodes.js";
 
 function errorOf(text: string, file?: string): ScenarioError {
   try {

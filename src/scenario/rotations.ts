@@ -1,6 +1,6 @@
 import type { Writable } from "../rules/writable.js";
 import type { ScenarioKey } from "./described-keys.js";
-import type { WrittenSettings } from "./format/key-settings.js";
+import type { WrittenSettings } from "./key-settings.js";
 
 // Keys that replaced each other are one rotation: `main`, then `main-2`, then `main-3`. In a scenario, each of them but the last has
 // the ref of the next one in `replaced_by`. A key that was never rotated is alone in its rotation.
@@ -8,8 +8,8 @@ import type { WrittenSettings } from "./format/key-settings.js";
 /** A rotation, its oldest key first. */
 type Rotation = [ScenarioKey, ...ScenarioKey[]];
 
-/** The place of a key in its rotation. */
-export interface RotationPlace {
+/** Where a key is in its rotation. */
+export interface RotationPosition {
   /** The ref of the key that it replaces; `undefined` for the oldest. */
   readonly replaces: string | undefined;
   readonly shared: SharedInRotation;
@@ -25,25 +25,25 @@ export interface SharedInRotation {
   readonly mostUsed: { readonly thisMinute: number; readonly today: number };
 }
 
-/** The places of a scenario's keys in their rotations, by ref. */
-export function rotationPlaces(keys: readonly ScenarioKey[]): Map<string, RotationPlace> {
-  // No key replaces two.
+/** Where each key of a scenario is in its rotation, by ref. */
+export function positionsInRotations(keys: readonly ScenarioKey[]): Map<string, RotationPosition> {
+  // Of two keys with one replacement, which is a problem of the scenario, the last counts.
   const replacedKeys = new Map<string, ScenarioKey>();
   for (const key of keys) {
     const { replaced_by } = key.fields;
     if (replaced_by !== undefined) replacedKeys.set(replaced_by, key);
   }
 
-  const places = new Map<string, RotationPlace>();
+  const positions = new Map<string, RotationPosition>();
   for (const last of keys) {
     if (last.fields.replaced_by !== undefined) continue;
-    addPlaces(places, rotationUntil(last, replacedKeys));
+    addPositions(positions, rotationUntil(last, replacedKeys));
   }
-  // A circle of keys has no last one: each of them counts as alone.
+  // Keys of a circle, and a key whose replacement replaces another one: each counts as alone.
   for (const key of keys) {
-    if (!places.has(key.ref)) addPlaces(places, [key]);
+    if (!positions.has(key.ref)) addPositions(positions, [key]);
   }
-  return places;
+  return positions;
 }
 
 /** The rotation with this last key. `replacedKeys`: each replaced key by the ref of its replacement. */
@@ -58,11 +58,11 @@ function rotationUntil(last: ScenarioKey, replacedKeys: ReadonlyMap<string, Scen
   return [...newestFirst].reverse() as Rotation; // it has the last key
 }
 
-function addPlaces(places: Map<string, RotationPlace>, rotation: Rotation): void {
+function addPositions(positions: Map<string, RotationPosition>, rotation: Rotation): void {
   const shared = sharedIn(rotation);
   let replaces: string | undefined;
   for (const { ref } of rotation) {
-    places.set(ref, { replaces, shared });
+    positions.set(ref, { replaces, shared });
     replaces = ref;
   }
 }
@@ -72,10 +72,10 @@ function sharedIn(rotation: Rotation): SharedInRotation {
   const settings: Writable<WrittenSettings> = { name: undefined, scopes: undefined, limits: undefined };
   const mostUsed = { thisMinute: 0, today: 0 };
   for (const { fields } of rotation) {
-    // Of each setting, and of each limit, the first value counts.
+    // Of each setting, the first value counts: the others are the same.
     settings.name ??= fields.name;
     settings.scopes ??= fields.scopes;
-    if (fields.limits !== undefined) settings.limits = { ...fields.limits, ...settings.limits };
+    settings.limits ??= fields.limits;
 
     const { this_minute = 0, today = this_minute } = fields.usage ?? {};
     mostUsed.thisMinute = Math.max(mostUsed.thisMinute, this_minute);

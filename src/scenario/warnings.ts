@@ -3,7 +3,7 @@ import type { Spelling } from "../schema/problem.js";
 import type { FieldPath } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
 import { describedKeys, fieldOfKey, writtenKeys } from "./described-keys.js";
-import { defaultScopes } from "./format/key-settings.js";
+import { defaultScopes } from "./key-settings.js";
 import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
@@ -12,7 +12,7 @@ import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
 const maxWarnings = 20;
 
 /** What is usually a mistake in a scenario that is valid, by its kind, in the order in which the kinds are shown. */
-export function usualMistakes(scenario: Scenario, spelling: Spelling) {
+export function warningsOf(scenario: Scenario, spelling: Spelling) {
   return {
     unmarkedSecrets: unmarkedSecrets(scenario),
     unheldScopes: unheldScopes(scenario),
@@ -51,6 +51,7 @@ function unheldScopes(scenario: Scenario): FieldProblem[] {
   for (const [name, { scope }] of writtenEndpoints(scenario)) {
     required.push({ field: ["endpoints", name, "scope"], scope });
   }
+  // Where it is not written, a key without the scope of `/me` is on purpose: it shows the 403.
   required.push({ field: ["assumptions", "me_scope"], scope: scenario.assumptions?.me_scope });
 
   const warnings: FieldProblem[] = [];

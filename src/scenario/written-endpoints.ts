@@ -29,7 +29,7 @@ function* numbersIn(part: unknown, field: FieldPath): Generator<readonly [field:
 
   const isList = Array.isArray(part);
   for (const [name, inner] of Object.entries(part)) {
-    const step = isList ? Number(name) : name;
-    yield* numbersIn(inner, [...field, step]);
+    const nameOrIndex = isList ? Number(name) : name;
+    yield* numbersIn(inner, [...field, nameOrIndex]);
   }
 }

@@ -10,7 +10,7 @@ export interface WrittenScenario {
   readonly text: string | undefined;
   /** The hints of its problems are in these words. A page that has only values loads none of YAML's. */
   readonly notation: Notation;
-  /** Whether it has `version: 1`, even if the rest cannot be read: any other file is not described. */
+  /** Whether a text has a line `version: 1`, even if the rest cannot be read: any other file is not described. A value always does. */
   readonly startsLikeScenario: boolean;
   /** `undefined` if it cannot be read. */
   readonly scenario: ReadScenario | undefined;
@@ -20,7 +20,7 @@ export interface WrittenScenario {
 /** The fields of a scenario, and where each is in the texts. */
 export interface ReadScenario {
   readonly fields: Members;
-  readonly locate: (path: FieldPath, pointAt: "key" | "value") => FieldLocation;
+  readonly locate: (field: FieldPath, pointAt: "key" | "value") => FieldLocation;
 }
 
 /** Where a field is: at a place in a text that has the field, or else at the place of the nearest field around it. */
@@ -29,7 +29,7 @@ export interface FieldLocation {
   readonly place: SourcePlace | undefined;
   /** Whether the text has the field itself. */
   readonly isExact: boolean;
-  /** How many steps of the path the text has: all of them if it has the field. */
+  /** How many of the names in the field path the text has: all of them if it has the field. */
   readonly depth: number;
   /** The scenario of the text: 0 for the scenario itself, 1 for the one that it extends, 2 for the one that this extends. */
   readonly layer: number;

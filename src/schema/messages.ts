@@ -21,7 +21,7 @@ import { listed, quote } from "./words.js";
 const maxChoicesShown = 15;
 
 /** A value that was checked, and how its caller writes it. */
-interface Checked {
+interface CheckedValue {
   readonly root: Shape;
   readonly whole: unknown;
   readonly notation: Notation;
@@ -29,7 +29,7 @@ interface Checked {
 }
 
 /** Puts a mistake into words. */
-export function describeMistake(mistake: Mistake, checked: Checked): Problem<ShapeCode> {
+export function describeMistake(mistake: Mistake, checked: CheckedValue): Problem<ShapeCode> {
   const { root, whole, notation } = checked;
   const { code, name, what, hint, ...more } = wordingOf(mistake, checked);
   return {
@@ -41,7 +41,7 @@ export function describeMistake(mistake: Mistake, checked: Checked): Problem<Sha
   };
 }
 
-function wordingOf(mistake: Mistake, checked: Checked): Wording {
+function wordingOf(mistake: Mistake, checked: CheckedValue): Wording {
   const { kind, path, shape, value } = mistake;
   const { notation, spelling } = checked;
   switch (kind) {
@@ -87,7 +87,7 @@ function wrongName({ shape, value, holder }: Mistake, notation: Notation): Wordi
   return { code: codeOfValue(shape, value), name: quote(value), what, hint, pointAt: "key" };
 }
 
-function wrongValue(mistake: Mistake, checked: Checked): Wording {
+function wrongValue(mistake: Mistake, checked: CheckedValue): Wording {
   const { path, shape, value } = mistake;
   const { root, notation, spelling } = checked;
   const orRemove = canBeRemoved(root, path) ? " or remove the field" : "";
@@ -109,7 +109,8 @@ function wrongValue(mistake: Mistake, checked: Checked): Wording {
 
   // A number or a flag is shown as the text has it: `1e3`, `yes`.
   const hasSpelling = typeof value === "number" || typeof value === "boolean";
-  const shown = (hasSpelling && spelling(path)) || quote(value);
+  const spelled = hasSpelling ? spelling(path) : undefined;
+  const shown = spelled ?? quote(value);
   const hint = hintForMeant({ value, shape, shown, notation }) ?? allowedHint(shape, notation, value);
   return { code: codeOfValue(shape, value), what: whatIsWrong(shape, value, shown), hint };
 }

@@ -61,8 +61,8 @@ export interface TextKind extends Range {
   readonly meant?: (text: string) => readonly string[];
   /** The kind of thing that the text is the ref of. Default: it is the ref of nothing that exists. */
   readonly refersTo?: "key" | "organization";
-  /** How to mend an invalid text, if nothing shows what it means. `others` has the other names of a record. */
-  readonly hint?: (text: string, others?: Readonly<Record<string, unknown>>) => string | undefined;
+  /** How to mend an invalid text, if nothing shows what it means. `siblings` are the members of a record with this name. */
+  readonly hint?: (text: string, siblings?: Readonly<Record<string, unknown>>) => string | undefined;
 }
 
 export interface NumberKind extends Range {
@@ -213,6 +213,7 @@ export const record = <Member>(
 export const either = <const Options extends readonly Shape[]>(
   ...options: Options
 ): Shape<ValueOf<Options[number]>> => ({ kind: "either", options });
+/** The shape, or null: two kinds, of which JSON Schema makes an `anyOf`. */
 export const orNull = <Value>(shape: Shape<Value>): Shape<Value | null> => ({
   kind: "either",
   options: [shape, { kind: "null" }],

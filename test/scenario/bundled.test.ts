@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { nextRequest } from "../../src/api/next-request.js";
-import { faultOutcomes, type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
+import { faultOutcomeIds, type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { defaultKeyRef, secretToSend } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { startFrozen } from "../support/doors.js";
@@ -67,7 +67,7 @@ test("bad-day has a key for every fault, and one key with several faults", () =>
     expect([ref, ...again]).toEqual([ref, first, first]);
     return first;
   });
-  expect(new Set(troubles)).toEqual(new Set(faultOutcomes));
+  expect(new Set(troubles)).toEqual(new Set(faultOutcomeIds));
   expect(call("untouched")).toBeNull();
   const met = Array.from({ length: 50 }, () => call("flaky"));
   for (const one of ["fault.status", "fault.reset", "fault.latency", "fault.truncate", null] as const) {

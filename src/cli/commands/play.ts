@@ -6,7 +6,6 @@ import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { startInNode } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
-import { faultKindRow } from "../../rules/fault-effects.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { escapeControls } from "../../rules/terminal-text.js";
@@ -311,6 +310,13 @@ function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: 
 /** Headers that no audience needs. */
 const headersOfTransport = ["content-length", "date", "connection"];
 
+/** What a person reads in place of a response that never comes. */
+function noResponseText(outcome: string): string {
+  if (outcome === "fault.reset") return "The connection is reset without a response.";
+  if (outcome === "fault.hang") return "There is no response. A client without a timeout would wait forever.";
+  return "There is no response.";
+}
+
 /** Returns a response as a client reads it, line by line, and its outcome; a missing response as a sentence. */
 function responseLines(
   response: StoryResponse,
@@ -321,7 +327,7 @@ function responseLines(
   const { status, outcome, fault } = response;
   const lines: string[] = [];
   if (status === 0) {
-    lines.push(palette.red(faultKindRow(outcome)?.silence ?? "There is no response."));
+    lines.push(palette.red(noResponseText(outcome)));
   } else {
     const statusLine = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
     lines.push(paintStatus(palette, status)(statusLine));

@@ -2,7 +2,7 @@ import { challengeHeaders } from "../../api/respond.js";
 import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { writtenKeys } from "../../scenario/described-keys.js";
-import { readSettings } from "../../scenario/format/key-settings.js";
+import { defaultScopes, readLimits } from "../../scenario/key-settings.js";
 import { isMapping } from "../../schema/shape.js";
 import { describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf } from "../response/headers.js";
@@ -100,9 +100,9 @@ function responseOfKeyStates(outcome: PromisedOutcomeId): ReadResponse {
   const ref = refsInKeyStates[outcome] ?? "active";
   const keys = [...writtenKeys(bundledScenarios["key-states"])];
   const key = keys.find((written) => written.ref === ref);
-  // The second argument makes a name for a key without one; here, no name is read.
-  const { scopes, limits } = readSettings(key?.fields ?? {}, () => "");
-  const json = { data: { scopes, limits: { per_minute: limits.perMinute, per_day: limits.perDay } } };
+  const { scopes = defaultScopes, limits } = key?.fields ?? {};
+  const { perMinute, perDay } = readLimits(limits);
+  const json = { data: { scopes, limits: { per_minute: perMinute, per_day: perDay } } };
 
   const [name = "", challenge = ""] = challengeHeaders;
   return { response: { headers: [[name, challenge]], json, numbers: new Map() }, challenge };

@@ -82,10 +82,7 @@ function keyValues({ registry }: SandboxState, refs: readonly string[]): NamedVa
   const values: Record<string, string> = {};
   for (const ref of refs) {
     const key = registry.keys.get(ref)?.key;
-    if (key === undefined) continue;
-    for (const [member, value] of Object.entries(key)) {
-      if (!fixedMembers.includes(member)) values[`key ${ref} ${member}`] = valueText(value);
-    }
+    if (key !== undefined) addValues(values, `key ${ref}`, key);
   }
   return values;
 }
@@ -94,12 +91,16 @@ function organizationValues({ registry }: SandboxState, refs: readonly string[])
   const values: Record<string, string> = {};
   for (const ref of refs) {
     const organization = registry.organizations.get(ref)?.organization;
-    if (organization === undefined) continue;
-    for (const [member, value] of Object.entries(organization)) {
-      values[`organization ${ref} ${member}`] = valueText(value);
-    }
+    if (organization !== undefined) addValues(values, `organization ${ref}`, organization);
   }
   return values;
+}
+
+/** Adds the text of each member of a record that an operation may change, by names such as `key main scopes`. */
+function addValues(values: Record<string, string>, recordName: string, record: object): void {
+  for (const [member, value] of Object.entries(record)) {
+    if (!fixedMembers.includes(member)) values[`${recordName} ${member}`] = valueText(value);
+  }
 }
 
 function faultValues(sandbox: SandboxState): NamedValues {

@@ -19,8 +19,8 @@ import { actions } from "../../scenario/actions.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
-import { readSettings } from "../../scenario/format/key-settings.js";
 import { timeFrom } from "../../scenario/format/when.js";
+import { readSettings } from "../../scenario/key-settings.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type KeyEntry, type OrganizationEntry, workingKeysOf } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
@@ -45,8 +45,7 @@ export function createKey(
   by: Initiator,
 ): { readonly key: KeyView; readonly secret: string } {
   const { environment, expires } = input;
-  // The input has a name, so none is invented.
-  const settings = readSettings(input, () => input.name);
+  const settings = readSettings(input.name, input);
   const { name, scopes, limits } = settings;
 
   // What may reject the new key.

@@ -247,7 +247,7 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
     refs: { key: registry.keys, organization: registry.organizations },
     endpoints: sandbox.scenario.endpoints,
     now,
-    keys: { at: (ref) => registry.keys.get(ref)?.key, legacyOwners },
+    keys: { keyOf: (ref) => registry.keys.get(ref)?.key ?? "unknown", legacyOwners },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
 

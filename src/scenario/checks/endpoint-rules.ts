@@ -59,7 +59,10 @@ const endpointsAreApart: ScenarioRule = ({ scenario, fieldToFix, addProblem }) =
   }
 };
 
-/** How much is read of the text of a value. A number that is as long is not exact: the numbers of JSON have at most 17 digits. */
+/**
+ * The spelling of a value is cut to this length, so that one of this length may be incomplete. It then is no number that JSON
+ * has exactly: those have at most 17 digits.
+ */
 export const longestSpelling = 100;
 
 /** The numbers in bodies are sent, or compared with responses, exactly as they are written. */

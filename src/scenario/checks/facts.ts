@@ -24,7 +24,7 @@ interface Reporting {
    * Of the fields that contradict each other, the one to point at: the first that the scenario itself has. If it has
    * none, the first of the nearest scenario that it extends.
    */
-  readonly fieldToFix: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
+  readonly fieldToFix: (...fields: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
 /** What the rules know of a scenario that has its shape. */

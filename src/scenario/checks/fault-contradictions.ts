@@ -106,6 +106,7 @@ export function whyNeverMatches(
   endpoints: Scenario["endpoints"],
 ): FaultContradiction | undefined {
   const { when = {}, then = {} } = fault;
+  // The first reason is told.
   return whyNoKeySends(when, keys) ?? whyNoBodyBreaks(when, then, endpoints) ?? whyNoneSelected(when);
 }
 
@@ -125,8 +126,8 @@ function whyNoKeySends(when: WhenFields, keys: LastingKeys): FaultContradiction 
   if (ref === undefined) return whyNoLegacyKey(when, keys);
 
   // The request of a known key is of its organization, and has an outcome that the key can have.
-  const key = keys.at(ref);
-  if (key === undefined) return undefined;
+  const key = keys.keyOf(ref);
+  if (key === "unknown") return undefined;
   if (organization !== undefined && key.organization !== organization) {
     return {
       field: ["when", "organization"],
@@ -156,28 +157,37 @@ function whyNoLegacyKey(when: WhenFields, { legacyOwners }: LastingKeys): FaultC
   };
 }
 
-/** Why no request with a key has an outcome of `/me` or of any endpoint, now or later; `undefined` if one can. */
+/** Why no request with a key has an outcome, when the sandbox starts or after any change; `undefined` if one can. */
 function whyKeyNeverHas(outcome: OutcomeId, ref: string, key: LastingKey): FaultContradiction | undefined {
   // A 404 and a 405 are decided before the key.
   if (outcome.startsWith("404.") || outcome.startsWith("405.")) return undefined;
 
-  if (key.overAs !== undefined) {
-    const { rejection } = keyStateTable[key.overAs];
+  if (key.endedAs !== undefined) {
+    const { rejection } = keyStateTable[key.endedAs];
     if (outcome === rejection) return undefined;
-    return neverOfKey(outcome, ref, `it is ${key.overAs} from the start`, `outcome: ${rejection}`);
+    return neverOfKey(outcome, ref, `it is ${key.endedAs} from the start`, `outcome: ${rejection}`);
   }
 
-  // Of the successes of `/me`, a key has the one of its kind, and another one once it is replaced.
-  const isOfMe = isSuccess(outcome) && outcomeRow(outcome).promised;
-  const isOfKey = outcome === lastingSuccess(key) || outcome === "200.retiring";
-  const isOfLive = outcome === "403.live_not_approved" || outcome === "403.live_suspended";
-  if ((isOfMe && !isOfKey) || (isOfLive && key.environment !== "live")) {
+  if (isSuccessOfOtherKeys(outcome, key) || isForLiveKeysOnly(outcome, key)) {
     return neverOfKey(outcome, ref, `it is ${keyInWords(key)}`);
   }
 
-  const isBlocked = key.limits.perMinute === 0 || key.limits.perDay === 0;
-  if (isBlocked && isSuccess(outcome)) return neverOfKey(outcome, ref, "one of its limits is 0");
+  // A limit of 0 is never raised: each request that has passed the other checks gets a 429.
+  const hasLimitOfZero = key.limits.perMinute === 0 || key.limits.perDay === 0;
+  if (hasLimitOfZero && isSuccess(outcome)) return neverOfKey(outcome, ref, "one of its limits is 0");
   return undefined;
+}
+
+/** `200.legacy` for a test key: of the successes of `/me`, a key has that of its kind, and `200.retiring` once it is replaced. */
+function isSuccessOfOtherKeys(outcome: OutcomeId, key: LastingKey): boolean {
+  // The success of an endpoint of the scenario is no promise of the specification: any key can have it.
+  const isSuccessOfMe = isSuccess(outcome) && outcomeRow(outcome).promised;
+  return isSuccessOfMe && outcome !== lastingSuccess(key) && outcome !== "200.retiring";
+}
+
+function isForLiveKeysOnly(outcome: OutcomeId, key: LastingKey): boolean {
+  const isForLiveKeys = outcome === "403.live_not_approved" || outcome === "403.live_suspended";
+  return isForLiveKeys && key.environment !== "live";
 }
 
 function neverOfKey(
@@ -222,7 +232,7 @@ function whyNoBodyBreaks(
 /** Why the numbers and times of a fault select no request. */
 function whyNoneSelected(when: WhenFields): FaultContradiction | undefined {
   const { every, requests, until } = when;
-  if (every !== undefined && requests?.every((number) => number % every !== 0)) {
+  if (every !== undefined && requests !== undefined && !requests.some((number) => number % every === 0)) {
     return {
       field: ["when", "requests"],
       message: `every: ${every} selects none of these requests`,

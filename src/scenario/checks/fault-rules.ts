@@ -11,7 +11,7 @@ import {
   whyEndsBeforeStart,
   whyNeverMatches,
 } from "./fault-contradictions.js";
-import { isSnapshot, type LastingKeys, lastingKeysOf } from "./lasting-keys.js";
+import { isSnapshot, type LastingKeys, lastingKeysOf, withUnknownKeys } from "./lasting-keys.js";
 import { checkOutcome } from "./outcome-rules.js";
 import { checkRef } from "./ref-rules.js";
 
@@ -32,13 +32,13 @@ export const faultsFit: ScenarioRule = (facts) => {
   const atStart: FaultContext = { refs, keys, endpoints, now: start };
   checkFaultsWithKeys(scenario.faults, atStart, addProblem);
 
-  // `checks/step-rules.ts` checks whether the keys of steps exist, because other steps may create them. In a snapshot, earlier
-  // changes may have made steps of the timeline impossible: nothing is known of their keys.
-  let keysInSteps = keys;
-  if (isSnapshot(scenario)) keysInSteps = { ...keys, at: () => undefined };
+  // Whether the key of a fault in a step exists is a rule of steps (`checks/step-rules.ts`): another step may create the key.
+  // In a snapshot, steps may have changed each key before.
+  const keysInSteps = isSnapshot(scenario) ? withUnknownKeys(keys) : keys;
   const inSteps: FaultContext = { ...atStart, keys: keysInSteps };
 
   for (const [index, { at, faults = [] }] of timeline.entries()) {
+    // Without a known start of the clock, the time of a step is known only if the step has a time, and no duration.
     const now = start === undefined ? parseTime(at) : timeFrom(start, at);
     for (const [position, fault] of faults.entries()) {
       checkFault(fault, ["timeline", index, "faults", position], { ...inSteps, now }, addProblem);
@@ -47,6 +47,7 @@ export const faultsFit: ScenarioRule = (facts) => {
   for (const [index, { faults = [] }] of story.entries()) {
     for (const [position, fault] of faults.entries()) {
       const field = ["story", index, "faults", position];
+      // Only a run shows when a story gets to its step.
       checkFault(fault, field, { ...inSteps, now: undefined }, addProblem);
     }
   }

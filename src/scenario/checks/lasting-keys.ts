@@ -6,8 +6,9 @@ import {
   type ScenarioKey,
   writtenKeys,
 } from "../described-keys.js";
-import { keyStateAtStart, readSettings } from "../format/key-settings.js";
-import { rotationPlaces } from "../rotations.js";
+import { keyStateAtStart } from "../key-ends.js";
+import { readLimits } from "../key-settings.js";
+import { positionsInRotations } from "../rotations.js";
 import type { Scenario } from "../scenario.generated.js";
 
 /** What a key is, whatever changes at run time: a fault that contradicts it can never match. */
@@ -17,13 +18,13 @@ export interface LastingKey {
   readonly legacy: KeyRecord["legacy"];
   readonly limits: KeyRecord["limits"];
   readonly replaces?: string;
-  /** The state of a key that is over when its scenario starts. Missing for a key that works then, or may have worked before. */
-  readonly overAs?: KeyStateName;
+  /** The state of a key that has ended before its sandbox gets any request. Missing for any other key. */
+  readonly endedAs?: KeyStateName;
 }
 
 export interface LastingKeys {
-  /** `undefined` for a key that is not known: it may have any request. */
-  readonly at: (ref: string) => LastingKey | undefined;
+  /** A key that is not known may have any request. */
+  readonly keyOf: (ref: string) => LastingKey | "unknown";
   /** The organizations that have a legacy key, or `any` if that is not known. No legacy key is created at run time. */
   readonly legacyOwners: ReadonlySet<string> | "any";
 }
@@ -36,28 +37,33 @@ export function lastingKeysOf(scenario: Scenario): LastingKeys {
     keys.set(key.ref, key);
     if (isLegacy(key.fields)) legacyOwners.add(key.organization);
   }
-  const places = rotationPlaces([...keys.values()]);
+  const positions = positionsInRotations([...keys.values()]);
 
   return {
-    at(ref) {
+    keyOf(ref) {
       const key = keys.get(ref) ?? populatedKeyAt(ref, scenario);
-      if (key === undefined) return undefined;
+      if (key === undefined) return "unknown";
 
       const { organization, fields } = key;
-      const { replaces, shared } = places.get(ref) ?? {};
-      // In a snapshot, a key that is over may have worked before.
-      const overAs = isSnapshot(scenario) ? undefined : overFromStart(fields);
+      const { replaces, shared } = positions.get(ref) ?? {};
+      // In a snapshot, a key that has ended may have had requests before.
+      const endedAs = isSnapshot(scenario) ? undefined : endedAtStart(fields);
       return {
         organization,
         environment: fields.environment,
         legacy: isLegacy(fields),
-        limits: readSettings(shared?.settings ?? fields, () => "").limits,
+        limits: readLimits((shared?.settings ?? fields).limits),
         ...(replaces !== undefined && { replaces }),
-        ...(overAs !== undefined && { overAs }),
+        ...(endedAs !== undefined && { endedAs }),
       };
     },
     legacyOwners,
   };
+}
+
+/** The same keys, if nothing is known of a single one. */
+export function withUnknownKeys({ legacyOwners }: LastingKeys): LastingKeys {
+  return { keyOf: () => "unknown", legacyOwners };
 }
 
 /** Whether a scenario is the state of a sandbox that has responded to requests. */
@@ -65,8 +71,8 @@ export function isSnapshot(scenario: Scenario): boolean {
   return scenario.requests_responded !== undefined;
 }
 
-/** The state of a key that is over when its scenario starts, on any day: a date is not compared with the clock. */
-function overFromStart(fields: KeyFields): KeyStateName | undefined {
+/** The state of a key that has ended when its scenario starts, on any day: a date is not compared with the clock. */
+function endedAtStart(fields: KeyFields): KeyStateName | undefined {
   const state = keyStateAtStart(fields, undefined);
   if (state === "unknown" || !keyStateTable[state].isOver) return undefined;
   return state;

@@ -38,19 +38,19 @@ const stepsFit: ScenarioRule = (facts) => {
   const keysOfSteps = findKeysOfSteps(facts.scenario);
 
   for (const [index, step] of timeline.entries()) {
-    const path = ["timeline", index];
-    if (!checkOneThing(step, actionNames, path, facts)) continue;
+    const stepField = ["timeline", index];
+    if (!checkOneThing(step, actionNames, stepField, facts)) continue;
     // In a snapshot, earlier changes may have made steps of the timeline impossible.
-    if (!isSnapshot(facts.scenario)) checkAction(step, path, keysOfSteps, facts);
+    if (!isSnapshot(facts.scenario)) checkAction(step, stepField, keysOfSteps, facts);
   }
 
   for (const [index, step] of story.entries()) {
-    const path = ["story", index];
-    if (!checkOneThing(step, stepKinds, path, facts)) continue;
-    checkAction(step, path, keysOfSteps, facts);
+    const stepField = ["story", index];
+    if (!checkOneThing(step, stepKinds, stepField, facts)) continue;
+    checkAction(step, stepField, keysOfSteps, facts);
     const sender = step.request?.key;
-    if (!isReserved(sender)) checkKeyOfStep(sender, [...path, "request", "key"], keysOfSteps, facts);
-    checkExpectation(step, path, facts);
+    if (!isReserved(sender)) checkKeyOfStep(sender, [...stepField, "request", "key"], keysOfSteps, facts);
+    checkExpectation(step, stepField, facts);
   }
 };
 
@@ -79,12 +79,12 @@ function checkKeyOfStep(
 }
 
 /** Adds a problem for a step that does several things; returns whether the step does only one. */
-function checkOneThing(step: object, things: readonly string[], path: FieldPath, facts: Facts): boolean {
+function checkOneThing(step: object, things: readonly string[], stepField: FieldPath, facts: Facts): boolean {
   const [first, second] = Object.keys(step).filter((name) => things.includes(name));
   if (second === undefined) return true;
   facts.addProblem({
     code: "step_contradiction",
-    field: [...path, second],
+    field: [...stepField, second],
     pointAt: "key",
     message: `a step does one thing; this one has ${first} and ${second}`,
     hint: `split it into two steps, ${quote(first)} first`,
@@ -93,26 +93,26 @@ function checkOneThing(step: object, things: readonly string[], path: FieldPath,
 }
 
 /** Checks the refs of the key, the organization and the faults of an action. */
-function checkAction(action: Action, path: FieldPath, keysOfSteps: KeysOfSteps, facts: Facts): void {
+function checkAction(action: Action, stepField: FieldPath, keysOfSteps: KeysOfSteps, facts: Facts): void {
   const { name, key, organization } = actionRefs(action);
   if (name === undefined) return;
 
   // The names of the fields that have these refs, if the action has such fields: `key` in `revoke: { key: main }`.
   const { key: keyField = "", organization: organizationField = "" } = actionRow(name);
   const { refs, addProblem } = facts;
-  checkRef("organization", organization, [...path, name, organizationField], refs, addProblem);
-  checkKeyOfStep(key, [...path, name, keyField], keysOfSteps, facts);
+  checkRef("organization", organization, [...stepField, name, organizationField], refs, addProblem);
+  checkKeyOfStep(key, [...stepField, name, keyField], keysOfSteps, facts);
   for (const [index, { when }] of (action.faults ?? []).entries()) {
-    checkKeyOfStep(when?.key, [...path, "faults", index, "when", "key"], keysOfSteps, facts);
+    checkKeyOfStep(when?.key, [...stepField, "faults", index, "when", "key"], keysOfSteps, facts);
   }
 }
 
 /** Checks that a step expects only what its kind of step can result in. */
-function checkExpectation(step: WrittenStep, path: FieldPath, facts: Facts): void {
+function checkExpectation(step: WrittenStep, stepField: FieldPath, facts: Facts): void {
   const { expect } = step;
   if (expect === undefined) return;
   const { scenario, addProblem } = facts;
-  checkOutcome(expect.outcome, [...path, "expect", "outcome"], scenario.endpoints, addProblem);
+  checkOutcome(expect.outcome, [...stepField, "expect", "outcome"], scenario.endpoints, addProblem);
 
   const kind = stepKind(step);
   let allowed: readonly string[] = [];
@@ -122,7 +122,7 @@ function checkExpectation(step: WrittenStep, path: FieldPath, facts: Facts): voi
   if (misplaced === undefined) return;
   addProblem({
     code: "step_contradiction",
-    field: [...path, "expect", misplaced],
+    field: [...stepField, "expect", misplaced],
     pointAt: "key",
     message: `${quote(kind)} cannot expect ${quote(misplaced)}`,
     hint: `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`,

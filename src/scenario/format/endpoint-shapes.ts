@@ -1,4 +1,4 @@
-import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
+import { apiOutcomeIds, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
 import { controlPath } from "../../rules/request-path.js";
 import * as s from "../../schema/shape.js";
 import { scope } from "./fields.js";
@@ -6,7 +6,7 @@ import { scope } from "./fields.js";
 // The endpoints of a scenario. `checks/endpoint-rules.ts` checks their fields against each other.
 
 /** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
-const successesOfMe = apiOutcomes.filter(isSuccess).map((id) => id.replace("200.", ""));
+const successesOfMe = apiOutcomeIds.filter(isSuccess).map((id) => id.replace("200.", ""));
 const namesOfMe = ["getRelyingPartyContext", ...successesOfMe];
 
 const operationId = s.text({
@@ -19,13 +19,13 @@ const operationId = s.text({
   },
 });
 
-// The path is one pattern, because editors read it from the JSON Schema: segments such as `/consents`, `/%20` and `/{id}`, and
-// perhaps a last `/`. It takes no path that a client cannot send, that could be written in two ways, or that is taken.
+// The path is one pattern, because editors read it from the JSON Schema. Its parts follow: it is a list of segments, such as
+// `/consents`, `/%20` and `/{id}`, and perhaps a last `/`. No client has to change it, and nothing else has it.
 
-/** What clients send as it is (RFC 3986): not `?`, `#`, a space or `é`. */
+/** `a`, `-`. What clients send as it is (RFC 3986), without `*`, `$`, `(` and `)`, which write parameters in other tools. */
 const plainCharacter = String.raw`[\w.~!&'+,;=@:-]`;
 
-/** What needs no encoding (RFC 3986), encoded, such as `%61` for `a`: the same path could be written in two ways. */
+/** `%61` for `a`. What needs no encoding (RFC 3986), encoded: a client would send `a`. */
 const needlesslyEncoded = `%(?:${[
   "2[DdEe]", // - and .
   String.raw`3\d`, // 0 to 9
@@ -34,20 +34,26 @@ const needlesslyEncoded = `%(?:${[
   "5[Ff]", // _
   "7[Ee]", // ~
 ].join("|")})`;
+
 /** `%20`, not `%61` and not `%2`. */
 const encodedCharacter = String.raw`(?!${needlesslyEncoded})%[\dA-Fa-f]{2}`;
 
-/** How no segment starts: `.` and `..`, which clients resolve, and `:id`, which is a parameter in other tools. */
+/** `.`, `..` and `:id`. Clients resolve the first two, and the last is a parameter in other tools. */
 const noSegment = String.raw`:|\.{1,2}(?:/|$)`;
+
+/** `consents`, `caf%C3%A9`. */
 const fixedSegment = `(?!${noSegment})(?:${plainCharacter}|${encodedCharacter})+`;
-/** `{id}`, as a whole segment. */
+
+/** `{id}`. */
 const pathParameter = String.raw`\{[\w-]+\}`;
 
 /** The paths of the control plane, and `/me`. */
 const takenPath = `(?:${controlPath}(?:/|$)|${mePath}$)`;
+
+/** Starts with `/`; `/` alone is a path. */
 const pathPattern = new RegExp(`^(?!${takenPath})(?=/)(?:/(?:${pathParameter}|${fixedSegment}))*/?$`);
 
-/** What is wrong with the path of an endpoint, and what to write; the first that applies. */
+/** What is wrong with a path that does not fit the pattern, and what to write; the first that applies. */
 const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [
   [/^(?!\/)/, "start it with /, without the address of the service"],
   [/[?#]/, "remove ? or # and what follows: an endpoint responds with any query"],

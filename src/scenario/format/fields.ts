@@ -80,7 +80,7 @@ export function overlap(): s.Shape<Overlap> {
     pattern: durationPattern,
     isAllowed: isDuration,
   });
-  return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // its pattern
+  return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // the type of the texts that fit the pattern, and of 0
 }
 
 /** How far the clock moves. Also in milliseconds: clients move it by the pause that their tests replace. */
@@ -249,9 +249,9 @@ export const scenarioLimits = {
   /** The format itself needs seven levels. */
   levels: 32,
   /** Names, values, punctuation and line ends of its text; a thousand keys need about 40,000. */
-  pieces: 250_000,
+  lexemes: 250_000,
   /** All members and items, also those that aliases repeat. */
-  parts: 100_000,
+  membersAndItems: 100_000,
   aliases: 1000,
   /** A timeline has at most this many, and a story. */
   steps: 1000,

@@ -29,8 +29,8 @@ export const inputShapes = {
   sandbox_options: s.mapping(sandboxOptionFields),
 } as const;
 
-/** Who does what a route of keys does. */
-export const actingAs = s.mapping({ actor });
+/** The query that says who acts, in a route of keys. */
+export const actorQuery = s.mapping({ actor });
 
 /** Which requests of the journal a call is about. */
 export const requestQuery = s.mapping({

@@ -18,7 +18,7 @@ type Texts = Readonly<Record<string, string>>;
 
 const textsOfScenario = scenarioTexts();
 const textsOfBodies: Readonly<Record<string, Texts>> = descriptions.control;
-/** The text of each shape at the first place that has a text: faults, actions and limits are one shape in several places. */
+/** The text of each shape. Faults, actions and limits are one shape in several fields: the first field that has a text counts. */
 const textOfShape = textsByShape();
 
 /** The texts of `descriptions.json`, and those that the tables of faults and assumptions have. */
@@ -89,7 +89,7 @@ export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
         properties: { keys: { additionalProperties: { required: takeRequired(key) } } },
       },
     },
-    // An object: there is no endpoint that `null` could remove.
+    // No `null`, which removes an inherited endpoint: without `extends`, there is none.
     endpoints: { additionalProperties: { type: "object", required: takeRequired(endpoint) } },
   };
   return { ...schema, if: { required: ["extends"] }, else: { properties: requiredAlone } };

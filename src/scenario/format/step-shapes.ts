@@ -3,7 +3,7 @@ import { type Assumptions, assumptionTable, type Profile, profiles } from "../..
 import { actionErrorCodes } from "../../rules/errors.js";
 import { type FailureStatus, failures, faultKinds, faultKindTable } from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
-import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
+import { type ApiOutcomeId, apiOutcomeIds, mePath, outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
@@ -56,7 +56,7 @@ const positive = () => s.count({ min: 1 });
 const conditionFields = {
   key: s.optional(refOf("key")),
   organization: s.optional(refOf("organization")),
-  outcome: s.optional(outcomeShape(apiOutcomes) as s.Shape<ApiOutcomeId>),
+  outcome: s.optional(outcomeShape(apiOutcomeIds) as s.Shape<ApiOutcomeId>),
   after: s.optional(timeOrDuration()),
   until: s.optional(timeOrDuration()),
   every: s.optional(positive()),
@@ -96,7 +96,7 @@ const statusFields = {
 };
 
 const effects: s.Fields = { ...effectFields, ...statusFields };
-// `{ hang: false }` has no effect, as `{}` has none.
+// `{ hang: false }` has no effect, as `{}` has none: in this mapping, `false` is the same as no field (`isOffByFalse`).
 const then = { ...s.needingOneOf(faultKinds, s.mapping(effects)), isOffByFalse: true };
 
 const faultSchema: s.Shape = s.mapping({
@@ -106,7 +106,7 @@ const faultSchema: s.Shape = s.mapping({
 });
 
 type FaultFields = NonNullable<Scenario["faults"]>[number];
-export const faultsSchema = s.list(faultSchema as s.Shape<FaultFields>, { max: maxFaults }); // its type is generated from it
+export const faultsSchema = s.list(faultSchema as s.Shape<FaultFields>, { max: maxFaults }); // `Scenario` is generated from this shape
 
 // Actions of a timeline, of a story and of the control plane. `checks/step-rules.ts` checks the refs in a step.
 

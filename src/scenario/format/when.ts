@@ -15,7 +15,7 @@ export function parseWhen(text: string): When | undefined {
   return { after };
 }
 
-/** Epoch milliseconds of a time or a duration from `start`. A text must be one of both: another one is the start. */
+/** Epoch milliseconds of a time, or of a duration from `start`. Any other text counts as the start itself. */
 export function timeFrom(start: number, moment: When | string): number {
   const when = typeof moment === "string" ? (parseWhen(moment) ?? { after: 0 }) : moment;
   return "at" in when ? when.at : start + when.after;

@@ -5,7 +5,7 @@ import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-layout.js";
 import { explainRequest } from "../../../report/request-text.js";
 import { type FaultKind, faultKinds, faultKindTable } from "../../../rules/fault-effects.js";
-import { faultOutcomes } from "../../../rules/outcomes.js";
+import { faultOutcomeIds } from "../../../rules/outcomes.js";
 import { successOutcomesOf } from "../../../sandbox/endpoint.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
@@ -57,7 +57,7 @@ export const requestRoutes: readonly Route[] = [
     run: ({ sandbox }) => ({
       checks: requestChecks,
       successes: sandbox.endpoints.flatMap(successOutcomesOf),
-      faults: faultOutcomes,
+      faults: faultOutcomeIds,
       effects: faultKinds.map(describedEffect),
     }),
   }),
@@ -85,8 +85,8 @@ export const requestRoutes: readonly Route[] = [
 
 /** What the page needs to offer an effect of a fault. */
 function describedEffect(effect: FaultKind) {
-  const { value, label, example, onlyDelays, ends, does } = faultKindTable[effect];
-  return { effect, value, label, example, onlyDelays, ends, does };
+  const { value, label, example, onlyDelays, ends, faultThat } = faultKindTable[effect];
+  return { effect, value, label, example, onlyDelays, ends, does: faultThat };
 }
 
 /** How many requests of the story there were with each outcome, and how many in the journal with each outcome, fault and advice. */

@@ -1,0 +1,71 @@
+import { countsAsActive, maximumActiveKeys } from "../../rules/api-key.js";
+import { quote } from "../../schema/words.js";
+import { fieldOfKey, type ScenarioKey } from "../described-keys.js";
+import { scenarioLimits } from "../format/fields.js";
+import { keyStateAtStart } from "../key-ends.js";
+import { populationOf } from "../population.js";
+import type { Facts, ScenarioRule } from "./facts.js";
+
+/** Counts the keys that a sandbox starts with. Keys created at run time, which snapshots write as hashes, do not count. */
+export function countedKeys(facts: Facts): { populated: number; count: number } {
+  const { organizations, keysEach } = populationOf(facts.scenario);
+  const populated = organizations * keysEach;
+  const written = facts.keys.filter(({ fields }) => fields.sha256 === undefined).length;
+  return { populated, count: populated + written };
+}
+
+/** A scenario's keys fit in memory. */
+const keysWithinMaximum: ScenarioRule = (facts) => {
+  const { populated, count } = countedKeys(facts);
+  if (count <= scenarioLimits.keys) return;
+
+  let field = "organizations";
+  let hint = "remove keys";
+  if (populated > 0) {
+    field = "population";
+    hint = "lower population.organizations or population.keys_per_organization";
+  }
+  facts.addProblem({
+    code: "too_many_keys",
+    field: [field],
+    message: `the scenario has ${count} keys; the maximum is ${scenarioLimits.keys}`,
+    hint,
+  });
+};
+
+/** An organization has at most five active keys in an environment (R32). */
+const activeKeysWithinLimit: ScenarioRule = (facts) => {
+  const groups = new Map<string, ScenarioKey[]>();
+  for (const key of facts.keys) {
+    if (!countsAsActiveAtStart(key, facts)) continue;
+    const id = `${key.fields.environment} ${key.organization}`;
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [key]);
+    else group.push(key);
+  }
+
+  for (const active of groups.values()) {
+    const tooMany = active[maximumActiveKeys];
+    if (tooMany === undefined) continue;
+    const { organization, fields } = tooMany;
+    facts.addProblem({
+      code: "too_many_active_keys",
+      field: fieldOfKey(tooMany),
+      pointAt: "key",
+      message: `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
+      hint: `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
+    });
+  }
+};
+
+/** Whether a key counts as active when the clock starts (R32). */
+function countsAsActiveAtStart({ fields }: ScenarioKey, { start, assumptions }: Facts): boolean {
+  const stateAtStart = keyStateAtStart(fields, start);
+  if (stateAtStart !== "unknown") return countsAsActive(stateAtStart, assumptions);
+
+  // The real time decides. An active key may have expired by then, and does not count; any other key counts as it is written.
+  const { state = "active" } = fields;
+  return state !== "active" && countsAsActive(state, assumptions);
+}
+
+export const keyCountRules: readonly ScenarioRule[] = [keysWithinMaximum, activeKeysWithinLimit];
