@@ -19,8 +19,8 @@ export interface Flag<Value> {
   readonly spec: string;
   /** What the help says about it. */
   readonly text: string;
-  /** Reads a value; `from` is its flag or variable. Throws a usage error with that name. */
-  readonly read: (text: string, from: string) => Value;
+  /** Reads a value; `flagOrVariable` is its flag or variable. Throws a usage error with that name. */
+  readonly read: (text: string, flagOrVariable: string) => Value;
   /** The environment variables for it; the first set variable wins. */
   readonly variables: readonly string[];
   /** The flags that it cannot be used with, as commander names them: `untilStdinEnds`. */
@@ -78,10 +78,10 @@ export function reader<Value>(
   read: (text: string) => Value | undefined,
   expected: string,
 ): Flag<Value>["read"] {
-  return (text, from) => {
+  return (text, flagOrVariable) => {
     const value = read(text);
     if (value !== undefined) return value;
-    throw usageError(`Invalid ${from}: ${quote(text)}. Use ${expected}.`);
+    throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}. Use ${expected}.`);
   };
 }
 
@@ -97,11 +97,11 @@ export function wholeNumber(min: number, max: number, addition = ""): Flag<numbe
 
 /** Creates a reader that accepts these choices. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
-  return (text, from) => {
+  return (text, flagOrVariable) => {
     const choice = choices.find((one) => one === text);
     if (choice !== undefined) return choice;
     const hint = didYouMean(text, choices);
-    throw usageError(`Invalid ${from}: ${quote(text)}.${hint} Use ${listed(choices, "or")}.`);
+    throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}.${hint} Use ${listed(choices, "or")}.`);
   };
 }
 
@@ -143,8 +143,8 @@ const readHost = reader((text) => {
 
 const readAllowHost = reader(readHostName, "a name such as sandbox.example, with its port if it has one");
 
-function readAllowHosts(text: string, from: string): string[] {
-  return text.split(",").map((name) => readAllowHost(name.trim(), from));
+function readAllowHosts(text: string, flagOrVariable: string): string[] {
+  return text.split(",").map((name) => readAllowHost(name.trim(), flagOrVariable));
 }
 
 const largestSeed = Number.MAX_SAFE_INTEGER;
@@ -152,27 +152,27 @@ export const readSeed = wholeNumber(0, largestSeed);
 
 const readNumberOfSeed = wholeNumber(0, largestSeed, ", or random");
 
-function readSeedOrRandom(text: string, from: string): number {
+function readSeedOrRandom(text: string, flagOrVariable: string): number {
   if (text === "random") return nodePlatform.random();
-  return readNumberOfSeed(text, from);
+  return readNumberOfSeed(text, flagOrVariable);
 }
 
-export function readClockStart(text: string, from: string): number {
+export function readClockStart(text: string, flagOrVariable: string): number {
   const time = parseTime(text);
-  if (time === undefined) throw usageError(`Invalid ${from}: ${quote(text)}: ${timeHint(text)}.`);
+  if (time === undefined) throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: ${timeHint(text)}.`);
   if (time <= lastClockInstant) return time;
   const latest = new Date(lastClockInstant).toISOString();
-  throw usageError(`Invalid ${from}: ${quote(text)}: the latest time is ${latest}.`);
+  throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: the latest time is ${latest}.`);
 }
 
 /** The characters that an Authorization header may have, and enough of them. */
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
 
 /** The message leaves out the token, which may be valid except for one character. */
-function readToken(text: string, from: string): string {
+function readToken(text: string, flagOrVariable: string): string {
   if (tokenPattern.test(text)) return text;
   throw usageError(
-    `${from} is not a valid token. Use at least 8 letters, digits and . _ ~ + / - (the characters of an Authorization header).`,
+    `${flagOrVariable} is not a valid token. Use at least 8 letters, digits and . _ ~ + / - (the characters of an Authorization header).`,
   );
 }
 
@@ -338,9 +338,9 @@ export const endpoint = cliOnlyOption(
   (text) => text,
 );
 
-/** `left` says what is still printed. */
-export function quiet(left: string): Flag<boolean> {
-  return toggle("--quiet", `print as little as possible: ${left}`, { conflicts: ["verbose"] });
+/** `stillPrinted` says what --quiet leaves. */
+export function quiet(stillPrinted: string): Flag<boolean> {
+  return toggle("--quiet", `print as little as possible: ${stillPrinted}`, { conflicts: ["verbose"] });
 }
 
 export const verbose = toggle("--verbose", "print more: stack traces of defects");

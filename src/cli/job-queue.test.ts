@@ -60,7 +60,7 @@ test("a job that must be alone begins after all others, and no other begins befo
 
 test("after a separation, jobs run one at a time", async () => {
   const { queue, begun, start, end, settled } = queueOf(3);
-  queue.separate();
+  queue.runOneAtATime();
   const jobs = [start("a"), start("b")];
   await settled();
   expect(begun).toEqual(["a"]);

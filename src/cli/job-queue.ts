@@ -33,7 +33,7 @@ export class JobQueue {
   }
 
   /** Runs all later jobs one at a time. */
-  separate(): void {
+  runOneAtATime(): void {
     this.#limit = 1;
   }
 

@@ -163,13 +163,13 @@ test("requests that a full disk has cut are left out and counted, and those afte
   };
   // There is no file yet: only its process knows.
   expect(await countAfter()).toEqual([0, []]);
-  expect(() => folder.requireWhole()).not.toThrow();
+  expect(() => folder.requireEachLine()).not.toThrow();
   expect(await countAfter()).toEqual([1, cutRequests("1 request")]);
   expect(await countAfter()).toEqual([1, cutRequests("2 requests")]);
   expect(await countAfter()).toEqual([1, cutRequests("3 requests")]);
   expect(await countAfter()).toEqual([2, cutRequests("3 requests")]);
-  expect(() => folder.requireSound()).not.toThrow();
-  expect(() => folder.requireWhole()).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(() => folder.requireNothingForeign()).not.toThrow();
+  expect(() => folder.requireEachLine()).toThrow(expect.objectContaining({ code: "usage" }));
   expect(said).toEqual([expect.stringMatching(/^svc-sandbox could not count .* ENOSPC\n$/)]);
 });
 
@@ -191,14 +191,14 @@ test("a line without an end may be the last one of a killed process, which needs
   appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":');
   folder.read(stateOf(createSandbox({ scenario: "active" })));
   expect(folder.uncountedSentences()).toEqual(cutRequests("1 request"));
-  expect(() => folder.requireWhole()).not.toThrow();
+  expect(() => folder.requireEachLine()).not.toThrow();
 });
 
 test("a cut line with an end after it is a missing request, which needs another run", async () => {
   const folder = await open();
   appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":\n');
   folder.read(stateOf(createSandbox({ scenario: "active" })));
-  expect(() => folder.requireWhole()).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(() => folder.requireEachLine()).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
 test("sandboxes of another version are named, once each, and this version is not", async () => {

@@ -50,8 +50,8 @@ export class ClientStarter {
   }
 
   /** Runs the client once at a time from now on. */
-  separate(): void {
-    this.#queue.separate();
+  runOneAtATime(): void {
+    this.#queue.runOneAtATime();
   }
 
   async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | NotMade> {
@@ -77,16 +77,16 @@ async function runInOwnSandbox(
     loaded,
     options: { ...startOptions, seed: request.seed },
     // Each run starts at the start of a minute, so that a limit of the minute ends at the same time in all of them.
-    start: minuteEnd(time()) - minute,
+    clockStart: minuteEnd(time()) - minute,
     conditions: request.conditions,
-    requestCounter: requests,
-    counted: requests.counters,
+    countsInto: requests,
+    readsCountsFrom: requests.counters,
     certifyLine: `${call.io.program} certify`,
     signals,
     isLate: () => stopwatch() - started > total || stopwatch() - requests.latest > silent,
     onOutput: (_name, chunk) => output.add(chunk),
   });
-  folder.requireWhole();
+  folder.requireEachLine();
   const durationMs = Math.round(stopwatch() - started);
   return { kind: "ended", ...howEnded(end), durationMs, report, output: output.lines(), ...requests.facts() };
 }

@@ -129,7 +129,7 @@ export const certifyCommand = declareCommand({
       say(`Running ${commandLine(clientCommand)}, up to ${pluralize(jobs, "run")} in parallel`);
       const certification = await certify(plan, {
         run: (request) => client.runInTurn(request),
-        separateRuns: () => client.separate(),
+        separateRuns: () => client.runOneAtATime(),
         say,
       });
       if (certification.kind === "not_started") {

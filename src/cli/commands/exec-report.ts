@@ -26,6 +26,18 @@ interface ShownRun {
   readonly folder: RunFolder;
 }
 
+/** Where the report can be read, and so what else has to be said. */
+type ReportPlace =
+  /** On stderr, as JSON alone. */
+  | "stderr_as_json"
+  /** On stderr, for people. */
+  | "stderr_as_text"
+  /** On stderr, as Markdown or JUnit. */
+  | "stderr_as_markup"
+  | "files"
+  /** In files, if any are named, and with --quiet nobody wants to know it. */
+  | "quiet";
+
 /** The flag that names the files of the report, and what they contain. */
 export const reportFlag = { name: "--report", what: "the report" };
 
@@ -47,30 +59,46 @@ export class ExecReport {
   async deliver(targets: readonly ReportTarget[]): Promise<boolean> {
     const { flags, io } = this.#call;
     const { quiet = false, format = "text" } = flags;
+    const { report, unmet } = this.#run;
     const failures = await writeTargets(targets, (inFormat) => this.#render(inFormat), reportFlag, io);
     const isWritten = failures.length === 0;
 
-    // A report that no file has must not be lost.
-    const isOnStderr = !isWritten || (targets.length === 0 && !quiet);
-    if (isOnStderr && format === "json") {
-      this.#sayFailures(failures);
-      // JSON comes last, and alone: programs read it to the end of stderr.
-      io.stderr.write(redactKeys(this.#render(format)));
-      return isWritten;
+    switch (this.#placeOf(targets, isWritten)) {
+      case "stderr_as_json":
+        this.#sayFailures(failures);
+        // JSON comes last, and alone: programs read it to the end of stderr.
+        io.stderr.write(redactKeys(this.#render(format)));
+        return isWritten;
+      case "stderr_as_text":
+        // The text already ends with the unmet thresholds.
+        this.#print(format);
+        break;
+      case "stderr_as_markup":
+        this.#print(format);
+        this.#sayUnmet();
+        break;
+      case "files":
+        this.#sayWhereItIs(targets);
+        this.#sayUnmet();
+        break;
+      case "quiet":
+        this.#sayUnmet();
+        break;
     }
-
-    if (isOnStderr) this.#print(format);
-    else if (!quiet) this.#sayWhereItIs(targets);
-    // The text for people already ends with these sentences.
-    const hasUnmet = isOnStderr && format === "text";
-    if (!hasUnmet) this.#sayUnmet();
     if (!quiet) this.#sayWhatIsMissing();
-    if (runsOnGithub(io)) {
-      const { report, unmet } = this.#run;
-      io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
-    }
+    if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
     this.#sayFailures(failures);
     return isWritten;
+  }
+
+  #placeOf(targets: readonly ReportTarget[], isWritten: boolean): ReportPlace {
+    const { quiet = false, format = "text" } = this.#call.flags;
+    // A report that a file should have, and has not, must not be lost.
+    if (isWritten && quiet) return "quiet";
+    if (isWritten && targets.length > 0) return "files";
+
+    if (format === "json") return "stderr_as_json";
+    return format === "text" ? "stderr_as_text" : "stderr_as_markup";
   }
 
   /** The report in a format; without a style, it has no colors and no width, as in files. */
@@ -106,7 +134,7 @@ export class ExecReport {
   /** Prints why requests may be missing, and what is left of the run. */
   #sayWhatIsMissing(): void {
     const { report, folder } = this.#run;
-    const sentences = folder.leftSentences();
+    const sentences = folder.notRemovedSentences();
     const mayLackRequests = report.requests === 0 || folder.uncountedSentences().length > 0;
     if (mayLackRequests) sentences.unshift(this.#whyMissing);
     for (const sentence of sentences) this.#call.io.stderr.say(redactKeys(`${sentence}\n`));

@@ -100,13 +100,13 @@ export const execCommand = declareCommand({
         loaded,
         options: flag.startOptionsOf(flags),
         conditions,
-        requestCounter: counters,
-        counted: counters,
+        countsInto: counters,
+        readsCountsFrom: counters,
         certifyLine: [io.program, "certify", ...args.map(shellWord)].join(" "),
         signals,
         onStart: (sandbox) => warnOfDates(sandbox, { note }),
       });
-      if (end.kind === "not_run") return sayWhyNotRun(clientCommand[0] as string, end.failure, call);
+      if (end.kind === "not_run") return sayWhyNotRun(clientCommand[0] ?? "", end.failure, call);
       if (end.kind === "stopped") {
         io.stderr.say("Stopped before the command started.\n");
         return 128 + constants.signals[end.signal];

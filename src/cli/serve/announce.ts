@@ -38,6 +38,13 @@ export function printsJson(flags: AnnouncedFlags): boolean {
   return flags.json || flags.detach || flags.untilStdinEnds || false;
 }
 
+type AnnouncementKind = "json_line" | "url" | "banner";
+
+function announcementKind(flags: AnnouncedFlags): AnnouncementKind {
+  if (printsJson(flags)) return "json_line";
+  return flags.quiet ? "url" : "banner";
+}
+
 /** Prints what `start` prints once it accepts requests, and opens the dashboard if the flags ask for it. */
 export function announce(
   sandbox: SandboxState,
@@ -47,26 +54,32 @@ export function announce(
 ): void {
   // Other people may read logs, so with a log of JSON, keys are hidden by default. The line of --json is only for its caller.
   const showKeys = flags.showKeys ?? flags.log !== "json";
-  // The user's own token is not printed again, and no other program gets it.
-  const newToken = flags.controlToken === undefined ? server.controlToken : undefined;
-  const shownToken = showKeys ? newToken : undefined;
+  const hideKeys = showKeys ? (text: string) => text : redactKeys;
+  // People see a token only if it was generated: they know their own, and so do their browsers.
+  const generatedToken = flags.controlToken === undefined ? server.controlToken : undefined;
+  const tokenForPeople = showKeys ? generatedToken : undefined;
 
-  if (printsJson(flags)) {
-    const line = listeningLine(sandbox, server, showKeys ? server.controlToken : undefined);
-    io.stdout.write(showKeys ? line : redactKeys(line));
-  } else if (flags.quiet) {
-    io.stdout.write(`${server.url}\n`);
-    // A new token appears nowhere else.
-    if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
-  } else {
-    const text = banner(sandbox, server, io.stdout.style(), shownToken, io.program);
-    io.stdout.write(showKeys ? text : redactKeys(text));
+  switch (announcementKind(flags)) {
+    case "json_line": {
+      // The program that starts the server gets each token, also the user's own.
+      const tokenForProgram = showKeys ? server.controlToken : undefined;
+      io.stdout.write(hideKeys(listeningLine(sandbox, server, tokenForProgram)));
+      break;
+    }
+    case "url":
+      io.stdout.write(`${server.url}\n`);
+      // A generated token appears nowhere else.
+      if (tokenForPeople) io.stderr.write(`Control token: ${tokenForPeople}\n`);
+      break;
+    case "banner":
+      io.stdout.write(hideKeys(banner(sandbox, server, io.stdout.style(), tokenForPeople, io.program)));
+      break;
   }
 
-  if (newToken !== undefined && !showKeys) {
+  if (generatedToken !== undefined && !showKeys) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
   }
-  if (flags.open) openDashboard(server, newToken, io, log);
+  if (flags.open) openDashboard(server, generatedToken, io, log);
 }
 
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */
@@ -88,12 +101,12 @@ export function noteReach(server: RunningServer, { flags }: AnnouncedCall, log: 
   );
 }
 
-/** Returns the lines that `start` prints for people; with the control token only if it is new: the user knows their own. */
+/** Returns the lines that `start` prints for people; with the control token only if it was generated. */
 function banner(
   sandbox: SandboxState,
   server: RunningServer,
   style: Style,
-  newToken: string | undefined,
+  generatedToken: string | undefined,
   program: string,
 ): string {
   const { palette, width } = style;
@@ -111,9 +124,11 @@ function banner(
   // The addresses come last: in a small window, only the end is visible.
   const addresses: Fact[] = [["Base URL", server.url]];
   if (controlUrl !== undefined) {
-    addresses.push(["Control", controlUrl], ["Dashboard", dashboardLink(controlUrl, newToken)]);
+    addresses.push(["Control", controlUrl], ["Dashboard", dashboardLink(controlUrl, generatedToken)]);
   }
-  if (newToken) addresses.push(["Token", `${newToken}  (for the control plane: Authorization: Bearer …)`]);
+  if (generatedToken) {
+    addresses.push(["Token", `${generatedToken}  (for the control plane: Authorization: Bearer …)`]);
+  }
   lines.push(...alignColumns(addresses).map(indented), "");
   lines.push("Try it:", `  ${curlWithKey(sandbox, server)}`, "", "");
   return lines.join("\n");
@@ -191,13 +206,18 @@ function profileText({ profile, assumptions, endpoints }: SandboxState): string 
   return parts.join(", ");
 }
 
-/** The address of the dashboard. A new token follows `#`, which no log contains. */
-function dashboardLink(controlUrl: string, newToken: string | undefined): string {
-  if (newToken === undefined) return `${controlUrl}/`;
-  return `${controlUrl}/#token=${newToken}`;
+/** The address of the dashboard. A generated token follows `#`, which no log contains. */
+function dashboardLink(controlUrl: string, generatedToken: string | undefined): string {
+  if (generatedToken === undefined) return `${controlUrl}/`;
+  return `${controlUrl}/#token=${generatedToken}`;
 }
 
-function openDashboard(server: RunningServer, newToken: string | undefined, { env }: Io, log: Logger): void {
+function openDashboard(
+  server: RunningServer,
+  generatedToken: string | undefined,
+  { env }: Io,
+  log: Logger,
+): void {
   if (env.BROWSER === "none") return;
   const controlUrl = server.localUrl + controlPath;
   const reportFailure = (reason: string) => {
@@ -207,7 +227,7 @@ function openDashboard(server: RunningServer, newToken: string | undefined, { en
   // A shell would interpret the address, and Ctrl-C would end a process that is not detached.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const [program, ...words] = findOpener(env);
-  const link = dashboardLink(controlUrl, newToken);
+  const link = dashboardLink(controlUrl, generatedToken);
   const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });
   child.on("error", (error: NodeJS.ErrnoException) => {
     reportFailure(error.code === "ENOENT" ? `there is no ${program}` : error.message);

@@ -1,22 +1,37 @@
-import { stat } from "node:fs/promises";
+// Looks at files again and again, which also works on network drives and container volumes, and for files that are removed
+// or replaced. What a check finds, of files that were read in the state A:
+//
+//   check   state   finding
+//   1       A       as_read
+//   2       B       changing: an editor may be writing
+//   3       C       changing
+//   4       C       changed: two checks found the same state, so the files are read again
 
-/** Between two checks of the files. */
+import { stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Milliseconds between two checks of the files. */
 const pollIntervalMs = 100;
 
-/** Polls files, which also works on network drives and container volumes, and for files that are removed or replaced. */
+type Finding =
+  /** The files are as they were read. */
+  | "as_read"
+  /** They have changed since they were read, and since the check before. */
+  | "changing"
+  /** They have changed since they were read, but not since the check before. */
+  | "changed";
+
+/** Watches files, and has them read again after a change. */
 export class FileWatch {
   readonly #readAgain: () => Promise<void>;
   #files: readonly string[] = [];
-  /** The state of the files that was read last. */
-  #readState = "";
-  /** The state of the files at the latest check. */
-  #latestState = "";
-  #isClosed = false;
-  #timer: NodeJS.Timeout | undefined;
-  /** The latest check, which may be under way. */
-  #check: Promise<void> | undefined;
+  #stateAsRead = "";
+  #stateAtLastCheck = "";
+  readonly #closing = new AbortController();
+  /** All checks, from the first files until the watch is closed. */
+  #checks: Promise<void> | undefined;
 
-  /** `readAgain` reads the files after a change of one of them; it does not reject. */
+  /** `readAgain` reads the files after a change, and may follow others then; it does not reject. */
   constructor(readAgain: () => Promise<void>) {
     this.#readAgain = readAgain;
   }
@@ -31,30 +46,33 @@ export class FileWatch {
     const sorted = files.toSorted();
     if (sorted.join("\n") === this.#files.join("\n")) return;
     this.#files = sorted;
-    this.#readState = await stateReadAt(sorted, readAt);
-    if (!this.#isClosed) this.#check ??= this.#checkFiles();
+    this.#stateAsRead = await stateReadAt(sorted, readAt);
+    this.#checks ??= this.#checkUntilClosed();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    await this.#check;
+    this.#closing.abort();
+    await this.#checks;
   }
 
-  async #checkFiles(): Promise<void> {
-    const state = await stateNow(this.#files);
-    // A burst of changes has ended when two checks find the same state.
-    const isSettled = state === this.#latestState;
-    this.#latestState = state;
-    if (isSettled && state !== this.#readState && !this.#isClosed) {
-      this.#readState = state;
-      await this.#readAgain();
+  async #checkUntilClosed(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const state = await stateNow(this.#files);
+      const finding = this.#findingOf(state);
+      this.#stateAtLastCheck = state;
+      if (finding === "changed" && !signal.aborted) {
+        this.#stateAsRead = state;
+        await this.#readAgain();
+      }
+      // An abort rejects, which also ends the pause.
+      await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
     }
+  }
 
-    if (this.#isClosed) return;
-    this.#timer = setTimeout(() => {
-      this.#check = this.#checkFiles();
-    }, pollIntervalMs);
+  #findingOf(state: string): Finding {
+    if (state === this.#stateAsRead) return "as_read";
+    return state === this.#stateAtLastCheck ? "changed" : "changing";
   }
 }
 

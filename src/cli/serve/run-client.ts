@@ -35,12 +35,12 @@ interface ClientStart extends ClientHooks {
   readonly loaded: LoadedScenario;
   readonly options: StartOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
-  readonly start?: number;
+  readonly clockStart?: number;
   readonly conditions: RunConditions | undefined;
   /** Counts all requests of the run, also those that a test has cleared in its sandboxes. */
-  readonly requestCounter: RequestCounter;
-  /** What the request counter has counted, for the report. */
-  readonly counted: Pick<Counters, "read">;
+  readonly countsInto: RequestCounter;
+  /** Where `countsInto` adds up what it counts: the report has these counts. */
+  readonly readsCountsFrom: Pick<Counters, "read">;
   /** The command line that starts certify, for the report. */
   readonly certifyLine: string;
   readonly onStart?: (sandbox: SandboxState) => void;
@@ -54,16 +54,16 @@ export async function runClient(
   call: ClientCall,
   client: ClientStart,
 ): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
-  const { loaded, options, start, conditions } = client;
+  const { loaded, options, clockStart, conditions } = client;
   // The command's processes may have sandboxes of their own, which start with what is in this folder.
-  const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
+  const folder = await openRunFolder({ scenario: loaded, options, start: clockStart, conditions });
 
   // The start of the clock is a condition of the run, in every process of the command. As an option of this sandbox, it would
   // also replace the time that a scenario sets which the client loads.
-  const run = conditions && { ...conditionedRun(conditions, folder.claim), start };
+  const run = conditions && { ...conditionedRun(conditions, folder.claim), start: clockStart };
   const surroundings = { platform: nodePlatform, run, invocation: invocationOf(call, client.certifyLine) };
   const sandbox = startSandbox(checkedStart(loaded, options, surroundings));
-  sandbox.counters.passOnTo(client.requestCounter);
+  sandbox.counters.passOnTo(client.countsInto);
   client.onStart?.(sandbox);
 
   // Keys that the command prints are advice in the report.
@@ -83,7 +83,7 @@ export async function runClient(
   }
 
   const reported = { underExec: true, keysInOutput: keyFinder.places() };
-  return { end, report: clientReport(sandbox, reported, client.counted), folder };
+  return { end, report: clientReport(sandbox, reported, client.readsCountsFrom), folder };
 }
 
 /** How often the requests of other processes are read while the command runs. */
@@ -114,15 +114,14 @@ async function runWhileServing(
   const noProxy = directHosts(io.env, server.url).join(",");
   if (flags.verbose && noProxy !== "") logger.note(`A proxy is set: NO_PROXY of the command is ${noProxy}.`);
 
-  // Commander's part of the command line has been checked: there is a command.
-  const command = clientCommand as [string, ...string[]];
+  const command = clientCommand as [string, ...string[]]; // the reading of the command line has refused an empty one
   let reading: NodeJS.Timeout | undefined;
   try {
     const env = await commandEnvironment(io, sandbox, server, folder.path, noProxy);
     reading = setInterval(readFolder, readIntervalMs);
     const end = await runCommand(command, { cwd: io.cwd, env, ...hooks });
     readFolder();
-    folder.requireSound();
+    folder.requireNothingForeign();
     return end;
   } finally {
     clearInterval(reading);

@@ -36,8 +36,8 @@ import { unwritable, usageError } from "../exit-codes.js";
 // A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
 // src/runs/run-writer.ts shows which files it has. This process makes the folder, reads it while the command runs, and
 // removes it. What must be so:
-// - The folder has keys: only its owner reads it, and no way to end leaves it behind. A killed run does; a later one removes
-//   such a folder after a day, if no process has its lock.
+// - The folder has keys: only its owner reads it, and each end of this process but a kill removes it. A folder that a killed
+//   run has left is removed by a later run after a day, if no process has its lock.
 // - The command can write anything into it: a file is read only if a sandbox could have written it.
 
 const folderPrefix = "svc-sandbox-run-";
@@ -144,7 +144,7 @@ export class RunFolder {
     process.once("exit", this.remove);
   }
 
-  /** Removes the folder. If that fails, it is tried again when this process ends, and `leftSentences` says so. */
+  /** Removes the folder. If that fails, it is tried again when this process ends, and `notRemovedSentences` says so. */
   readonly remove = (): void => {
     try {
       removeFolder(this.path);
@@ -183,7 +183,7 @@ export class RunFolder {
   }
 
   /** Throws `usage` if the command has put there what no sandbox writes. */
-  requireSound(): void {
+  requireNothingForeign(): void {
     if (this.#readFailure === undefined) return;
     const where = "the folder of its run, SVC_SANDBOX_RUN";
     throw usageError(`The command has changed ${where}: ${this.#readFailure}. Leave it to sandboxes.`);
@@ -210,14 +210,14 @@ export class RunFolder {
   }
 
   /** Throws `usage` if a line is missing, because certify needs each request. The last line of a killed process may be cut. */
-  requireWhole(): void {
+  requireEachLine(): void {
     const files = [...this.#files.values()];
     if (files.every((file) => file.isWhole)) return;
     throw usageError(`${this.uncountedSentences()[0]} Run it again.`);
   }
 
   /** Sentences about what could not be removed. */
-  leftSentences(): string[] {
+  notRemovedSentences(): string[] {
     if (this.#removeFailure === undefined) return [];
     return [
       `The folder of the run, ${quoteFile(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`,

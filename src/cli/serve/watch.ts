@@ -13,7 +13,7 @@ import { FileWatch } from "./file-watch.js";
 import type { ServedScenario } from "./served-scenario.js";
 
 /** What a reload of the scenario needs of a running `start`. */
-interface Watching {
+interface ReloadContext {
   readonly call: Pick<CommandCall<flag.SandboxFlags>, "flags" | "io">;
   readonly scenario: ServedScenario;
   readonly sandbox: SandboxState;
@@ -22,8 +22,8 @@ interface Watching {
 }
 
 /** Serves the scenario in a new sandbox each time its files change; a broken one leaves the running sandbox unchanged. Resolves to how to stop that. */
-export async function startWatching(watching: Watching): Promise<() => Promise<void>> {
-  const { call, scenario, logger } = watching;
+export async function startWatching(context: ReloadContext): Promise<() => Promise<void>> {
+  const { call, scenario, logger } = context;
   const { name, piped, files } = scenario.loaded;
   if (piped !== undefined) {
     logger.note("Nothing to watch: the scenario came from stdin.");
@@ -35,27 +35,27 @@ export async function startWatching(watching: Watching): Promise<() => Promise<v
     return async () => {};
   }
 
-  const reload = new ReloadOnChange(watching);
+  const reload = new ReloadOnChange(context);
   await reload.start();
   return () => reload.stop();
 }
 
 /** Loads the scenario of a running sandbox again whenever its files change. */
 class ReloadOnChange {
-  readonly #watching: Watching;
+  readonly #context: ReloadContext;
   readonly #name: string;
   readonly #watch = new FileWatch(() => this.#reload());
   /** Whether the latest load failed. */
   #isBroken = false;
 
-  constructor(watching: Watching) {
-    this.#watching = watching;
-    this.#name = watching.scenario.loaded.name;
+  constructor(context: ReloadContext) {
+    this.#context = context;
+    this.#name = context.scenario.loaded.name;
   }
 
   /** The files may have changed since the scenario was loaded: each is read once more. */
   start(): Promise<void> {
-    return this.#watch.follow(this.#watching.scenario.loaded.files, 0);
+    return this.#watch.follow(this.#context.scenario.loaded.files, 0);
   }
 
   stop(): Promise<void> {
@@ -64,7 +64,7 @@ class ReloadOnChange {
 
   /** Serves the scenario as its files are now, or reports why it cannot be loaded. */
   async #reload(): Promise<void> {
-    const { call, logger } = this.#watching;
+    const { call, logger } = this.#context;
     const { flags, io } = call;
     const readAt = nodePlatform.time();
     try {
@@ -83,13 +83,13 @@ class ReloadOnChange {
   }
 
   async #serve(opened: OpenedScenario): Promise<void> {
-    const { scenario, logger, onReload } = this.#watching;
+    const { scenario, logger, onReload } = this.#context;
     const wasBroken = this.#isBroken;
     this.#isBroken = false;
 
     const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(scenario.loaded.scenario);
     if (isChanged) {
-      restart(opened, this.#watching);
+      restart(opened, this.#context);
       await onReload();
       logger.note(`Loaded ${this.#name} again, in a new sandbox.`);
     } else if (wasBroken) {
@@ -99,7 +99,7 @@ class ReloadOnChange {
 }
 
 /** Restarts the sandbox with the scenario that was opened again. */
-function restart(opened: OpenedScenario, { scenario, sandbox, logger }: Watching): void {
+function restart(opened: OpenedScenario, { scenario, sandbox, logger }: ReloadContext): void {
   try {
     startAnother(sandbox, opened.loaded, {}, () => scenario.replace(opened));
   } catch (error) {
