@@ -35,9 +35,9 @@ export function farmerRow(farmer: Farmer): Readonly<Record<string, ColumnValue>>
   return row;
 }
 
-/** The largest field. */
+/** The largest field: the generator lists it first. */
 function mainParcel({ parcels }: Farmer): Parcel {
-  return parcels[0] as Parcel;
+  return parcels[0] as Parcel; // each farmer has a field
 }
 function firstCorner(farmer: Farmer): Position {
   const [ring] = mainParcel(farmer).geometry.coordinates;

@@ -130,7 +130,7 @@ export const execCommand = declareCommand({
 
 /** A flag that only `exec` has, and that its command would ignore without a word, as `npm test` does. */
 function misplacedFlag(clientCommand: readonly string[]): string | undefined {
-  // Our package for pytest has a flag of this name.
+  // Our package for pytest has flags of these names. Its command line has pytest in a word, such as `python3 -m pytest`.
   if (clientCommand.some((word) => word.includes("pytest"))) return undefined;
   return ["--min-coverage", "--fail-on", "--fault"].find((name) => {
     return clientCommand.some((word) => word === name || word.startsWith(`${name}=`));

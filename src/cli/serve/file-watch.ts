@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Milliseconds between two checks of the files. */
 const pollIntervalMs = 100;
 
-type Finding =
+type FilesFound =
   /** The files are as they were read. */
   | "as_read"
   /** They have changed since they were read, and since the check before. */
@@ -59,7 +59,7 @@ export class FileWatch {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       const state = await stateNow(this.#files);
-      const finding = this.#findingOf(state);
+      const finding = this.#compare(state);
       this.#stateAtLastCheck = state;
       if (finding === "changed" && !signal.aborted) {
         this.#stateAsRead = state;
@@ -70,7 +70,7 @@ export class FileWatch {
     }
   }
 
-  #findingOf(state: string): Finding {
+  #compare(state: string): FilesFound {
     if (state === this.#stateAsRead) return "as_read";
     return state === this.#stateAtLastCheck ? "changed" : "changing";
   }
@@ -86,17 +86,17 @@ interface FileState {
 
 /** The state of files: another text after each change of one of them. */
 async function stateNow(files: readonly string[]): Promise<string> {
-  const states = await Promise.all(files.map(stateOf));
+  const states = await Promise.all(files.map(fileState));
   return states.map(({ text }) => text).join("\n");
 }
 
 /** The state of files that was read at a time. Of a file that has changed since, that state is not known. */
 async function stateReadAt(files: readonly string[], readAt: number): Promise<string> {
-  const states = await Promise.all(files.map(stateOf));
+  const states = await Promise.all(files.map(fileState));
   return states.map(({ text, changedAt }) => (changedAt > readAt ? "unknown" : text)).join("\n");
 }
 
-async function stateOf(file: string): Promise<FileState> {
+async function fileState(file: string): Promise<FileState> {
   try {
     const { ctimeMs, mtimeMs, size, dev, ino } = await stat(file);
     // A link to another file changes no time of that file.
