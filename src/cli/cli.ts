@@ -98,11 +98,15 @@ function startsWithLongDash(word: string): boolean {
 
 /** Throws a usage error if the word cannot be the scenario of a call without a command. */
 async function requireScenario(word: string | undefined, io: Io): Promise<void> {
-  if (word === undefined || word === stdinName || isScenarioName(word)) return;
-  if (existsSync(resolve(io.cwd, word))) return;
+  if (word === undefined || namesScenario(word, io)) return;
   // A file that is missing has its own message.
   const looksLikeFile = /[\\/]|\.ya?ml$/i.test(word);
   if (!looksLikeFile) throw (await import("./wrong-words.js")).unknownWordError(word, io);
+}
+
+/** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
+function namesScenario(word: string, io: Io): boolean {
+  return word === stdinName || isScenarioName(word) || existsSync(resolve(io.cwd, word));
 }
 
 /** Runs the command once Commander has read its arguments and flags; resolves to its exit code. */
@@ -135,7 +139,13 @@ async function requireClientCommand(line: CommandLine, args: readonly string[], 
 
   const expected = Object.keys(command.args ?? {}).length;
   const hasTooMany = args.length > expected;
-  if (!hasTooMany && clientCommand.length > 0) return;
+  const [program] = clientCommand;
+  if (!hasTooMany && program !== undefined) return;
+  // In `exec key-states extra -- npm test`, `--` is at its place: the reading of the call names the word too many.
+  // In `exec npm test -- --grep x`, it belongs to the command.
+  const [scenario = ""] = args;
+  if (program !== undefined && !program.startsWith("-") && namesScenario(scenario, io)) return;
+
   const { missingCommandError, missingDashesError } = await import("./wrong-words.js");
   if (hasTooMany || !argv.includes("--")) throw missingDashesError(line.name, args, io);
   throw missingCommandError(line.name, args, io);

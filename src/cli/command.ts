@@ -24,11 +24,18 @@ export interface Mode<Flags extends flag.FlagSet = flag.FlagSet, Name extends st
   /** Its name, which messages show. */
   readonly name: Name;
   /** Whether a call is in it. Default: each call that is in no mode before it. */
-  when?(call: Pick<CallOf<Flags>, "args" | "flags" | "io">): boolean | undefined;
+  when?(call: ModeCall<Flags>): boolean | undefined;
   /** The arguments that it reads, as the command declares them: `[file]`. */
   readonly words: readonly string[];
   /** The flags that it reads, besides `--verbose`. */
   readonly flags: readonly string[];
+}
+
+/** What decides about the mode of a call. */
+export interface ModeCall<Flags extends flag.FlagSet = flag.FlagSet>
+  extends Pick<CallOf<Flags>, "args" | "flags" | "io"> {
+  /** The flags without those that only a variable has set. */
+  readonly flagsOnLine: CallOf<Flags>["flags"];
 }
 
 /** A command, such as `exec`: its help, its arguments and flags, and what it does. */

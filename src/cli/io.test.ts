@@ -122,3 +122,17 @@ test.each([
 ])("errors of %j with %j are told as %j", (argv, env, expected) => {
   expect(wantedErrorForm(argv, env)).toEqual(expected);
 });
+
+test("a wait that is longer than a timer does not end before a short one", async () => {
+  const { io } = fakeProcess();
+  const stop = new AbortController();
+  let hasEnded = false;
+  const wait = io.wait(2 ** 31, stop.signal).then(() => {
+    hasEnded = true;
+  });
+  // Node fires a timer that is too long after 1 ms.
+  await io.wait(5, stop.signal);
+  expect(hasEnded).toBe(false);
+  stop.abort();
+  await wait;
+});

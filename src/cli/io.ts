@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
+import { longestTimer } from "../node/timers.js";
 import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
 import type { Output, Printer } from "./terminal.js";
@@ -114,10 +115,19 @@ export function processIo(process: NodeJS.Process): HostIo {
     stop: () => void process.emit("SIGTERM", "SIGTERM"),
     takeSignals: (listener) => takeSignals(process, listener),
     endSoon: () => endSoon(process),
-    // An abort rejects, which also ends the wait.
-    wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
+    wait: waitFor,
     keyPresses: () => openKeyboard(process.stdin),
   };
+}
+
+/** Waits, with as many timers as the time needs, and at most until the signal is aborted. */
+async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  let timeLeft = milliseconds;
+  do {
+    // An abort rejects, which also ends the wait.
+    await sleep(Math.min(timeLeft, longestTimer), undefined, { signal }).catch(() => {});
+    timeLeft -= longestTimer;
+  } while (timeLeft > 0 && !signal.aborted);
 }
 
 /** Drops what cannot be written, and tries again with the next text. Reports the first failure that is not a closed pipe. */

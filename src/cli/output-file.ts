@@ -1,13 +1,37 @@
-import { accessSync, chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  openSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
 
-// O_NONBLOCK does not wait for the reader of a pipe.
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
+/** How a text gets into a file that is not replaced. */
+type WayIn =
+  /** In place of what the file has. */
+  | "overwrite"
+  /** After what the file has. */
+  | "append"
+  /** Into a device, a pipe, or an output of this process, which may have earlier lines. */
+  | "stream";
+
+/** What opens a file for each way. Only a stream must exist. */
+const openFlags: Readonly<Record<WayIn, number>> = {
+  overwrite: O_CREAT | O_TRUNC,
+  append: O_CREAT | O_APPEND,
+  stream: O_APPEND,
+};
+
 /**
- * Writes a whole file or nothing. A new file gets `modeOfNew`; one that exists keeps its mode and its links. Devices, pipes and
- * files with several links are written into. A failure leaves no draft behind.
+ * Replaces a whole file or leaves it as it is. A new file gets `modeOfNew`; one that exists keeps its mode and its links. A failure
+ * leaves no draft behind. Devices, pipes and files with several links cannot be replaced: the text is written into them.
  */
 export function writeFileAtomically(file: string, text: string | Uint8Array, modeOfNew: number): void {
   const stats = statSync(file, { throwIfNoEntry: false });
@@ -16,11 +40,11 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
     return;
   }
   if (!stats.isFile()) {
-    writeInto(file, text, 0);
+    writeInto(file, text, "stream");
     return;
   }
   if (stats.nlink > 1) {
-    writeInto(file, text, O_TRUNC);
+    writeInto(file, text, "overwrite");
     return;
   }
 
@@ -31,23 +55,30 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
   chmodSync(target, mode);
 }
 
-/** Writes into a device, a pipe or a file without replacing it. */
-function writeInto(file: string, text: string | Uint8Array, flags: number): void {
-  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | flags, 0o666);
+/** Writes a report where the user wants it. Makes its folder again if the command has removed it. */
+export async function writeReportFile(file: string, text: string, isAppended = false): Promise<void> {
+  makeFolder(dirname(file));
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (isStream(file, stats)) writeInto(file, text, "stream");
+  else writeInto(file, text, isAppended ? "append" : "overwrite");
+}
+
+/** An output of this process, which may be a usual file: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`. */
+const ownOutput = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/\w+\/fd\/\d+)$/;
+
+function isStream(file: string, stats: Stats | undefined): boolean {
+  if (ownOutput.test(file)) return true;
+  return stats !== undefined && !stats.isFile();
+}
+
+function writeInto(file: string, text: string | Uint8Array, way: WayIn): void {
+  // O_NONBLOCK does not wait for the reader of a pipe.
+  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | openFlags[way], 0o666);
   try {
     writeFileSync(descriptor, text);
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Writes a report where the user wants it; makes its folder. */
-export async function writeReportFile(file: string, text: string, isAppended = false): Promise<void> {
-  makeFolder(dirname(file));
-  // Not through a draft, because the file may be a pipe, or standard output with earlier lines.
-  const isStream = /^\/(?:dev|proc)\//.test(file);
-  if (isStream) writeInto(file, text, O_APPEND);
-  else writeInto(file, text, O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
 }
 
 /** Throws what the write of a report to this file would, as far as it can be known before. */

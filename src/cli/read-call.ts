@@ -1,6 +1,6 @@
 import type { Command as Commander, Option } from "commander";
 import { listed, quote } from "../schema/words.js";
-import { type CliCommand, type CommandCall, type Mode, modesOf } from "./command.js";
+import { type CliCommand, type CommandCall, type Mode, type ModeCall, modesOf } from "./command.js";
 import { usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
 import type { Io } from "./io.js";
@@ -23,11 +23,11 @@ export function readCall(
   const values = { ...flagsOfVariables(command, commander, onLine, io.env), ...onLine };
 
   const modes = modesOf(name, command);
-  let mode = findMode(modes, { args, flags: values, io });
+  let mode = findMode(modes, { args, flags: values, flagsOnLine: onLine, io });
   let unread = unreadParts(mode, command, args, onLine);
   // A variable must not lead to a mode that does not read the command line: the line alone decides then.
   if (unread.length > 0) {
-    mode = findMode(modes, { args, flags: onLine, io });
+    mode = findMode(modes, { args, flags: onLine, flagsOnLine: onLine, io });
     unread = unreadParts(mode, command, args, onLine);
   }
   if (unread.length > 0) {
@@ -43,7 +43,7 @@ export function readCall(
 }
 
 /** The first mode that a call is in: the last one of a command has no condition. */
-function findMode(modes: readonly Mode[], call: Parameters<NonNullable<Mode["when"]>>[0]): Mode {
+function findMode(modes: readonly Mode[], call: ModeCall): Mode {
   return modes.find((mode) => mode.when === undefined || mode.when(call)) as Mode;
 }
 

@@ -1,4 +1,3 @@
-import { quote } from "../schema/words.js";
 import { indentOf, isEmptyOrComment } from "./yaml-lines.js";
 
 // A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. Each repair below
@@ -29,9 +28,8 @@ interface Repair {
   readonly column: number;
   readonly reason: string;
   readonly hint: string;
-  /** The line whose text the hint shows. If that has a secret, `hintForSecret` is shown in place of the hint. */
-  readonly shownLine: number;
-  readonly hintForSecret: string | undefined;
+  /** The hint if the line has a part of a secret. Default: the same one. */
+  readonly hintForSecret?: string | undefined;
 }
 
 /** A mistake inside a line. */
@@ -119,19 +117,17 @@ export function syntaxProblem(error: ParseError, text: string, questions: TextQu
   const repairs = correctionsOf(lines);
   if (errorOfIndent.test(error.message)) {
     // The line of the error is on a wrong level, or the one after it.
-    for (const line of [fieldLine, firstFieldFrom(lines, fieldLine + 1)]) {
-      // The problem of an indent names the first word of its line.
-      if (!hasSecretAt(offsetOf(lines, line))) repairs.push(...otherIndents(lines, line));
-    }
+    repairs.push(...otherIndents(lines, fieldLine));
+    repairs.push(...otherIndents(lines, firstFieldFrom(lines, fieldLine + 1)));
   }
 
   for (const repair of repairs.slice(0, maxRepairs)) {
-    const { line, repaired, column, reason, shownLine } = repair;
+    const { line, repaired, column, reason } = repair;
     const repairedText = lines.toSpliced(line, repaired.length, ...repaired).join("\n");
     if (firstErrorOf(repairedText) !== undefined) continue;
-    const hidesText = hasSecretAt(offsetOf(lines, shownLine));
-    const hint = hidesText ? (repair.hintForSecret ?? repair.hint) : repair.hint;
-    return { offset: offsetOf(lines, line) + column, reason, hint };
+    const startOfLine = offsetOf(lines, line);
+    const hint = hasSecretAt(startOfLine) ? (repair.hintForSecret ?? repair.hint) : repair.hint;
+    return { offset: startOfLine + column, reason, hint };
   }
   return explained;
 }
@@ -167,8 +163,7 @@ function correctionsOf(lines: readonly string[]): Repair[] {
         const column = index + before.length;
         const becomes = corrected(wrong);
         const repaired = [text.slice(0, column) + becomes + text.slice(column + wrong.length)];
-        const shown = hint ?? `write ${becomes}`;
-        repairs.push({ line, repaired, column, reason, hint: shown, shownLine: line, hintForSecret });
+        repairs.push({ line, repaired, column, reason, hint: hint ?? `write ${becomes}`, hintForSecret });
       }
     }
   }
@@ -179,29 +174,26 @@ function correctionsOf(lines: readonly string[]): Repair[] {
 function otherIndents(lines: readonly string[], line: number): Repair[] {
   const text = lines[line] ?? "";
   const indent = indentOf(text);
-  const [name = ""] = /[^\s:]+/.exec(text) ?? [];
-  const reason = `${quote(name)} is not indented like its neighbors`;
   const moved = [text];
   for (const inner of lines.slice(line + 1)) {
     if (inner.trim() !== "" && indentOf(inner) <= indent) break;
     moved.push(inner);
   }
 
-  const repairs: Repair[] = [];
-  const tried = new Set([indent]);
-  for (let above = line - 1; above >= 0; above--) {
-    const textAbove = lines[above] ?? "";
+  // An item goes below the dash of an item, and a field below a field, which may follow a dash.
+  const startsHere = text.trim().startsWith("- ") ? /[^ ]/ : /[^ -]|$/;
+  const columns = new Set<number>();
+  for (const above of lines.slice(0, line).reverse()) {
     // Only a line with ordinary spaces shows a level.
-    if (!/^ *[^\s#]/.test(textAbove)) continue;
-    // An item goes below the dash of an item, and a field below a field, which may follow a dash.
-    const column = name === "-" ? indentOf(textAbove) : textAbove.search(/[^ -]|$/);
-    if (tried.has(column)) continue;
-    tried.add(column);
+    if (/^ *[^\s#]/.test(above)) columns.add(above.search(startsHere));
+  }
+  columns.delete(indent);
 
+  const repairs: Repair[] = [];
+  for (const column of columns) {
     const repaired = moved.map((one) => one.replace(" ".repeat(indent), " ".repeat(column)));
-    const hintForSecret = `indent it to column ${column + 1}`;
-    const hint = `${hintForSecret}, like ${quote(textAbove.trim())}`;
-    repairs.push({ line, repaired, column: indent, reason, hint, shownLine: above, hintForSecret });
+    const reason = "this line is not indented like its neighbors";
+    repairs.push({ line, repaired, column: indent, reason, hint: `indent it to column ${column + 1}` });
   }
   return repairs;
 }

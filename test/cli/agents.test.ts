@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import project from "../../package.json" with { type: "json" };
@@ -92,6 +92,15 @@ describe("JSON", () => {
     }
     const { code, stderr } = await runCli(["exec", "--format", "json", "--", "no-such-command"]);
     expect([code, JSON.parse(stderr).error.code]).toEqual([127, "command_unusable"]);
+  });
+
+  test.runIf(existsSync("/dev/full"))("of certify is also what a failed --report is printed as", async () => {
+    const cwd = temporaryFolder();
+    symlinkSync("/dev/full", join(cwd, "full.json"));
+    const argv = ["certify", "--format", "json", "--report", "full.json", "--", "true"];
+    const { stderr } = await runCli(argv, { cwd, env: { PATH: process.env.PATH ?? "" } });
+    const lines = stderr.split("\n").filter((line) => line.includes("full.json"));
+    expect(lines.map((line) => JSON.parse(line).error.code)).toEqual(["usage"]);
   });
 });
 
@@ -200,6 +209,12 @@ describe("init --client", () => {
     },
   );
 
+  test("go runs the tests of this folder if its file is here", async () => {
+    const options = withPython(hasAll, 0);
+    const { stderr } = await runCli(["init", "--client", "go", "whoami_test.go"], options);
+    expect(stderr).toContain("Run it with: SVC_SANDBOX_MIN_COVERAGE=80 go test .\n");
+  });
+
   test.each([
     ["vitest", { vitest: "4.1.12" }, "svc-sandbox", [`./${tarball}`]],
     ["jest", { jest: "30.5.2" }, "svc-sandbox", [`./${tarball}`]],
@@ -294,4 +309,13 @@ test("the single executable refers to no file of the package, but to pages of a 
   expect(help.stdout).toMatch(/init --agent/);
   const texts = wrong.stderr + help.stdout;
   expect(texts).not.toMatch(/in the package|node_modules/);
+});
+
+test("init --client keeps the byte order mark of package.json, and refuses a list", async () => {
+  const cwd = userFolder({ "package.json": '\uFEFF{ "devDependencies": { "svc-sandbox": "1.0.0" } }' });
+  expect((await runCli(["init", "--client", "node"], { cwd })).code).toBe(0);
+  expect(readFileSync(join(cwd, "package.json"), "utf8")).toMatch(/^\uFEFF\{[\s\S]*"test:sandbox"/);
+
+  const list = await runCli(["init", "--client", "node"], { cwd: userFolder({ "package.json": "[]" }) });
+  expect(list).toMatchObject({ code: 2, stderr: expect.stringContaining("is not an object") });
 });

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { coverage, coverageText, promisedCount } from "../support/coverage.js";
+import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { client, clientFolder, execHere } from "./exec-client.js";
 
@@ -146,4 +147,28 @@ describe("--report", () => {
     const { stderr } = await execHere(["--tls", "--", ...client("active")]);
     expect(stderr).toContain('curl --cacert "$SVC_CA_FILE" -H "x-api-key: $SVC_KEY_LIVE"');
   });
+});
+
+it("a package.json that cannot be read changes nothing", async () => {
+  const cwd = clientFolder();
+  mkdirSync(join(cwd, "package.json"));
+  const { code, stderr } = await execHere(["--", ...client("active", "exit:7")], { cwd });
+  expect([code, stderr]).toEqual([7, expect.stringMatching(/^\n1 request to key-states/)]);
+});
+
+it.runIf(existsSync("/dev/shm"))("a report in /dev/shm is a file: created, and then replaced", async () => {
+  const folder = mkdtempSync("/dev/shm/svc-sandbox-test-");
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "report.json");
+  for (let run = 1; run <= 2; run += 1) {
+    expect((await execHere(["--report", file, "--", ...client("active")])).code).toBe(0);
+    expect(JSON.parse(readFileSync(file, "utf8")).requests).toBe(1);
+  }
+});
+
+it("names a word too many at its place before --, and a missing -- before a command with its own", async () => {
+  const tooMany = await runCli(["exec", "key-states", "extra", "--", "npm", "test"]);
+  expect([tooMany.code, tooMany.stderr]).toEqual([2, 'exec does not use "extra". Remove it.\n']);
+  const missing = await runCli(["exec", "npm", "test", "--", "--grep", "x"]);
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("exec -- npm test")]);
 });

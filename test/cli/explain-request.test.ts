@@ -130,6 +130,8 @@ describe("a key", () => {
     expect(await asked(url, "nope")).toEqual([2, ""]);
     const { stderr } = await runCli(["explain", "active", "key-states", "--url", url]);
     expect(stderr).toContain("--url");
+    const env = { SVC_CONTROL_URL: `${url}/__sandbox`, SVC_SANDBOX_SEED: "0" };
+    expect((await runCli(["explain", key.ref], { env })).code).toBe(0);
   });
 
   test("of a scenario may be called last; a request and a scenario exclude each other", async () => {

@@ -150,3 +150,8 @@ test("a port that a svc-sandbox uses gets a message with its scenario, its start
   const { stderr } = await startCli(["--port", portOf(server.url)], { cwd }).done;
   expect(stderr).toContain(`svc-sandbox stop ${server.url}\n`);
 });
+
+test("stop waits with a --timeout that is longer than a timer", async () => {
+  const { url } = await served({});
+  expect((await runCli(["stop", url, "--timeout", "50d"])).code).toBe(0);
+});

@@ -3,7 +3,7 @@ import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it, test } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, test, vi } from "vitest";
 import type { CertificatePair } from "../../src/server/index.js";
 import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { exchange } from "../support/exchange.js";
@@ -89,7 +89,7 @@ function keyOf(encryption: object): string {
   }).privateKey;
 }
 
-test("--ca names the only authority of a server on this machine: with another's, a command reads nothing", async () => {
+test("--ca adds an authority to those of NODE_EXTRA_CA_CERTS: with none of the server's, a command reads nothing", async () => {
   const { url, certificate = "" } = await served({ tls: true });
   const cwd = temporaryFolder({ "own.pem": certificate, "other.pem": pair.cert });
   const report = (file: string) => runCli(["report", url, "--json", "--ca", file], { cwd });
@@ -98,4 +98,8 @@ test("--ca names the only authority of a server on this machine: with another's,
     ...{ code: 2, stdout: "" },
     stderr: expect.stringContaining("its certificate is not trusted"),
   });
+
+  vi.stubEnv("NODE_EXTRA_CA_CERTS", join(cwd, "own.pem"));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect((await report("other.pem")).code).toBe(0);
 });

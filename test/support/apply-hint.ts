@@ -124,7 +124,7 @@ export const hintRows: readonly HintRow[] = [
     apply: indented,
   },
   {
-    hint: /^indent it to column (\d+), like .*$/,
+    hint: /^indent it to column (\d+)$/,
     mistake: "a line that is below no other",
     habit: "a block is copied to another level",
     apply: toColumn,

@@ -252,7 +252,10 @@ async function deliverCertificate(
   const program = { program: io.program, scenario: args[0] };
   const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
   const failures = await writeTargets(targets, textIn, reportFile, io);
-  for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
+  for (const failure of failures) {
+    if (flags.format === "json") io.stderr.write(describeFailure(failure, { json: true }));
+    else io.stderr.say(describeFailure(failure, {}));
+  }
   io.stdout.write(redactKeys(resultText(result, plainOutput, call)));
 }
 
@@ -270,8 +273,8 @@ function resultText(
   // For programs, there is nothing but the certificate.
   if (format !== "text") return render(certificateLayout(result, program), format);
 
-  const { palette, wrap = (text: string) => text } = io.stdout.style();
-  const text = wrap(certificateText(result, program, palette?.red));
+  const { palette, wrap } = io.stdout.style();
+  const text = wrap(certificateText(result, program, palette.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
 
   // Why the client could not be judged may be in its output.

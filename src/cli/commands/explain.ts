@@ -69,14 +69,20 @@ export const explainCommand = declareCommand({
       flags: ["json", ...runningFlagNames],
     },
     {
-      // A scenario, or one of these flags, is about a sandbox to start, and not about the one that runs.
+      // A scenario, or one of these flags, is about a sandbox to start, and not about the one that runs. A variable sets
+      // the flag for each sandbox that starts, so it says nothing of this call.
       name: "explain <key> [scenario]",
-      when: ({ args, flags }) =>
-        args.length > 1 || sandboxFlagNames.some((name) => flags[name] !== undefined),
+      when: ({ args, flagsOnLine }) =>
+        args.length > 1 || sandboxFlagNames.some((name) => flagsOnLine[name] !== undefined),
       words: ["<key>", "[scenario]"],
       flags: ["endpoint", "json", ...sandboxFlagNames],
     },
-    { name: "explain <key>", words: ["<key>"], flags: ["endpoint", "json", ...runningFlagNames] },
+    {
+      name: "explain <key>",
+      words: ["<key>"],
+      // If no sandbox runs, one of the usual scenario is started, as the variables say.
+      flags: ["endpoint", "json", ...runningFlagNames, ...sandboxFlagNames],
+    },
   ],
   examples: {
     "svc-sandbox explain last": "the latest rejected request of http://127.0.0.1:4747",

@@ -105,7 +105,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     endings: ["_test.go"],
     needs: [goModule],
     files: ["go.mod"],
-    run: "SVC_SANDBOX_MIN_COVERAGE=80 go test ./%",
+    run: "SVC_SANDBOX_MIN_COVERAGE=80 go test %",
     // No terminal breaks lines as short as these, which are pasted.
     install: `module=${goModule}\n  go mod edit -require=$module@v${version}\n  go mod edit -replace=$module=%/packaging/go`,
   },
@@ -223,7 +223,8 @@ async function writeClientTests(
   const text = await packageFile(`examples/${example}/${test}`);
   makeFolderFor(file);
   write(file, text, name);
-  const run = clients[kind].run.replace("%", shellWord(relative(io.cwd, dirname(file))));
+  const folder = relative(io.cwd, dirname(file));
+  const run = clients[kind].run.replace("%", folder === "" ? "." : shellWord(`./${folder}`));
   if (project === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
   if (!project.isAdded) {
     return [
@@ -351,8 +352,15 @@ interface ProjectScript {
 async function addScript(command: string, cwd: string): Promise<ProjectScript> {
   const file = join(cwd, "package.json");
   const before = existsSync(file) ? await readFile(file, "utf8") : "{}";
-  const project = tryParseJson(before);
-  if (!isMapping(project)) throw usageError(`Nothing was written: ${quoteFile(file)} is not valid JSON.`);
+  // Some editors on Windows write a byte order mark, which npm reads over.
+  const [mark = ""] = /^\uFEFF/.exec(before) ?? [];
+  const project = tryParseJson(before.slice(mark.length));
+  if (project === undefined) throw usageError(`Nothing was written: ${quoteFile(file)} is not valid JSON.`);
+  if (!isMapping(project)) {
+    throw usageError(
+      `Nothing was written: ${quoteFile(file)} is not an object, which a package.json must be.`,
+    );
+  }
 
   const execLine = `exec key-states --fail-on warning -- ${command}`;
   const line = `svc-sandbox ${execLine}`;
@@ -360,7 +368,7 @@ async function addScript(command: string, cwd: string): Promise<ProjectScript> {
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
   // The file keeps its indentation.
   const [indent = "  "] = /^[ \t]+(?=")/m.exec(before) ?? [];
-  const text = `${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
+  const text = `${mark}${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
   return { text, execLine, isAdded: scripts["test:sandbox"] === line };
 }
 

@@ -142,11 +142,21 @@ async function playAll(
     io.stdout.say(`The end: ${pluralize(steps, "step")}, ${summary}.\n`);
   }
   if (unexpected === 0) return exitCode.fine;
-  const verify = `${io.program} verify ${shellWord(opened.loaded.name)}`;
+  const words = ["verify", opened.loaded.name, ...startWords(flags)].map(shellWord);
+  const verify = `${io.program} ${words.join(" ")}`;
   io.stderr.say(
     `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: ${verify}\n`,
   );
   return exitCode.failed;
+}
+
+/** The flags that start the same sandbox again. */
+function startWords({ seed, now, profile }: PlayCall["flags"]): string[] {
+  const words: string[] = [];
+  if (seed !== undefined) words.push("--seed", String(seed));
+  if (now !== undefined) words.push("--now", isoTime(now));
+  if (profile !== undefined) words.push("--profile", profile);
+  return words;
 }
 
 /** The time between two steps. */
@@ -155,9 +165,6 @@ interface Pauses {
   readonly after: (result: PlayedStep, shown: string) => Promise<boolean>;
   readonly close: () => void;
 }
-
-/** The longest time of a timer, which would not wait for a longer one. */
-const maxPause = 2 ** 31 - 1;
 
 /** The pauses that the flags set: until a key is pressed, with time to read, or none. */
 async function createPauses({ flags, io }: PlayCall, stop: AbortSignal): Promise<Pauses> {
@@ -172,7 +179,7 @@ async function createPauses({ flags, io }: PlayCall, stop: AbortSignal): Promise
       const perCharacter = kind === "request" ? 18 : 50;
       const time = shown.replace(/\s+/g, "").length * perCharacter;
       const pause = Math.min(12_000, Math.max(1200, time)) / speed;
-      if (pause > 0) await io.wait(Math.min(pause, maxPause), stop);
+      if (pause > 0) await io.wait(pause, stop);
       return !stop.aborted;
     },
     close() {},

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "../../rules/errors.js";
 import { quote } from "../../schema/words.js";
@@ -38,9 +38,17 @@ export function whyNoRequest(
   const trust = isSecure ? " Does it trust the certificate in SVC_CA_FILE?" : "";
 
   let mocks = "its tests mock HTTP, for example with msw";
-  const project = join(cwd, "package.json");
-  if (existsSync(project) && /"msw"\s*:/.test(readFileSync(project, "utf8"))) {
+  if (listsMsw(join(cwd, "package.json"))) {
     mocks = "its tests mock HTTP with other handlers of msw, which package.json lists";
   }
   return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw. If they do, the variable SVC_SANDBOX_RUN is missing in the process of your tests: pass it on, so that their requests count.`;
+}
+
+/** Whether a package.json has the package msw. One that is missing, or that cannot be read, has it not. */
+function listsMsw(file: string): boolean {
+  try {
+    return /"msw"\s*:/.test(readFileSync(file, "utf8"));
+  } catch {
+    return false;
+  }
 }

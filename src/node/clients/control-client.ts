@@ -3,6 +3,7 @@ import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/request-path.js";
 import { quote } from "../../schema/words.js";
+import { abortedAfter } from "../timers.js";
 import { type ControlAddress, ControlCall, readAuthority, readSandboxUrl } from "./control-call.js";
 import {
   type DetailsInJson,
@@ -17,7 +18,7 @@ import {
   runningKeysShape,
   stoppingShape,
 } from "./control-replies.js";
-import { isUp, listenerAt } from "./find-listener.js";
+import { listenerAt, mayAcceptConnections } from "./find-listener.js";
 
 /** The keys of a running sandbox, each with what its next request gets. */
 interface RunningKeys {
@@ -68,7 +69,7 @@ export class ControlClient {
 
   /** A request with its details, by its id; `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
   async request(id: string): Promise<DetailsInJson> {
-    // Also for an id: a 404 for an unknown request looks like one from a server without a control plane.
+    // The list comes first: a server without a control plane fails here, so that a 404 below means an unknown request.
     const requests = await this.#requests();
     let wanted = id;
     if (id === "last") {
@@ -152,8 +153,8 @@ export class ControlClient {
     // It responds before it stops, and then accepts no connections.
     const { timeout } = this.#address;
     const ca = readAuthority(this.#address.ca);
-    const deadline = AbortSignal.timeout(timeout);
-    while (isUp(await listenerAt(this.url, { timeout, ca }))) {
+    const deadline = abortedAfter(timeout);
+    while (mayAcceptConnections(await listenerAt(this.url, { timeout, ca }))) {
       if (deadline.aborted) throw call.failure("it has not stopped yet.");
       await wait(20);
     }

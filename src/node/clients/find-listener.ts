@@ -25,10 +25,10 @@ export const longestSearch = 3000;
 export async function findListener(authority: string, timeout = longestSearch): Promise<PortListener> {
   const startedAt = nodePlatform.stopwatch();
   const plain = await listenerAt(`http://${authority}`, { timeout });
-  if (isUp(plain)) return plain;
+  if (mayAcceptConnections(plain)) return plain;
 
-  const left = Math.ceil(timeout - (nodePlatform.stopwatch() - startedAt));
-  const secure = await listenerAt(`https://${authority}`, { timeout: Math.max(1, left) });
+  const timeLeft = Math.ceil(timeout - (nodePlatform.stopwatch() - startedAt));
+  const secure = await listenerAt(`https://${authority}`, { timeout: Math.max(1, timeLeft) });
   // A server of HTTP may wait for the rest of what it cannot read.
   const isOfHttp = plain.kind === "other" && secure.kind === "silent";
   return isOfHttp ? plain : secure;
@@ -38,7 +38,7 @@ export async function findListener(authority: string, timeout = longestSearch): 
 interface AskOptions {
   /** Milliseconds. */
   readonly timeout: number;
-  /** A certificate authority (PEM) to trust besides this machine's. */
+  /** A certificate authority (PEM) to trust besides those that Node trusts. */
   readonly ca?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function listenerAt(url: string, options: AskOptions): Promise<Port
 }
 
 /** Whether a sandbox, or what may be one, accepts connections. */
-export function isUp({ kind }: PortListener): boolean {
+export function mayAcceptConnections({ kind }: PortListener): boolean {
   return kind === "sandbox" || kind === "silent";
 }
 

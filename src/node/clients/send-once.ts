@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
 import { headerPairs } from "../../api/http-messages.js";
+import { abortedAfter } from "../timers.js";
 import { describeConnectionError } from "./connection-errors.js";
 
 export interface RawResponse {
@@ -43,19 +45,16 @@ export interface SendOptions {
   readonly maxBody: number;
   /** Whether to accept any certificate. Default: false. */
   readonly anyCertificate?: boolean;
-  /** A certificate authority (PEM) to trust besides this machine's. */
+  /** A certificate authority (PEM) to trust besides those that Node trusts. */
   readonly ca?: string | undefined;
   /** The certificate of the client and its key (PEM), for a server that asks for one. */
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** Milliseconds: Node fires longer timers immediately. */
-const longestTimer = 2 ** 31 - 1;
-
 /** Sends one request, whose headers must be valid; it never fails otherwise. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
 export async function sendOnce(url: URL, options: SendOptions): Promise<RawResponse | NoResponse> {
   const { timeout, stop } = options;
-  const timeUp = AbortSignal.timeout(Math.min(timeout, longestTimer));
+  const timeUp = abortedAfter(timeout);
   const signal = stop === undefined ? timeUp : AbortSignal.any([timeUp, stop]);
   const outgoing = startRequest(url, options, signal);
 
@@ -83,7 +82,7 @@ function startRequest(url: URL, options: SendOptions, signal: AbortSignal): http
     maxHeaderSize: 16 * 1024,
     rejectUnauthorized: !options.anyCertificate,
     signal,
-    ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+    ...(ca !== undefined && { ca: [...rootCertificates, ...extraAuthorities(), ca] }),
     ...certificate,
   });
 
@@ -96,6 +95,18 @@ function startRequest(url: URL, options: SendOptions, signal: AbortSignal): http
   outgoing.on("error", () => {});
   outgoing.end(hasBody ? body : undefined);
   return outgoing;
+}
+
+/** The certificate authorities in the file of `NODE_EXTRA_CA_CERTS`. Node adds them itself only to a request without `ca`. */
+function extraAuthorities(): string[] {
+  const file = process.env.NODE_EXTRA_CA_CERTS;
+  if (!file) return [];
+  try {
+    return [readFileSync(file, "utf8")];
+  } catch {
+    // Node has warned of it at the start.
+    return [];
+  }
 }
 
 function lateReply(what: string, timeout: number): NoResponse {
