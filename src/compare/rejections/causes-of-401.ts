@@ -55,7 +55,7 @@ export async function compareRejections(session: Session): Promise<ComparedRejec
     if (hasEnoughRejections(contrast, session.attempts)) proven.push(contrast);
     else uncompared.set(contrast.cause, "too few of the further requests got a 401");
   }
-  // A reason of the turns replaces one of the rounds, and both replace the reason above.
+  // A cause has one reason: that of the turns; otherwise that of the rounds; otherwise too few 401s.
   for (const [cause, why] of uncomparedInRounds) uncompared.set(cause, why);
   for (const [cause, why] of uncomparedInTurns) uncompared.set(cause, why);
 
