@@ -204,7 +204,7 @@ test("a cut line with an end after it is a missing request, which needs another 
 test("a request that cannot be claimed is told, and certify needs another run", async () => {
   const folder = await open();
   expect([folder.claim("first"), folder.claim("first")]).toEqual([true, false]);
-  expect(() => folder.requireWhole()).not.toThrow();
+  expect(() => folder.requireEachLine()).not.toThrow();
 
   const full = Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
   const writing = vi.spyOn(fs, "writeFileSync").mockImplementationOnce(() => {
@@ -212,7 +212,7 @@ test("a request that cannot be claimed is told, and certify needs another run", 
   });
   onTestFinished(() => writing.mockRestore());
   expect(folder.claim("second")).toBe(false);
-  expect(() => folder.requireWhole()).toThrow(
+  expect(() => folder.requireEachLine()).toThrow(
     expect.objectContaining({ code: "usage", message: expect.stringContaining("the disk is full") }),
   );
 });
