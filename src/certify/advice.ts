@@ -41,5 +41,5 @@ export function judgeAdvice({ before, all, plan }: Runs): Judgment {
 }
 
 function isGiven({ advice }: Report, id: AdviceId): boolean {
-  return advice.some((row) => row.id === id && row.count > 0);
+  return advice.some((row) => row.id === id);
 }

@@ -29,8 +29,8 @@ import { judgeVaried, makeVariedRunsOnce } from "./varied/varied.js";
 // whether it resends: sends a key again after a 401. Its result is held (it does what it should), failed, allowed by --allow, or not
 // judged, with the reason why the runs show nothing. What failed becomes a problem, with a sentence, a fix and the command that shows it
 // again; for varied responses, its cause: the one row of variants that breaks the client alone. The verdict is about all checks.
-// Nobody is accused by chance: a run that fails is a problem only if it fails again, and two runs under the same conditions that end
-// differently are a contradiction, after which no failure counts.
+// Nobody is accused by chance: a run that fails is a problem only if it fails again (one that does not end in time needs no second run),
+// and two runs under the same conditions that end differently are a contradiction, after which no failure counts.
 
 /** What each part of the runs has shown. */
 interface Parts {

@@ -50,6 +50,7 @@ async function tryOutcomes(session: Session): Promise<SecondSuccess> {
   if (working === undefined) return { kind: "no_working_key" };
   const { outcome } = working;
   await repeatAttempt(session, working);
+  // The session knows why, also if the request got a 429, was waited for, and then not sent again.
   const why = session.whysNotTried.get(outcome);
   return why === undefined ? { kind: "sent" } : { kind: "not_sent", outcome, why };
 }

@@ -46,7 +46,7 @@ export type Replacement =
 export interface RejectionOfRun {
   readonly kind: "rejection";
   readonly as: ApiOutcomeId | "fault.status";
-  /** How long to wait, in `Retry-After`. Without it, there is no such header, and a 429 lasts until the minute ends. */
+  /** How long to wait, in `Retry-After`. Without it, there is no such header, and a client may send again when the next minute begins. */
   readonly seconds?: number;
   /** Whether `Retry-After` has a date. Default: it has seconds. */
   readonly asDate?: boolean;

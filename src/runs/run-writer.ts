@@ -86,7 +86,8 @@ function readRun(folder: string, files: Files, writer: LineWriter): SandboxRun |
   if (file.version !== project.version) return runOfAnotherVersion(writer);
 
   const { scenario, options, start, conditions } = file;
-  const claim = (name: string) => claimOnce(folder, name, files);
+  // A claim that fails is reported, and nothing is put in place of the response.
+  const claim = (name: string) => writer.tryOrReport(() => claimOnce(folder, name, files)) ?? false;
   return {
     scenario,
     conditionedRun: conditions && { ...conditionedRun(conditions, claim), start },
@@ -130,13 +131,14 @@ function runOfAnotherVersion(writer: LineWriter): SandboxRun {
   };
 }
 
-/** Claims a name, as a file that only one process can make. Returns whether it is the first claim, over all processes of the run. */
+/** Claims a name, as a file that only one process can make. Returns whether it is the first claim, over all processes of the run. Throws if the file cannot be written. */
 export function claimOnce(folder: string, name: string, files: Files): boolean {
   try {
     files.writeFileSync(`${folder}/claimed-${name}`, "", { flag: "wx" });
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
   }
 }
 

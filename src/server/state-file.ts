@@ -109,7 +109,7 @@ function readOrThrow<Result>(name: string, read: () => Result, failure = unreada
   }
 }
 
-/** When requests are saved again: a save stops them all, so that it may take a tenth of the time. */
+/** When requests are saved again: a save stops them all, so the next one waits ten times as long as it took. */
 export class SavePace {
   readonly #stopwatch: () => number;
   #dueAt = 0;

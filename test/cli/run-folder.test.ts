@@ -201,6 +201,44 @@ test("a cut line with an end after it is a missing request, which needs another 
   expect(() => folder.requireWhole()).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
+test("a request that cannot be claimed is told, and certify needs another run", async () => {
+  const folder = await open();
+  expect([folder.claim("first"), folder.claim("first")]).toEqual([true, false]);
+  expect(() => folder.requireWhole()).not.toThrow();
+
+  const full = Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+  const writing = vi.spyOn(fs, "writeFileSync").mockImplementationOnce(() => {
+    throw full;
+  });
+  onTestFinished(() => writing.mockRestore());
+  expect(folder.claim("second")).toBe(false);
+  expect(() => folder.requireWhole()).toThrow(
+    expect.objectContaining({ code: "usage", message: expect.stringContaining("the disk is full") }),
+  );
+});
+
+test("a claim of the command's process that fails is told once, and the client gets its own response", async () => {
+  const onRequest = {
+    which: { kind: "first", outcome: "401.missing" },
+    gets: { kind: "rejection", as: "fault.status" },
+  } as const;
+  const scenario = await loadScenario("active");
+  const folder = await openRunFolder({ scenario, options: {}, conditions: { onRequest } });
+  onTestFinished(folder.remove);
+  const said = takePart(folder.path);
+  // A line is also written by this function, in the end.
+  const { writeFileSync } = fs;
+  const writing = vi.spyOn(fs, "writeFileSync").mockImplementation((file, ...more) => {
+    if (!String(file).includes("claimed-")) return writeFileSync(file, ...more);
+    throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+  });
+  onTestFinished(() => writing.mockRestore());
+  const sandbox = createSandbox();
+  const statuses = [(await me(sandbox)).status, (await me(sandbox)).status];
+  expect(statuses).toEqual([401, 401]);
+  expect(said).toEqual([expect.stringMatching(/^svc-sandbox could not count .* ENOSPC\n$/)]);
+});
+
 test("sandboxes of another version are named, once each, and this version is not", async () => {
   const folder = await open();
   takePart(folder.path);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
-import { probed, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
+import { allProbeKeys, probed, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
@@ -37,6 +37,25 @@ test("R34 a key of a variable that no outcome uses is still one", async () => {
     ...{ probeLimits: false, unknownKey: unknownSecret },
   });
   expect(differences[0]).toMatchObject({ outcome: "200.test", at: "X-Other", rules: ["R34"] });
+});
+
+test("R37 a scope that the replacement lacks is found, also after the first 80 characters of a long list", async () => {
+  const scopes = Array.from({ length: 9 }, (_, index) => `attestations:read:${index}`);
+  const { send } = probed((reply, { ref }) => {
+    if (ref === "retiring") setIn(reply, "body.data.scopes", scopes);
+    if (ref === "replacement") setIn(reply, "body.data.scopes", scopes.slice(0, -1));
+  });
+  const { differences } = await compareWithContract(send, {
+    ...{ url, env: allProbeKeys, probeLimits: false, unknownKey: unknownSecret },
+  });
+  expect(differences).toMatchObject([
+    {
+      rules: ["R37"],
+      outcome: "200.replacement",
+      at: "$.data.scopes",
+      found: "another value, which begins in the same way",
+    },
+  ]);
 });
 
 /** The unknown keys that a comparison sends. */

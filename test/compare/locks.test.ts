@@ -101,6 +101,15 @@ test("R22 R23 a 429 of a key at its limit counts only if a request without a key
   expect([locked.sent, locked.assumptions.rate_limit_code]).toEqual([limited.sent - 4, undefined]);
 });
 
+test("R25 another key that fails at the limit of a key did not get its 429, too", async () => {
+  let isLimitReached = false;
+  const { of } = await compare((reply) => {
+    if (reply.status === 429) isLimitReached = true;
+    if (isLimitReached && reply.status === 200) Object.assign(reply, { status: 500, body: "no" });
+  }, allProbeKeys);
+  expect(of("429.per_day")?.reason).toMatch(/^a request with SVC_\w+ got 500$/);
+});
+
 test("R25 a lock that begins before the request with another key is no limit of that key", async () => {
   const { sent: all } = await compare(() => {}, allProbeKeys);
   let sent = 0;

@@ -202,6 +202,8 @@ test.each([
     { HTTPS_PROXY: "http://proxy.example", NO_PROXY: "a.example,NO-SUCH-HOST.invalid:443" },
     "https://no-such-host.invalid",
   ],
+  [{ HTTPS_PROXY: "http://proxy.example", NO_PROXY: "2001:db8::1" }, "https://[2001:db8::1]"],
+  [{ HTTPS_PROXY: "http://proxy.example", NO_PROXY: "[2001:db8::1]:443" }, "https://[2001:db8::1]"],
 ])("a proxy of other addresses is not named: %j for %s", async (env, url) => {
   const { stderr } = await runCli(["compare", url, "--timeout", "1s"], { env });
   expect(stderr).not.toContain("PROXY");

@@ -319,6 +319,65 @@ test("R14 without enough requests, a note names the causes and the requests that
   }
 });
 
+test.each([
+  ["before the fourth turn", 29, 7],
+  ["one request before its end", 35, 1],
+])("R14 without the requests for all turns, %s, nothing is a difference", async (_when, max, more) => {
+  const change = on401((reply, { ref }) => setIn(reply, "headers.X-Leak", String(ref === "expired")));
+  const { found, notes, all } = await compare(change, max);
+  expect([found, all]).toEqual([[], 29]);
+  expect(notes).toBe(
+    `Not compared with the other causes of 401 (R14): 401.expired, because that takes ${more} more of --max-requests.`,
+  );
+  expect((await compare(change, 36)).found).toEqual(["401.expired X-Leak"]);
+});
+
+test.each([29, 34, 35])(
+  "R14 a signal at request %i, before the end of the turns, proves nothing",
+  async (last) => {
+    const stopping = new AbortController();
+    const { send } = probed((reply, { ref, number }) => {
+      if (reply.status === 401) setIn(reply, "headers.X-Leak", String(ref === "expired"));
+      if (number === last) stopping.abort("SIGINT");
+    });
+    const { differences, notes } = await compareWithContract(send, {
+      ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys, stop: stopping.signal },
+      ...{ probeLimits: false, unknownKey: unknownSecret },
+    });
+    expect(differences).toEqual([]);
+    expect(notes.join("\n")).toContain("401.expired, because it was stopped by SIGINT.");
+  },
+);
+
+test.each([
+  ["Abgelaufen: ungültig", [["bytes that are not UTF-8, as for 401.unknown", "other bytes"]]],
+  ["Ungültig", []],
+])(
+  "R14 bodies that are not UTF-8 are compared by their bytes, which are not shown: %s",
+  async (text, found) => {
+    const change = on401((reply, { ref }) => {
+      if (ref !== "none") reply.bytes = Buffer.from(ref === "expired" ? text : "Ungültig", "latin1");
+    });
+    const { differences } = await compare(change);
+    const ofBytes = differences.filter(
+      ({ rules, outcome }) => rules.includes("R14") && outcome === "401.expired",
+    );
+    expect(ofBytes.map(({ expected, found }) => [expected, found])).toEqual(found);
+  },
+);
+
+test("R14 messages that differ only after their first 80 characters are shown as different", async () => {
+  const start = "No valid key. ".repeat(6);
+  const { differences } = await compare(
+    on401((reply, { ref }) =>
+      setIn(reply, "body.error.message", `${start}${ref === "expired" ? "Expired." : ""}`),
+    ),
+  );
+  expect(differences).toMatchObject([
+    { outcome: "401.expired", at: "$.error.message", found: "another value, which begins in the same way" },
+  ]);
+});
+
 test("R14 the order of the headers is listed or found, next to a header whose value varies", async () => {
   const reversed = (reply: Reply) => {
     const { "Content-Type": type = "", ...others } = reply.headers;

@@ -79,22 +79,45 @@ test("R24 a count that stays 1 agrees only in part without a Date that rules out
   });
 });
 
+test("R24 counts are not compared across a request of the key that got no 200", async () => {
+  const { send } = probed((reply, { ref, count }) => {
+    if (ref === "active" && count === 2) Object.assign(reply, { status: 500 });
+    if (ref === "active" && count === 3) setIn(reply, "body.data.organization.id", "another");
+  });
+  const { differences } = await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", env: { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE } },
+    ...{ probeLimits: true, unknownKey: unknownSecret },
+  });
+  const found = differences.map(({ rules, at }) => `${rules.join(", ")} ${at}`);
+  expect(found).toContain("R2 $.data.organization.id");
+  expect(found.filter((one) => one.includes("usage"))).toEqual([]);
+});
+
 test.each([
-  ["of one minute", "09:00:01", "09:00:59", 1],
-  ["of two minutes", "09:00:59", "09:01:01", 0],
+  ["of one minute", "09:00:01", "09:00:59", 1, "differs", undefined],
+  [
+    "of two minutes",
+    "09:00:59",
+    "09:01:01",
+    0,
+    "agrees_in_part",
+    "usage.today was not compared: it is 1 twice, in two minutes, and a new day may have begun in between",
+  ],
 ])(
   "R24 a count that stays 1 is a difference only if its dates are of one minute: %s",
-  async (_of, first, second, found) => {
+  async (_of, first, second, found, result, reason) => {
     const { send } = probed((reply, { ref, count }) => {
       if (ref !== "active") return;
       setIn(reply, "body.data.usage.today", 1);
       reply.headers.Date = `Mon, 02 Mar 2026 ${count === 1 ? first : second} GMT`;
     });
-    const { differences } = await compareWithContract(send, {
+    const { differences, outcomes } = await compareWithContract(send, {
       ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
       ...{ probeLimits: false, unknownKey: unknownSecret },
     });
     expect(differences).toHaveLength(found);
+    const of200 = outcomes.find(({ outcome }) => outcome === "200.test");
+    expect([of200?.result, of200?.reason]).toEqual([result, reason]);
   },
 );
 

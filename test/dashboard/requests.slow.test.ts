@@ -9,6 +9,13 @@ const rows = (page: Page) => page.locator(".requests [data-row]");
 const link = (page: Page, id: string | null) => page.locator(`.requests [data-row="${id}"] a`);
 
 describe.skipIf(noBrowser)("the requests", () => {
+  test("are as many as by default if the limit in the address is below 0", async () => {
+    const { page, send } = await openDashboard({ scenario: "key-states", view: "/requests?limit=-1" });
+    await send("active", "revoked");
+    await rows(page).nth(1).waitFor();
+    expect(await page.getByRole("button", { name: /^Show/ }).count()).toBe(0);
+  });
+
   test("come newest first; a filter of words is in the address and survives a reload", async () => {
     const { page, ask, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await page.getByText("No requests yet").waitFor();

@@ -13,6 +13,7 @@ beforeEach(() => {
   vi.stubGlobal("document", Object.assign(new EventTarget(), { baseURI: "http://127.0.0.1/__sandbox/" }));
   const windowEvents = new EventTarget();
   vi.stubGlobal("addEventListener", windowEvents.addEventListener.bind(windowEvents));
+  vi.stubGlobal("location", { hash: "" });
   vi.stubGlobal("sessionStorage", { getItem: () => null });
   [revision, readings, asked.length] = ["1", 0, 0];
   vi.stubGlobal("fetch", async ({ pathname }: URL, { method }: RequestInit) => {
@@ -82,4 +83,15 @@ test("a reading during which something changes is repeated", async () => {
   await vi.advanceTimersByTimeAsync(4 * latency);
   expect([faults(), readings]).toEqual([3, 3]);
   stop();
+});
+
+test("a response that breaks off is as a missing response", async () => {
+  vi.stubGlobal("fetch", async () => {
+    const broken = new ReadableStream({
+      start: (controller) => controller.error(new TypeError("terminated")),
+    });
+    return new Response(broken, { headers: { "Content-Type": "application/json" } });
+  });
+  const { call } = await import("../../src/dashboard/control/call.js");
+  await expect(call("/faults")).rejects.toMatchObject({ code: "unreachable" });
 });

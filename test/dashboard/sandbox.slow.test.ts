@@ -193,6 +193,23 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     await page.locator(".active-faults").waitFor({ state: "detached" });
   });
 
+  test("an undo leaves the other faults the requests that they have matched since", async () => {
+    const { page, send, ask } = await openDashboard({ scenario: "key-states", view });
+    const third = { when: { requests: [3] }, then: { status: 503 } };
+    const late = { when: { key: "live" }, then: { latency: "1ms" } };
+    await ask("/faults", { method: "PUT", json: { faults: [third, late] } });
+    await page.getByRole("button", { name: /the fault: .*1ms late/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
+    await expect.poll(() => faultsOf(ask)).toHaveLength(1);
+    await send("active", "active", "active", "active");
+    const matched = async () => (await faultsOf(ask))[0].requests_matched;
+    const matchedBefore = await matched();
+    await page.getByRole("banner").getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => faultsOf(ask)).toHaveLength(2);
+    expect(matchedBefore).toBe(4);
+    expect(await matched()).toBe(matchedBefore);
+  });
+
   test("of two equal faults, a row turns off its own, and an undo brings it back to its place", async () => {
     const { page, ask } = await openDashboard({ scenario: "key-states", view });
     const effects = async () =>
@@ -286,6 +303,15 @@ describe.skipIf(noBrowser)("the scenario", () => {
     await page.locator(".running a", { hasText: "revoked" }).waitFor();
     await load(page, "Written by hand");
     await expect.poll(async () => (await ask("/scenario")).text).toBe(text);
+  });
+
+  test("a file that the browser cannot read is rejected, and the page goes on", async () => {
+    const { page } = await openDashboard({ view });
+    await page.evaluate(() => {
+      File.prototype.arrayBuffer = () => Promise.reject(new DOMException("no permission"));
+    });
+    await choose(page, written);
+    await page.getByText("This file cannot be read.").waitFor();
   });
 
   test("a file is checked before it replaces anything; its problems have their lines", async () => {

@@ -9,7 +9,7 @@ import { againLine, type Program } from "./again-line.js";
 import type { CertifyResult } from "./certificate.js";
 import { conclusionLine, failedWithoutProblem } from "./conclusion.js";
 
-/** A fix and its command share a line that is no longer. */
+/** A fix and its command share a line of at most so many characters. */
 const width = 100;
 
 /** The problems that are shown whole; each other one is its sentence and its command. */

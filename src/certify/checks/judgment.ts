@@ -2,7 +2,7 @@ import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import type { Check } from "./check.js";
 
-/** Why something shows nothing about the client. Judgments compare reasons themselves, not their texts. */
+/** Why something shows nothing about the client. Parts compare reasons themselves; the text of a certificate compares their words. */
 export interface Reason {
   readonly why: string;
   readonly whatToDo: string;

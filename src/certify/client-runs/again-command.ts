@@ -23,5 +23,8 @@ export function againCommandOfRun(
   if (isEnding && purpose.kind === "varied" && purpose.seed !== "mixed") {
     return againCommand(plan, "exec", "--profile", "varied", "--seed", String(purpose.seed));
   }
-  return againCommand(plan, "certify", "--only", nameOf(purpose));
+  const words = ["--only", nameOf(purpose)];
+  // The name of the mixed run does not have its seed.
+  if (purpose.kind === "varied" && purpose.seed === "mixed") words.push("--seed", String(plan.firstSeed));
+  return againCommand(plan, "certify", ...words);
 }

@@ -10,11 +10,11 @@ import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
 import { type ClientRun, hasFailed, type NotMade } from "./client-run.js";
 import { plainRun, type Runs } from "./runs.js";
 
-// A run that fails may do so by chance. A problem is named only after its failures were repeated. A check that holds because a run failed
-// needs less: the varied runs of all seeds show whether the command fails at random, or else the run must fail again, next to plain runs
-// that pass.
+// A run that fails may do so by chance. A problem is named only after its failures were repeated, but for runs that did not end in time. A
+// check that holds because a run failed needs less: the varied runs of all seeds show whether the command fails at random, or else the run
+// must fail again, next to plain runs that pass.
 
-/** How often failures are repeated, in all. With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
+/** How often failures are repeated at least, in all. With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
 const minRepetitions = 5;
 
 /** How many plain runs must pass next to a failure before it counts, if too few seeds show whether the command fails at random. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runEnd } from "../../../test/certify/hand-made.js";
+import { runEnd, sentTimes } from "../../../test/certify/hand-made.js";
 import type { OnRequest } from "../../runs/conditions.js";
 import type { RunEnd } from "./client-run.js";
 import { progressLines } from "./progress.js";
@@ -22,7 +22,7 @@ function shown(
     isAlone: false,
     number: 2,
   } as const;
-  const [line = ""] = progressLines(run, { allow: [] });
+  const [line = ""] = progressLines(run, { allow: [] }, runEnd());
   return line.slice(0, line.indexOf("answer.200.test")).trim().replace(/ +/, " ");
 }
 
@@ -43,4 +43,28 @@ test("a response that is only late has no verdict, also if the command fails", (
 test("a run that hit no request has no verdict", () => {
   expect(shown(wrong, "passed", "each", 0)).toBe("passed");
   expect(shown(wrong, "failed", "each", 0)).toBe("failed");
+});
+
+test("a varied run that passes has a verdict only if it shows what it was made for", () => {
+  const sent = [sentTimes("active", 1)];
+  const points = [{ row: "etag", variant: "weak", status: 200 }];
+  const lineOf = (end: Partial<RunEnd>) => {
+    const run = {
+      ...runEnd({ sent, points, ...end }),
+      purpose: { kind: "varied", seed: 1 },
+      seed: 1,
+      conditions: { profile: "varied" },
+      clientMayWaitMs: 0,
+      timeouts: { total: 1, silent: 1 },
+      isAlone: false,
+      number: 2,
+    } as const;
+    const [line = ""] = progressLines(run, { allow: [] }, runEnd({ sent }));
+    return line.trim();
+  };
+  expect(lineOf({})).toMatch(/^ok +passed +varied\.1/);
+  expect(lineOf({ pinned: "a test sets a seed" })).toMatch(/^passed +varied\.1/);
+  expect(lineOf({ points: [] })).toMatch(/^passed +varied\.1/);
+  expect(lineOf({ sent: [] })).toMatch(/^passed +varied\.1/);
+  expect(lineOf({ pinned: "a test sets a seed", result: "failed" })).toMatch(/^problem +failed +varied\.1/);
 });

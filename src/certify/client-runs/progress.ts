@@ -1,7 +1,8 @@
 import { pluralize } from "../../report/plain-text.js";
 import { nameOf } from "../checks/check.js";
 import type { CertifyPlan } from "../checks/plan.js";
-import type { ClientRun } from "./client-run.js";
+import type { ClientRun, RunEnd } from "./client-run.js";
+import { passEvidence } from "./pass-evidence.js";
 
 /** What the line of a run says about it. */
 interface Progress {
@@ -19,18 +20,23 @@ const progressWords = {
 } as const;
 
 /** The line of a run that has ended; none if it could not start. That of the first run shows how many requests the command sends. */
-export function progressLines(run: ClientRun, { allow }: Pick<CertifyPlan, "allow">): string[] {
+export function progressLines(
+  run: ClientRun,
+  { allow }: Pick<CertifyPlan, "allow">,
+  plain: Pick<RunEnd, "sent">,
+): string[] {
   const { purpose, report, number } = run;
   const name = nameOf(purpose);
   if (run.failure !== undefined) return [];
   if (number === 1) return [`${name}  ${pluralize(report.requests, "request")}`];
 
   const isAllowed = "outcome" in purpose && purpose.kind !== "resend" && allow.includes(purpose.outcome);
-  const { verdict, word } = isAllowed ? { verdict: "", word: run.result } : progressOf(run);
+  const { verdict, word } = isAllowed ? { verdict: "", word: run.result } : progressOf(run, plain);
   return [`${verdict.padEnd(7)}  ${progressWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`];
 }
 
-function progressOf({ result, conditions, replacedCount }: ClientRun): Progress {
+function progressOf(run: ClientRun, plain: Pick<RunEnd, "sent">): Progress {
+  const { purpose, result, conditions, replacedCount } = run;
   const { rows, onRequest } = conditions;
   const open: Progress = { verdict: "", word: result };
   // A run of a search, which is judged by all its runs.
@@ -38,10 +44,17 @@ function progressOf({ result, conditions, replacedCount }: ClientRun): Progress 
   // Nothing was put in place of a response: the run shows nothing.
   if (onRequest !== undefined && replacedCount === 0) return open;
 
+  // A varied run that passed shows nothing if the client's tests set the seed, or sent less than in the plain run.
+  const hasPassed = result === "passed";
+  if (hasPassed && purpose.kind === "varied") {
+    const evidence = passEvidence(plain, run, "varied");
+    if (evidence.kind === "not_judged") return open;
+  }
+
   switch (onRequest?.gets.kind) {
     case undefined:
     case "fault":
-      return { verdict: result === "passed" ? "ok" : "problem", word: result };
+      return { verdict: hasPassed ? "ok" : "problem", word: result };
     case "wrong_answer":
       if (result === "failed") return { verdict: "ok", word: "noticed" };
       if (result === "timed_out") return open;

@@ -113,7 +113,7 @@ export class Runs {
 
     const run = { ...planned, ...end, number: this.all.length + 1 };
     this.all.push(run);
-    for (const line of progressLines(run, this.plan)) this.#runner.say(line);
+    for (const line of progressLines(run, this.plan, this.plain)) this.#runner.say(line);
     return run;
   }
 }

@@ -13,7 +13,7 @@ import { longestWait } from "../client-runs/timeouts.js";
 export interface SteadyKey {
   readonly kind: "steady_key";
   readonly ref: string;
-  /** How many of its requests the plain run accepted, without those whose response the client did not read. The last one has this number. */
+  /** How many of its requests the plain run accepted, without those whose response the client did not read. The last one has this number if all were read: the run numbers each accepted request. */
   readonly usualCount: number;
 }
 

@@ -1,5 +1,6 @@
 import { type NotJudged, notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
 import type { Runs } from "../client-runs/runs.js";
+import { longestWait } from "../client-runs/timeouts.js";
 import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import type { Suspect } from "./resend-kinds.js";
 import { takeTurns } from "./resend-turns.js";
@@ -61,8 +62,11 @@ async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promi
 
   const latest = Math.max(...requests.map(({ earlyMs = 0 }) => earlyMs));
   // In whole seconds, so that kinds share the run.
-  const late = { kind: "late", seconds: Math.ceil((latest + marginMs) / 1000) } as const;
-  const request = runReplacingLast(key, late, { kind: "resend_control" });
+  const seconds = Math.ceil((latest + marginMs) / 1000);
+  const late = { kind: "late", seconds } as const;
+  // The client waits for the response, and may then wait as long as after any other one.
+  const clientMayWaitMs = seconds * 1000 + longestWait;
+  const request = runReplacingLast(key, late, { kind: "resend_control" }, clientMayWaitMs);
   const followed = whatFollowed(await runs.makeOnce(request), key);
   switch (followed.kind) {
     case "not_made":

@@ -328,6 +328,19 @@ test("a late response is later than each early request came, in whole seconds", 
   expect([...new Set(delays)]).toEqual([3]);
 });
 
+test("the run with a late response may take as long as this response is late, and then as long as usual", async () => {
+  const waits: number[] = [];
+  const { runs } = await handMade(({ conditions: { onRequest }, clientMayWaitMs }) => {
+    if (onRequest?.gets.kind === "late") waits.push(clientMayWaitMs);
+    if (onRequest === undefined || onRequest.gets.kind === "late") {
+      return { sent: [sentTimes("active", 2)], points: [point] };
+    }
+    return is404(onRequest.gets) ? silent : early(40_200);
+  });
+  await judgeResends(runs);
+  expect([...new Set(waits)]).toEqual([41_000 + 30_000]);
+});
+
 test("a request after a rejection in another process is not judged, as no run shows that process's clock", async () => {
   const last: Partial<RunEnd> = {
     replacedCount: 1,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, reasonOf, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
 import type { PlannedRun, RunEnd, SentKey } from "../client-runs/client-run.js";
-import { findSteadyKey, steadinessEvidence } from "./steady-key.js";
+import { findSteadyKey, steadinessEvidence, steadyKeysBesides } from "./steady-key.js";
 
 const rejected = { outcome: "401.revoked" } as const;
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -46,6 +46,13 @@ test.each<[string, SentKey]>([
   ["is sent twice, with one response that nobody read", sentKey("active", {}, { isUnread: true })],
 ])("a key that %s is not tried", async (_, sent) => {
   expect(await refOf(sending([sent, two("live")]))).toBe("live");
+});
+
+test("a key none of whose responses is read whole gets no turn: no run could reject its last request", async () => {
+  const unread = sentKey("live", { isUnread: true }, { isUnread: true });
+  const { runs } = await handMade(sending([two("active"), unread, two("legacy")]));
+  const besides = await steadyKeysBesides(runs, { kind: "steady_key", ref: "active", usualCount: 2 });
+  expect(besides.map(({ ref }) => ref)).toEqual(["legacy"]);
 });
 
 test("a key with an outcome that --allow names is not tried: it is rejected on purpose", async () => {

@@ -52,9 +52,10 @@ export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> 
   return reasons[0] as NotJudged; // there is a steady key
 }
 
-/** The keys besides this one that always work, and that no varied run shows to be unsteady. */
+/** The keys besides this one that always work, and that no varied run shows to be unsteady. Each has a request that can be rejected. */
 export function steadyKeysBesides(runs: Runs, { ref }: SteadyKey): Promise<SteadyKey[]> {
-  const others = workingKeys(runs).filter((key) => key.ref !== ref);
+  // The client may have read no response of a key whole: none of its requests counts.
+  const others = workingKeys(runs).filter((key) => key.ref !== ref && key.usualCount > 0);
   return leaveOutUnsteady(runs, others);
 }
 

@@ -80,9 +80,8 @@ export function seedCause(failures: readonly ClientRun[]): Cause {
 export function unknownCause(failures: readonly ClientRun[], searched: readonly ClientRun[]): Cause {
   const failed = bySeed(searched);
   const shownBy = failed[0] as ClientRun; // there is one
-  const { lastRequest, result, code } = shownBy;
-  const how = result === "timed_out" ? "does not end in time" : `fails with exit code ${code}`;
-  const sentence = `The command ${how} with ${seedWords(failed)}: no single row of varied responses brings it back`;
+  const { lastRequest } = shownBy;
+  const sentence = `The command ${howRunsEnd(failed)}: no single row of varied responses brings it back`;
 
   let whatToDo = "The command got no response.";
   if (lastRequest) {
@@ -90,6 +89,21 @@ export function unknownCause(failures: readonly ClientRun[], searched: readonly 
     whatToDo = `Look at what the command prints, and at the last response (${outcome}, ${id}).`;
   }
   return { shownBy, sentence, whatToDo, failed: bySeed(failures) };
+}
+
+/** As in "fails with exit code 1 with seeds 2 and 3 and does not end in time with seed 5". */
+function howRunsEnd(runs: readonly ClientRun[]): string {
+  const runsByEnd = new Map<string, ClientRun[]>();
+  for (const run of runs) {
+    const end = run.result === "timed_out" ? "does not end in time" : `fails with exit code ${run.code}`;
+    const alike = runsByEnd.get(end);
+    if (alike === undefined) runsByEnd.set(end, [run]);
+    else alike.push(run);
+  }
+
+  const words: string[] = [];
+  for (const [end, alike] of runsByEnd) words.push(`${end} with ${seedWords(alike)}`);
+  return listed(words, "and");
 }
 
 /** As in "seeds 2 and 5". */

@@ -18,6 +18,7 @@ const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
     result: "failed",
     code: 1,
     points,
+    sent: [],
     lastRequest: undefined,
     report,
   }) as Partial<ClientRun> as ClientRun;
@@ -158,6 +159,19 @@ test("a sentence names no variant that did not fail alone, also if two rows brea
     { row: "server", variants: ["proxy"], seeds: [1, 2] },
   ]);
   expect(causes.map(({ shownBy }) => shownBy.points.map(({ row }) => row))).toEqual([["etag"], ["server"]]);
+});
+
+test("a cause on one status has no run that another row breaks, and whose variant is on another status", async () => {
+  const runs = [
+    failedRun(1, point("etag", "weak"), point("via", "two")),
+    failedRun(2, { ...point("etag", "weak"), status: 200 }, point("server", "proxy")),
+  ];
+  const isRejected = ({ row, status }: VariedPoint) => row === "etag" && status === 401;
+  const { named } = await causesOf(runs, (points) => points.some(isRejected) || has("server")(points));
+  expect(named.map(({ row, seeds }) => [row, seeds])).toEqual([
+    ["etag", [1]],
+    ["server", [2]],
+  ]);
 });
 
 test("the status that breaks a client is named, although its run stopped before it", async () => {

@@ -1,6 +1,7 @@
 import type { ClientRun } from "../client-runs/client-run.js";
 import { repeatFailures } from "../client-runs/failure-evidence.js";
 import { plainRun, type Runs } from "../client-runs/runs.js";
+import { pointId } from "../client-runs/varied-points.js";
 import {
   bodyLengthRow,
   isCoveredBy,
@@ -125,18 +126,16 @@ function addRun(causes: readonly RowCause[], run: ClientRun): RowCause[] {
   return changed;
 }
 
-/** The causes of which the run has a variant, or if there is none, those of which it has the row. */
+/** The causes of which the run has a variant on the same status, or if there is none, those of which it has the row. */
 function causesShownBy(causes: readonly RowCause[], run: ClientRun): RowCause[] {
-  const withVariant = causes.filter((cause) => hasVariantOf(run, cause));
-  if (withVariant.length > 0) return withVariant;
+  const withPoint = causes.filter((cause) => hasPointOf(run, cause));
+  if (withPoint.length > 0) return withPoint;
 
   const rows = variedRows(run);
   return causes.filter((cause) => rows.some((row) => isCoveredBy(cause, row)));
 }
 
-function hasVariantOf(run: ClientRun, cause: RowCause): boolean {
-  for (const { row, variant } of cause.points) {
-    if (run.points.some((point) => point.row === row && point.variant === variant)) return true;
-  }
-  return false;
+function hasPointOf(run: ClientRun, cause: RowCause): boolean {
+  const idsOfCause = cause.points.map(pointId);
+  return run.points.some((point) => idsOfCause.includes(pointId(point)));
 }

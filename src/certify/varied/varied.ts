@@ -17,7 +17,7 @@ import {
   singleCheck,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted, showEveryVariant, variedSeeds } from "../checks/plan.js";
-import { againCommand, againCommandOfRun } from "../client-runs/again-command.js";
+import { againCommandOfRun } from "../client-runs/again-command.js";
 import type { ClientRun, NotMade } from "../client-runs/client-run.js";
 import { repeatFailures } from "../client-runs/failure-evidence.js";
 import { lastLineOf } from "../client-runs/last-line.js";
@@ -140,7 +140,7 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
     name,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
     whatToDo: "Read each response by itself, whatever the others of the run have, such as their headers.",
-    again: againCommand(plan, "certify", "--only", name, "--seed", String(plan.firstSeed)),
+    again: againCommandOfRun(run, plan),
     ...lastLineOf(run),
     runs: [name],
   });

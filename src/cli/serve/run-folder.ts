@@ -134,6 +134,8 @@ export class RunFolder {
   readonly #otherVersions = new Set<string>();
   /** Why the folder cannot be read. */
   #readFailure: string | undefined;
+  /** Why a request could not be claimed. */
+  #claimFailure: string | undefined;
   /** Why the folder could not be removed. */
   #removeFailure: string | undefined;
 
@@ -155,8 +157,15 @@ export class RunFolder {
     this.#unlock();
   };
 
-  /** Whether this is the first claim of a name, over all processes of the run. */
-  readonly claim = (name: string): boolean => claimOnce(this.path, name, process.getBuiltinModule("node:fs"));
+  /** Whether this is the first claim of a name, over all processes of the run. Nothing is claimed if that fails. */
+  readonly claim = (name: string): boolean => {
+    try {
+      return claimOnce(this.path, name, process.getBuiltinModule("node:fs"));
+    } catch (error) {
+      this.#claimFailure ??= fileFailure(error);
+      return false;
+    }
+  };
 
   /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
   read(server: SandboxState): void {
@@ -209,8 +218,11 @@ export class RunFolder {
     return sentences;
   }
 
-  /** Throws `usage` if a line is missing, because certify needs each request. The last line of a killed process may be cut. */
+  /** Throws `usage` if a claim or a line is missing, because certify needs each request. The last line of a killed process may be cut. */
   requireWhole(): void {
+    if (this.#claimFailure !== undefined) {
+      throw usageError(`The folder of the run could not be written: ${this.#claimFailure}. Run it again.`);
+    }
     const files = [...this.#files.values()];
     if (files.every((file) => file.isWhole)) return;
     throw usageError(`${this.uncountedSentences()[0]} Run it again.`);

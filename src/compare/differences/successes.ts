@@ -13,8 +13,7 @@ export function compareSuccesses(attempts: readonly Attempt[]): ContractDifferen
 
   const keys = new Set(all200s.map(({ apiKey }) => apiKey));
   for (const key of keys) {
-    const ofKey = all200s.filter(({ apiKey }) => apiKey === key);
-    differences.push(...compareInOrder(ofKey));
+    differences.push(...compareInOrder(attempts.filter(({ apiKey }) => apiKey === key)));
   }
 
   // What different keys must have alike, or not alike: of a key that should not get 200, only its scopes.
@@ -46,15 +45,20 @@ function compareRequestIds(all200s: readonly CompletedAttempt[]): ContractDiffer
   return differences;
 }
 
-/** Compares each response to a key with the one before. Of each kind, only the first difference counts. */
-function compareInOrder(ofKey: readonly CompletedAttempt[]): ContractDifference[] {
+/** Compares each 200 of a key with the 200 before. Of each kind, only the first difference counts. */
+function compareInOrder(ofKey: readonly Attempt[]): ContractDifference[] {
   const ofUsage: ContractDifference[] = [];
   const ofOrganization: ContractDifference[] = [];
-  for (const [index, next] of ofKey.entries()) {
-    const before = ofKey[index - 1];
-    if (before === undefined) continue;
-    ofUsage.push(...compareUsage(before, next));
-    ofOrganization.push(...compareOrganization(before, next));
+  let latest200: CompletedAttempt | undefined;
+  let previous: Attempt | undefined;
+  for (const next of ofKey) {
+    if (got200(next)) {
+      // The service may have counted a request without a 200, or not: counts are compared only if none is in between.
+      if (latest200 !== undefined && latest200 === previous) ofUsage.push(...compareUsage(latest200, next));
+      if (latest200 !== undefined) ofOrganization.push(...compareOrganization(latest200, next));
+      latest200 = next;
+    }
+    previous = next;
   }
   return [...ofUsage.slice(0, 1), ...ofOrganization.slice(0, 1)];
 }
@@ -115,8 +119,10 @@ export function findOpenUsage(
 
     // From 1 to 1, the count may have started again in a new day.
     const isOneTwice = [before, next].every(({ response }) => memberIn(response, todayPath) === 1);
-    if (!isOneTwice || minutesOf(before, next) !== "no_date") continue;
-    whys.set(next.outcome, "it is 1 twice, and without a Date, a new day may have begun in between");
+    const minutes = minutesOf(before, next);
+    if (!isOneTwice || minutes === "same_minute") continue;
+    const dates = minutes === "no_date" ? "and without a Date," : "in two minutes, and";
+    whys.set(next.outcome, `it is 1 twice, ${dates} a new day may have begun in between`);
   }
 
   // The requests that use up a minute can have shown it later.

@@ -14,7 +14,7 @@ import { withdrawEvidence } from "../sending/withdraw-evidence.js";
 
 // Up to three controls follow the 429 of a key at its limit. What each of them shows:
 //
-// | control | 200 or 401 | 429 | another response | not sent |
+// | control | 200, or 401 without a key | 429 | another response | not sent |
 // |---|---|---|---|---|
 // | without a key | no lock of the address: go on | a lock, or a gateway: the end | no lock: go on | the 429 shows nothing |
 // | with another working key | the 429 is the key's own | go on | the 429 shows nothing | the 429 shows nothing |
@@ -62,8 +62,11 @@ async function compareWithOtherKey(
   if (got200(attempt)) return [];
 
   const got = describeAttempt(attempt);
+  if (attempt.response?.status !== 429) {
+    withdrawEvidence(limited, { kind: "control_failed", request, got });
+    return [];
+  }
   withdrawEvidence(limited, { kind: "limit_of_others", request, got });
-  if (attempt.response?.status !== 429) return [];
 
   // The limit is one of all keys, unless a lock of the address has begun since the first control.
   const last = await sendControl(session, withoutKey);

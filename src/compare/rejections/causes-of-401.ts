@@ -35,7 +35,10 @@ export interface ComparedRejections {
 }
 
 const roundCount = 2;
-/** A contrast needs so many 401s of its cause, and of its baseline: each request but one must have got a 401. */
+/**
+ * A contrast needs so many 401s of its cause, and of its baseline. A cause is sent once in each round and turn, so all of its
+ * requests but one must have got a 401; its baseline is sent more often.
+ */
 const fewestRejections = roundCount + turns.length - 1;
 
 /** Sends the second round, and suspects in turns. Returns how the 401s of different causes differ (R14). */
@@ -44,14 +47,15 @@ export async function compareRejections(session: Session): Promise<ComparedRejec
   const suspected = findContrasts(tabulateRejections(session.attempts));
   const { contrasts, uncompared: uncomparedInTurns } = await sendTurns(session, suspected);
 
-  // A contrast that remains is a difference if enough of its requests got a 401.
+  // A contrast that remains is a difference if all turns were sent, and enough of its requests got a 401.
   const proven: Contrast[] = [];
   const uncompared = new Map<PromisedOutcomeId, string>();
   for (const contrast of contrasts) {
+    if (uncomparedInTurns.has(contrast.cause)) continue;
     if (hasEnoughRejections(contrast, session.attempts)) proven.push(contrast);
     else uncompared.set(contrast.cause, "too few of the further requests got a 401");
   }
-  // A reason of the turns replaces one of the rounds, and both replace the reason above.
+  // A cause has one reason: that of the turns; otherwise that of the rounds; otherwise too few 401s.
   for (const [cause, why] of uncomparedInRounds) uncompared.set(cause, why);
   for (const [cause, why] of uncomparedInTurns) uncompared.set(cause, why);
 
@@ -120,7 +124,7 @@ function findFirsts(attempts: readonly Attempt[]): Attempt[] {
 interface TurnsResult {
   /** The contrasts that remain after the turns. */
   readonly contrasts: readonly Contrast[];
-  /** The causes whose turns did not have enough requests left. */
+  /** The causes with a contrast for which not all turns could be sent: without one of them, it can come from a node. */
   readonly uncompared: Uncompared;
 }
 
@@ -131,16 +135,30 @@ async function sendTurns(session: Session, suspected: readonly Contrast[]): Prom
     const causes = planTurn(turn, contrasts);
     const room = session.roomFor(causes.length, countTurnRequests(turns.slice(index), contrasts));
     if (room.kind === "no_room") {
-      // No contrast of these causes can be proven any more.
-      const uncompared = new Map(contrasts.map(({ cause }) => [cause, room.why]));
-      return { contrasts, uncompared };
+      return { contrasts, uncompared: causesBecause(room.why, contrasts) };
     }
 
-    for (const cause of causes) {
-      const first = session.attempts.find(({ outcome }) => outcome === cause);
-      if (first !== undefined) await repeatAttempt(session, first);
-    }
+    const sent = await sendTurn(session, causes);
     contrasts = findRemaining(contrasts, tabulateRejections(session.attempts));
+    if (sent.kind === "broken_off") return { contrasts, uncompared: causesBecause(sent.why, contrasts) };
   }
   return { contrasts, uncompared: new Map() };
+}
+
+/** Whether all requests of a turn were sent. */
+type SentTurn = { readonly kind: "all_sent" } | { readonly kind: "broken_off"; readonly why: string };
+
+async function sendTurn(session: Session, causes: readonly PromisedOutcomeId[]): Promise<SentTurn> {
+  for (const cause of causes) {
+    const first = session.attempts.find(({ outcome }) => outcome === cause);
+    if (first === undefined) continue;
+    const result = await repeatAttempt(session, first);
+    if (result.kind === "not_sent") return { kind: "broken_off", why: result.why };
+  }
+  return { kind: "all_sent" };
+}
+
+/** Returns the cause of each contrast with one reason. */
+function causesBecause(why: string, contrasts: readonly Contrast[]): Uncompared {
+  return new Map(contrasts.map(({ cause }) => [cause, why]));
 }

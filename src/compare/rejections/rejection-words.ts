@@ -5,7 +5,10 @@ import type { TextAtPlace } from "./compare-texts.js";
 import type { Contrast } from "./contrasts.js";
 import { independentPlaces } from "./independent-places.js";
 import type { DifferingPlace, ResponsePlace } from "./places.js";
+import { startOfBytes } from "./split-response.js";
 import type { UnjudgedPlace } from "./unjudged-places.js";
+
+const unshownBytes = "bytes that are not UTF-8";
 
 /** Returns the differences of each cause, without places that differ only because another one does. */
 export function describeContrasts(contrasts: readonly Contrast[]): ContractDifference[] {
@@ -24,16 +27,22 @@ function describeContrast({
   textOfCause,
   textOfBaseline,
 }: Contrast): ContractDifference {
+  const expected = describeText(place, textOfBaseline);
+  let found = describeText(place, textOfCause);
+  // Both are shortened for display only, and bytes are not shown.
+  if (found === expected) {
+    found = found === unshownBytes ? "other bytes" : "another value, which begins in the same way";
+  }
   return {
     rules: ["R14"],
     outcome: cause,
     at: shownText(place.name),
-    expected: `${describeText(place, textOfBaseline)}, as for ${baseline}`,
-    found: describeText(place, textOfCause),
+    expected: `${expected}, as for ${baseline}`,
+    found,
   };
 }
 
-/** The text of a place in words; JSON and parameters have quotation marks already. */
+/** The text of a place in words. Headers and the whole body are quoted; members, mostly JSON, and parameters are shown as they are. */
 function describeText({ kind }: ResponsePlace, text: TextAtPlace): string {
   switch (kind) {
     case "member":
@@ -44,8 +53,10 @@ function describeText({ kind }: ResponsePlace, text: TextAtPlace): string {
     case "header_names":
     case "http_version":
     case "reason_phrase":
-    case "body":
       return text === undefined ? "no such header" : quoted(text);
+    case "body":
+      if (text === undefined) return "nothing";
+      return text.startsWith(startOfBytes) ? unshownBytes : quoted(text);
   }
 }
 

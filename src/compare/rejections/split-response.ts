@@ -7,15 +7,19 @@ const httpVersion: ResponsePlace = { kind: "http_version", name: "HTTP version" 
 const reasonPhrase: ResponsePlace = { kind: "reason_phrase", name: "reason phrase" };
 /** The names of all headers, in their order. */
 const namesOfHeaders: ResponsePlace = { kind: "header_names", name: "headers" };
-/** The text of the body, which also has what no member shows, such as spaces. */
+/** The text of the body, which also has what no member shows, such as spaces, and bytes that are not UTF-8. */
 const body: ResponsePlace = { kind: "body", name: "body" };
+
+/** The start of the text of a body that is not UTF-8. The bytes after it may have a key in an encoding: they are not shown. */
+export const startOfBytes = "not UTF-8: ";
 
 /** By R14, only the presence of these is equal. */
 const freeHeaders = new Set(["date", "x-request-id"]);
 
 /** Returns the text at each place of a response. A place that it does not have is missing. */
 export function splitResponse(response: RedactedResponse): PlacedText[] {
-  const { version, reason, text = "not UTF-8", json, headers } = response;
+  const { version, reason, textOfBytes, json, headers } = response;
+  const text = response.text ?? `${startOfBytes}${textOfBytes}`;
   const names = headers.map(([name]) => name);
   return [
     { place: httpVersion, text: version },

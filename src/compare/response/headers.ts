@@ -30,7 +30,7 @@ export function readDate(response: RedactedResponse): number {
   return readHttpDate(headerOf(response, "date") ?? "");
 }
 
-/** Returns the time of an HTTP date in milliseconds; `NaN` for another text. */
+/** Returns the time of an HTTP date in milliseconds, or of what else `Date.parse` reads; `NaN` for a text without a date. */
 export function readHttpDate(text: string): number {
   return Date.parse(dateWithoutZone.test(text) ? `${text} GMT` : text);
 }

@@ -19,6 +19,8 @@ export interface RedactedResponse
     Pick<RawResponse, "status" | "version" | "reason" | "headers"> {
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
+  /** A body that is not UTF-8, with a character for each byte; empty for UTF-8. */
+  readonly textOfBytes: string;
   /** The places with a key of the comparison, sent or not: `reason phrase`, `body`, or a header's name. */
   readonly hasKeyAt: readonly string[];
 }
@@ -31,6 +33,7 @@ export function readResponse(raw: RawResponse, redact: RedactKeys): RedactedResp
   const json = isTooDeep(parsed) ? undefined : parsed;
 
   const redactedText = text && redact.text(text);
+  const textOfBytes = text === undefined ? Buffer.from(raw.body).toString("latin1") : "";
   const redactedJson = mapTexts(json, redact.text);
   // The body once more, with the digits of its numbers: a second tree of the same form.
   const numbersAsStrings = tryParseJson(quoteNumbers(redactedText ?? ""));
@@ -40,6 +43,7 @@ export function readResponse(raw: RawResponse, redact: RedactKeys): RedactedResp
     reason: redact.text(reason),
     headers: headers.map(([name, value]) => [redact.text(name), redact.text(value)] as const),
     text: redactedText,
+    textOfBytes: redact.text(textOfBytes),
     json: redactedJson,
     numbers: new Map(numbersInOtherForm(redactedJson, numbersAsStrings, [])),
     hasKeyAt: placesWithKey(raw, text, json, redact),

@@ -116,6 +116,8 @@ function isWithoutProxy(url: string, noProxy: string): boolean {
   const usedPort = port === "" ? defaultPorts[protocol] : port;
   for (const entry of noProxy.toLowerCase().split(/[\s,]+/)) {
     if (entry === "*") return true;
+    // An IPv6 address has brackets in a URL, and may have none here: `2001:db8::1`.
+    if (hostname === `[${entry}]`) return true;
     // `*.api.example:8443` and `.api.example:8443` have the domain `api.example` and the port 8443.
     const [, domain = "", onlyPort = usedPort] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? [];
     if (domain === "" || onlyPort !== usedPort) continue;

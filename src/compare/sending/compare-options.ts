@@ -17,7 +17,7 @@ export interface CompareOptions {
   readonly now?: () => number;
   /** The time of the comparison, in milliseconds since 1970. Default: now. */
   readonly time?: number;
-  /** Makes well-formed but unknown keys, by number. */
+  /** Makes a well-formed but unknown key, another one each time; `index` counts the unknown keys from 0. */
   readonly unknownKey: (index: number) => string;
   /** Ends the comparison with what it has, also during a request; its reason is the name of a signal. */
   readonly stop?: AbortSignal;

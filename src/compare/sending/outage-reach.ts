@@ -1,8 +1,8 @@
 import { type Attempt, describeAttempt } from "./attempt.js";
 import { responseForm } from "./response-form.js";
 
-// An outage, or a lock, is noticed only some requests after it has begun. These functions return the attempts since it may have
-// begun, up to the one at which it was noticed, which is the last one that they get.
+// An outage, or a lock, is noticed only some requests after it has begun. These functions get all attempts until then: at the
+// last attempt, it was noticed. They return the attempts since it may have begun.
 
 /** The attempts after the last 200: a lock sends what rejected keys get, so it may have sent each of their responses. */
 export function attemptsSinceLock(attempts: readonly Attempt[]): Attempt[] {
@@ -11,8 +11,9 @@ export function attemptsSinceLock(attempts: readonly Attempt[]): Attempt[] {
 }
 
 /**
- * The attempts after the last response that is the API's own. A response that looks like the API's is not, if the last two
- * responses, at which the outage was noticed, have the same words: `403 access_denied`, and ten requests later again.
+ * The attempts after the last response that is surely the API's. The last two responses are those of the outage. So an earlier
+ * response in their words may be one of the outage, although it looks like the API's: `403 access_denied`, and ten requests
+ * later again.
  */
 export function attemptsSinceOutage(attempts: readonly Attempt[]): Attempt[] {
   const wordsOfOutage = new Set<string>();

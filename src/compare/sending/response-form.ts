@@ -20,7 +20,9 @@ export function responseForm({ outcome, response, evidence }: Attempt): Response
   if (!promisedStatuses.has(response.status)) return "foreign";
   if (response.status === 200 && response.json === undefined) return "foreign";
 
-  if (response.status !== 403 || evidence.kind !== "counts") return "of_the_contract";
+  if (response.status !== 403) return "of_the_contract";
+  // A 403 that does not count is one of an outage that was noticed before: it is no sign of another one.
+  if (evidence.kind !== "counts") return "of_the_contract";
   const { status, code } = outcomeRow(outcome);
   const isOfOutcome = status === 403 && memberIn(response, ["error", "code"]) === code;
   return isOfOutcome ? "of_the_contract" : "another_403";

@@ -13,7 +13,7 @@ import { endedByResponse, type SessionProgress } from "./progress.js";
 
 /** Enough for all causes of 401, each with a response of its own. */
 const defaultMaxRequests = 60;
-/** The default for a key with a large limit. */
+/** The default is raised to this at most, for a key with a large limit. */
 const mostRequests = 400;
 
 export type SendResult =

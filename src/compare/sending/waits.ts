@@ -71,10 +71,13 @@ async function waitForGateway(session: Session, limited: Attempt, control: Attem
     `${got}: a gateway limits this address. Waits ${Math.ceil(milliseconds / 1000)} s, and goes on with one request in ${session.pace / 1000} s.`,
   );
   for (const attempt of [limited, control]) withdrawEvidence(attempt, { kind: "address_limited" });
-  session.notes.push(
-    `${got}: a gateway limits this address. The comparison waited, and went on more slowly.`,
-  );
   await session.waitForLimit(milliseconds);
+  // A signal can have ended the wait, and with it the comparison.
+  if (session.progress.kind === "running") {
+    session.notes.push(
+      `${got}: a gateway limits this address. The comparison waited, and went on more slowly.`,
+    );
+  }
   return { kind: "waited" };
 }
 

@@ -73,11 +73,15 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
   const content = isChange ? (yaml ?? JSON.stringify(body)) : null;
 
   const url = new URL(`.${path}`, controlUrl);
-  const responded = fetch(url, { method, headers, cache: "no-store", body: content, signal });
-  const response = await responded.catch(() => {
+  let response: Response;
+  try {
+    response = await fetch(url, { method, headers, cache: "no-store", body: content, signal });
+    // A response that breaks off is like a missing response, so its whole body is read first.
+    await response.clone().blob();
+  } catch {
     whyOffline.value = "The sandbox does not respond. Is it still running?";
     throw new ControlError("unreachable", whyOffline.value);
-  });
+  }
   if (isChange && path !== "/scenario/validate") ownChanges.value += 1;
   if (response.ok) return response;
 
@@ -108,7 +112,7 @@ async function readProblem(response: Response): Promise<ControlError> {
     return new ControlError(code, words, describeFields(details?.fields));
   } catch {
     const words = `The sandbox returned ${response.status}: ${text.slice(0, 200)}`;
-    return new ControlError("unexpected_response", words);
+    return new ControlError("unreadable", words);
   }
 }
 

@@ -28,7 +28,7 @@ type ReportAdvice = Report["advice"][number];
 export type ShownAdvice = Omit<ReportAdvice, "count" | "examples"> & Partial<ReportAdvice>;
 /** The report, with what the page also sent itself. */
 export type ShownReport = Report & {
-  /** The numbers of requests of the story and this page, by outcome. */
+  /** The numbers of requests of the story and this page that the journal still has, by outcome. */
   readonly from_story?: Readonly<Record<string, number>>;
   /** The numbers of requests that the journal still has, by outcome and advice id. */
   readonly in_journal?: Readonly<Record<string, number>>;

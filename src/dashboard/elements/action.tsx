@@ -7,12 +7,12 @@ import { useShared } from "../control/shared.js";
 import { Dialog } from "./dialog.js";
 import { DocsLink, Sentence } from "./words.js";
 
-/** The codes of the page itself: there was no readable response. */
-const ownCodes = ["unreachable", "unexpected_response"];
+/** The codes of the page itself: there was no readable response or file. */
+const ownCodes = ["unreachable", "unreadable"];
 
 /** What a reset, another scenario or the start of a story discards. */
 export const lossOfState =
-  "This discards the requests, new keys, and every other change since the start. The report keeps its coverage and advice.";
+  "This discards the requests, new keys, and every other change. The report keeps its coverage and advice.";
 
 /** Whether the server has stopped responding: nothing can be changed then. */
 export const useOffline = () => useShared(whyOffline) !== undefined;

@@ -7,8 +7,8 @@
 //    what is left of the width is shared out by how long the gaps look.
 // 2. What is near to now has room. A time looks as long as the logarithm of its length: a day is longer than a minute, but
 //    not 1,440 times as long. Within a gap, an instant is where it looks to be, as seen from now.
-// 3. Names stand still while the clock moves from one station to the next. So the width of a gap depends on its own length,
-//    and not on how far it is from now.
+// 3. Names stand still while the clock moves from one station to the next and the stations are the same. So the width of a gap
+//    depends on its own length, and not on how far it is from now. If not all instants have room, the stations can change.
 
 /** As many stations have room for their names in a narrow window. */
 const maxStations = 6;

@@ -10,7 +10,10 @@ const drawnAtOnce = 200;
 export const filterInAddress = () => withoutSecret(route.value.query.get("filter") ?? "");
 
 /** How many rows a list shows at most, until the filter changes. */
-export const limitInAddress = () => Number(route.value.query.get("limit")) || drawnAtOnce;
+export function limitInAddress(): number {
+  const limit = Number(route.value.query.get("limit"));
+  return limit > 0 ? limit : drawnAtOnce;
+}
 
 interface ListHeadProps {
   readonly title: string;

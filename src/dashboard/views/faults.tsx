@@ -47,7 +47,10 @@ const addedTexts = new Set<string>();
 /** Both lists for the faults that are active now. */
 function listsFor(active: Faults, last: FaultLists): FaultLists {
   const isUnchanged = faultIds(active).join() === faultIds(last.active).join();
-  return { active, all: isUnchanged ? last.all : active };
+  if (!isUnchanged) return { active, all: active };
+  // An active fault may have matched more requests since; one that is turned off is as it was.
+  const all = last.all.map((fault) => active[last.active.indexOf(fault)] ?? fault);
+  return { active, all };
 }
 
 async function changeFaults(change: (lists: FaultLists) => FaultLists): Promise<void> {
@@ -140,7 +143,7 @@ export function FaultPanel() {
         )}
       </ShowData>
       <p class="muted">
-        A scenario can have others. <DocsLink to="scenarios#faults">How to write them</DocsLink>
+        A scenario can have <DocsLink to="scenarios#faults">others</DocsLink>.
       </p>
     </Panel>
   );

@@ -159,7 +159,7 @@ function CreateForm({ organization, environment }: Extract<DialogPurpose, { kind
   );
 }
 
-/** A choice of the organizations by name; of too many for a list, a field that suggests some. */
+/** A choice of the organizations by name; with too many keys for a list, a field that suggests some. */
 function OrganizationField({ chosen = "" }: { readonly chosen: string | undefined }) {
   const props = { name: "organization", label: "Organization" } as const;
   const { sections = [], total = 0 } = useData("/directory?limit=200").data ?? {};

@@ -69,7 +69,7 @@ function searchWords(request: ShownRequest): readonly string[] {
   return words.map((word) => word.toLowerCase());
 }
 
-/** The refs of all keys of the organizations that a word names; none without a word. */
+/** The refs of keys of the organizations that a word names, among the first 200 keys that match it; none without a word. */
 function useKeysOfOrganizations(word: string | undefined): ReadonlySet<string> {
   const query = new URLSearchParams({ filter: word ?? "", limit: "200" });
   const { sections = [] } = useData(word === undefined ? undefined : `/directory?${query}`).data ?? {};

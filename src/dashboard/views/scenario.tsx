@@ -1,4 +1,4 @@
-import { call, fetchControl } from "../control/call.js";
+import { ControlError, call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ShownProblem, ShownScenario } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
@@ -163,7 +163,10 @@ function FileChoice() {
   const { enqueue, problem } = useActions();
   const check = async (file: File) => {
     // As bytes, so that the sandbox checks what is in the file.
-    const content = new Blob([await file.arrayBuffer()]);
+    const bytes = await file.arrayBuffer().catch(() => {
+      throw new ControlError("unreadable", "This file cannot be read.");
+    });
+    const content = new Blob([bytes]);
     const options = { method: "POST", yaml: content } as const;
     const { problems } = await call<Pick<ChosenFile, "problems">>("/scenario/validate", options);
     chosenFile.value = { name: file.name, content, text: await content.text(), problems };

@@ -159,7 +159,7 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
   );
 }
 
-/** The keys that the story uses: the texts of its steps name them. */
+/** The keys that the texts of the story's steps name. A step with narration has no text. */
 function useStoryKeys(story: Story): readonly ListedKey[] {
   const { sections = [] } = useData("/directory?limit=200").data ?? {};
   const words = new Set<string>();

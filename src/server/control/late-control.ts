@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { timers } from "../../node/platform.js";
 import type { ControlHandler } from "../sockets/http-server.js";
+import { resumeUnlessManyWait } from "../sockets/pipelined-requests.js";
 import { sendServerError } from "../sockets/send-response.js";
 import type { ControlServer } from "./control-server.js";
 
@@ -44,7 +45,7 @@ export class LateControl {
       return this.#loaded;
     } finally {
       isLoading = false;
-      connection.resume();
+      resumeUnlessManyWait(connection);
     }
   }
 }

@@ -13,7 +13,8 @@ import { timers } from "../../node/platform.js";
 // What must be so here:
 // - A request starts once its response has the socket, never before: it sees what those before it have changed, and no finished
 //   response stays in memory.
-// - A paused connection has at least `maxWaiting` waiting requests, so that the start of one of them will resume it.
+// - A connection that is paused here has at least `maxWaiting` waiting requests, so that the start of one of them will resume it.
+//   Who pauses it for another reason resumes it by `resumeUnlessManyWait`.
 // - `#waitingInAll` counts each waiting request of an open connection once: it is subtracted when it starts, or else when its
 //   connection closes.
 // - Few requests wait on all connections together, however many clients read nothing: connections with many of them end.
@@ -104,6 +105,12 @@ function pauseAfterChunk(connection: Connection): void {
     const waiting = connection[waitingRequests] ?? 0;
     if (waiting >= maxWaiting) connection.pause();
   });
+}
+
+/** Reads a connection again, unless it is to stay paused because many of its requests wait. */
+export function resumeUnlessManyWait(connection: Connection): void {
+  const waiting = connection[waitingRequests] ?? 0;
+  if (waiting < maxWaiting) connection.resume();
 }
 
 /** Ends a connection while Node parses its chunk. Pausing would not help: many clients that read nothing have sent everything already. */

@@ -89,7 +89,7 @@ function describedEffect(effect: FaultKind) {
   return { effect, value, label, example, onlyDelays, ends, does: faultThat };
 }
 
-/** How many requests of the story there were with each outcome, and how many in the journal with each outcome, fault and advice. */
+/** How many requests of the journal are the story's, with each outcome, and how many there are with each outcome, fault and advice. */
 function storyAndJournal({ journal }: SandboxState) {
   const fromStory: Record<string, number> = {};
   for (const { outcome } of journal.requests({ source: "story" })) countUp(fromStory, outcome);
