@@ -69,7 +69,7 @@ function build(keys: Record<string, KeyFields>, population?: Scenario["populatio
 
 test("R26 R37 the keys of a rotation share the settings of one of them, and the name of the first", () => {
   const keys = build({
-    third: { environment: "test", limits: { per_day: 7 } },
+    third: { environment: "test" },
     first: { environment: "test", state: "rotated", replaced_by: "second" },
     second: {
       environment: "test",
@@ -84,7 +84,7 @@ test("R26 R37 the keys of a rotation share the settings of one of them, and the 
     expect(key).toMatchObject({
       name: first?.name,
       scopes: ["consents:read"],
-      limits: { perMinute: 3, perDay: 7 },
+      limits: { perMinute: 3, perDay: 1000 },
     });
   }
 });
