@@ -84,8 +84,8 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
     return mergeJudgments(wanted.map((outcome) => singleCheck({ kind: "fault", outcome }, target)));
   }
 
-  const tried = await Promise.all(wanted.map((fault) => tryFault(runs, target, fault)));
-  const notSurvived = tried.filter((one) => one.kind === "not_survived");
+  const triedFaults = await Promise.all(wanted.map((fault) => tryFault(runs, target, fault)));
+  const notSurvived = triedFaults.filter((one) => one.kind === "not_survived");
   const repeated = await repeatFailures(
     runs,
     notSurvived.map(({ run }) => run),
@@ -93,7 +93,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
 
   const resultOfNotSurvived = repeated.kind === "not_judged" ? repeated : failedResult;
   const checks: JudgedCheck[] = [];
-  for (const one of tried) {
+  for (const one of triedFaults) {
     const check = { kind: "fault", outcome: one.fault } as const;
     checks.push({ check, result: one.kind === "not_survived" ? resultOfNotSurvived : one.result });
   }

@@ -103,10 +103,14 @@ function flagsOfVariables(
   for (const [name, declared] of Object.entries(flags)) {
     const variable = declared.variables.find((one) => (env[one] ?? "") !== "");
     if (variable === undefined || name in onLine) continue;
-    const read = declared.read(env[variable] as string, variable);
+    const flagValue = declared.read(env[variable] as string, variable);
     // `--no-control` that is on sets `control` to false.
     const isNegated = optionOf(declared, commander).negate;
-    fromVariables.set(name, { variable, value: isNegated ? !read : read, isOn: read !== false });
+    fromVariables.set(name, {
+      variable,
+      value: isNegated ? !flagValue : flagValue,
+      isOn: flagValue !== false,
+    });
   }
 
   const values: Record<string, unknown> = {};

@@ -369,6 +369,6 @@ function foundInstead(value: unknown): string {
   const members = Object(value);
   if ("then" in members) return "a promise: await it";
   if ("sandbox" in members) return "an object with a sandbox: pass its sandbox";
-  const found = typeof value === "function" ? "a function" : quote(value);
-  return `${found}: pass what createSandbox returns, no copy`;
+  const description = typeof value === "function" ? "a function" : quote(value);
+  return `${description}: pass what createSandbox returns, no copy`;
 }

@@ -131,8 +131,8 @@ export function actionDifferences(
 ): StepDifference[] {
   const wanted = expected?.error;
   if (wanted === error?.code) return [];
-  const found = error === null ? nothing : `${quote(error.code)} (${error.message})`;
-  return [{ at: "error", expected: shownValue(wanted), found }];
+  const actualError = error === null ? nothing : `${quote(error.code)} (${error.message})`;
+  return [{ at: "error", expected: shownValue(wanted), found: actualError }];
 }
 
 /** A value as a difference shows it: JSON, cut if it is long. */
@@ -144,13 +144,13 @@ export function shownValue(value: unknown): string {
 
 /** The differences of a step, and of the timeline steps that ran during it: theirs are at `timeline[3].error`. */
 export function allDifferences({ differences, timeline }: PlayedStep): StepDifference[] {
-  const all = [...differences];
+  const ofAllSteps = [...differences];
   for (const { index, differences: ofTimeline } of timeline) {
     for (const difference of ofTimeline) {
-      all.push({ ...difference, at: `timeline[${index}].${difference.at}` });
+      ofAllSteps.push({ ...difference, at: `timeline[${index}].${difference.at}` });
     }
   }
-  return all;
+  return ofAllSteps;
 }
 
 export function isAsExpected(step: PlayedStep): boolean {

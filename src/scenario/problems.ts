@@ -137,10 +137,10 @@ export function addingTo(problems: FieldProblem[]): AddProblem {
 /** A problem as it is shown: at its place, or only in its file. */
 export function problemAt(problem: FieldProblem, place?: Place, file?: string): ScenarioProblem {
   const { code, field, message, hint } = problem;
-  const shown: Writable<ScenarioProblem> = { code, field: pathText(field), message };
-  if (hint !== undefined) shown.hint = hint;
-  if (file !== undefined) shown.file = file;
-  return { ...shown, ...place };
+  const shownProblem: Writable<ScenarioProblem> = { code, field: pathText(field), message };
+  if (hint !== undefined) shownProblem.hint = hint;
+  if (file !== undefined) shownProblem.file = file;
+  return { ...shownProblem, ...place };
 }
 
 /** What the text of a scenario has at each field: it keeps the whole text in memory. */

@@ -28,12 +28,12 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
 }
 
 function readText(unreadSource: SourceText): TextReading {
-  const read = readDocument(unreadSource);
-  if (read.kind === "stopped") {
-    return withoutScenario([problemAtOffset(unreadSource, read.offset, read.problem)]);
+  const readResult = readDocument(unreadSource);
+  if (readResult.kind === "stopped") {
+    return withoutScenario([problemAtOffset(unreadSource, readResult.offset, readResult.problem)]);
   }
 
-  const { document } = read;
+  const { document } = readResult;
   const source = withSecrets(unreadSource, document);
   const { contents } = document;
   if (contents === null || isEmpty(contents)) {

@@ -110,9 +110,10 @@ function wrongValue(mistake: Mistake, checked: CheckedValue): Wording {
   // A number or a flag is shown as the text has it: `1e3`, `yes`.
   const hasSpelling = typeof value === "number" || typeof value === "boolean";
   const spelled = hasSpelling ? spelling(path) : undefined;
-  const shown = spelled ?? quote(value);
-  const hint = hintForMeant({ value, shape, shown, notation }) ?? allowedHint(shape, notation, value);
-  return { code: codeOfValue(shape, value), what: whatIsWrong(shape, value, shown), hint };
+  const shownValue = spelled ?? quote(value);
+  const hint =
+    hintForMeant({ value, shape, shown: shownValue, notation }) ?? allowedHint(shape, notation, value);
+  return { code: codeOfValue(shape, value), what: whatIsWrong(shape, value, shownValue), hint };
 }
 
 function wrongLength({ min = 0, max }: Range, length: number): Wording {

@@ -113,24 +113,24 @@ function errorCodeIn(body: unknown): unknown {
 
 /** The differences of a step and of the timeline steps that ran during it, each with its field. */
 export function allFieldDifferences(result: PlayedStep): FieldDifference[] {
-  const all = ownFieldDifferences(result);
+  const fieldDifferences = ownFieldDifferences(result);
   for (const { index, differences } of result.timeline) {
     for (const difference of differences) {
-      all.push(withField(difference, `timeline[${index}].`, ["timeline", index]));
+      fieldDifferences.push(withField(difference, `timeline[${index}].`, ["timeline", index]));
     }
   }
-  return all;
+  return fieldDifferences;
 }
 
 /** The differences of a step without those of timeline steps. If it could not run, the step itself is their field. */
 export function ownFieldDifferences({ number, failure, differences }: PlayedStep): FieldDifference[] {
   const step = ["story", number - 1];
-  const own: FieldDifference[] = [];
+  const fieldDifferences: FieldDifference[] = [];
   if (failure !== null) {
-    own.push({ at: null, expected: null, found: null, message: failure.message, field: step });
+    fieldDifferences.push({ at: null, expected: null, found: null, message: failure.message, field: step });
   }
-  for (const difference of differences) own.push(withField(difference, "", step));
-  return own;
+  for (const difference of differences) fieldDifferences.push(withField(difference, "", step));
+  return fieldDifferences;
 }
 
 /** `start` is written before the place of a difference, to tell apart the steps that it may be of. */

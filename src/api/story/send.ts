@@ -55,7 +55,7 @@ export function storyRequest(
   for (const [name, value] of Object.entries(headers)) {
     shownHeaders[redactEncoded(name)] = redactEncoded(value);
   }
-  const shown: SentRequest = {
+  const redactedRequest: SentRequest = {
     method,
     path: redactEncoded(target),
     body: body === undefined ? null : redactEncoded(body),
@@ -63,7 +63,7 @@ export function storyRequest(
     headers: shownHeaders,
     times: repeat,
   };
-  return { received, shown };
+  return { received, shown: redactedRequest };
 }
 
 /** Sends a request that is no step, with the key of any ref, also of one of which the sandbox has only the hash. Throws `unknown_ref`. */

@@ -29,7 +29,7 @@ const requestIdOnErrors = assumptionRow("request_id_on_errors", errorStatuses, {
 /** The rows that only a response with a request id shows. */
 export const idRows: readonly VariationRow[] = [requestIdOnErrors, requestIdForm];
 
-const rateLimitHeaders = assumptionRow(
+const rateLimitHeadersRow = assumptionRow(
   "rate_limit_headers",
   limitStatuses,
   valuesAsIds("none", "draft", "legacy"),
@@ -52,7 +52,7 @@ const assumedRows: readonly VariationRow[] = [
   ),
   requestIdOnErrors,
   assumptionRow("retry_after", [429], valuesAsIds("none", "seconds", "date")),
-  rateLimitHeaders,
+  rateLimitHeadersRow,
   assumptionRow("www_authenticate", [401], {
     absent: { is: false },
     api_key: { is: true },
@@ -75,7 +75,7 @@ export const rowsByContent = {
   me: variationTable,
   other: variationTable.filter((tableRow) => !meRows.includes(tableRow)),
   /** A success without a body: only headers that an assumption chooses vary, and its request id. */
-  empty: [rateLimitHeaders, requestIdForm],
+  empty: [rateLimitHeadersRow, requestIdForm],
   /** The response of a fault. Only its request id varies: the rest does not come from the service whose gaps these rows fill. */
   faulty: idRows,
 };

@@ -21,7 +21,7 @@ const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
 const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
 
 /** A check in the file. */
-const checkShape = s.mapping({
+const judgedCheckShape = s.mapping({
   name: s.described(s.text(), "What was tried, by its name in --only."),
   result: s.described(
     s.choice(["held", "failed", "not_judged", "allowed"]),
@@ -69,7 +69,7 @@ const resultFields = {
   ),
   notJudged: s.described(s.count(), "The number of the other checks, of which no run shows anything."),
   problems: s.described(s.list(judgmentShapes.finding), "What breaks the client, the most serious first."),
-  checks: s.described(s.list(checkShape), "Everything that was tried."),
+  checks: s.described(s.list(judgedCheckShape), "Everything that was tried."),
   notes: s.described(s.list(judgmentShapes.note), "What limits the checks."),
   report: s.described(reportShape, "Coverage and advice of the plain run."),
 };

@@ -60,20 +60,20 @@ export async function takeTurns(turns: Turns): Promise<RunEvidence> {
   const plan = planTurns(key, otherKeys, kindsOf(suspects));
 
   // Of most suites in which only some tests ask again, the first half shows it: the second half is not taken then.
-  const taken: TakenTurn[] = [];
+  const takenTurns: TakenTurn[] = [];
   for (const half of inHalves(plan)) {
     const takenInHalf = await Promise.all(half.map((turn) => takeTurn(turns, turn)));
     for (const { result } of takenInHalf) {
       if (result.kind === "not_judged") return result;
     }
 
-    taken.push(...takenInHalf);
+    takenTurns.push(...takenInHalf);
     if (runs.isStopped) {
-      const madeCount = taken.filter(({ result }) => result.kind !== "not_made").length;
+      const madeCount = takenTurns.filter(({ result }) => result.kind !== "not_made").length;
       return notAllTaken(turns, madeCount, plan.length);
     }
   }
-  return takeMoreTurns(turns, lastTurnsOnlyInTime(taken), plan.length);
+  return takeMoreTurns(turns, lastTurnsOnlyInTime(takenTurns), plan.length);
 }
 
 function kindsOf(suspects: readonly Suspect[]): SomeKinds {

@@ -71,15 +71,17 @@ interface TriedKind {
 /** Judges all timed kinds, or all others. Those of them that fail are one problem together. */
 async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind[]): Promise<Judgment> {
   const minWaits = kinds.length === 1 ? minWaitsOfSingleKind : minWaitsOfKind;
-  const tried = await Promise.all(kinds.map((resendKind) => tryKind({ runs, key, resendKind, minWaits })));
+  const triedKinds = await Promise.all(
+    kinds.map((resendKind) => tryKind({ runs, key, resendKind, minWaits })),
+  );
   const suspects: Suspect[] = [];
-  for (const { result } of tried) {
+  for (const { result } of triedKinds) {
     if (result.kind === "suspect") suspects.push(result);
   }
   const { proven, doubted } = await weighSuspects(runs, key, suspects);
 
   const checks: JudgedCheck[] = [];
-  for (const { resendKind, result } of tried) {
+  for (const { resendKind, result } of triedKinds) {
     const { check } = resendKind;
     const doubt = doubted.find(({ suspect }) => suspect === result);
     if (result.kind !== "suspect") checks.push({ check, result });
@@ -98,8 +100,8 @@ async function tryKind(question: Question): Promise<TriedKind> {
 async function resultOfKind(question: Question): Promise<Held | NotJudged | Suspect> {
   const { runs, key, resendKind, minWaits } = question;
   const rejections: LastRejection[] = [];
-  let shown: ShownByRejections = "one_more_run";
-  while (shown === "one_more_run") {
+  let shownSoFar: ShownByRejections = "one_more_run";
+  while (shownSoFar === "one_more_run") {
     const rejection = await rejectLastRequest(question);
     if (rejection.kind === "not_judged") return rejection;
     if (rejection.kind === "not_made") {
@@ -107,10 +109,10 @@ async function resultOfKind(question: Question): Promise<Held | NotJudged | Susp
       return notJudged(notAllMade(rejections.length, Math.max(needed, rejections.length + 1)));
     }
     rejections.push(rejection);
-    shown = resultOfRejections(rejections, minWaits, failuresNeeded(runs.plan));
+    shownSoFar = resultOfRejections(rejections, minWaits, failuresNeeded(runs.plan));
   }
 
-  switch (shown) {
+  switch (shownSoFar) {
     case "held":
       return confirmHeld(question, rejections);
     case "sometimes":

@@ -172,9 +172,9 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
     throw unknownChoice("--only", onlyNames.name, onlyNames.names, examples);
   }
   for (const outcome of allow) {
-    const known = [...outcomes, ...faultOutcomeIds];
-    if (!known.some((id) => id === outcome)) {
-      throw unknownChoice("--allow", outcome, known, "200.retiring or fault.status");
+    const knownOutcomes = [...outcomes, ...faultOutcomeIds];
+    if (!knownOutcomes.some((id) => id === outcome)) {
+      throw unknownChoice("--allow", outcome, knownOutcomes, "200.retiring or fault.status");
     }
   }
 

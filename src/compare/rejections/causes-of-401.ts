@@ -138,9 +138,11 @@ async function sendTurns(session: Session, suspected: readonly Contrast[]): Prom
       return { contrasts, uncompared: causesBecause(room.why, contrasts) };
     }
 
-    const sent = await sendTurn(session, causes);
+    const sentTurn = await sendTurn(session, causes);
     contrasts = findRemaining(contrasts, tabulateRejections(session.attempts));
-    if (sent.kind === "broken_off") return { contrasts, uncompared: causesBecause(sent.why, contrasts) };
+    if (sentTurn.kind === "broken_off") {
+      return { contrasts, uncompared: causesBecause(sentTurn.why, contrasts) };
+    }
   }
   return { contrasts, uncompared: new Map() };
 }

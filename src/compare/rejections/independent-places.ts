@@ -23,8 +23,8 @@ const reasonsToLeaveOut: readonly ((place: ResponsePlace, all: DifferingPlaces) 
 export function independentPlaces<Differing extends DifferingPlace>(
   places: readonly Differing[],
 ): Differing[] {
-  const all = summarize(places);
-  return places.filter(({ place }) => !reasonsToLeaveOut.some((isReason) => isReason(place, all)));
+  const summaries = summarize(places);
+  return places.filter(({ place }) => !reasonsToLeaveOut.some((isReason) => isReason(place, summaries)));
 }
 
 function summarize(places: readonly DifferingPlace[]): DifferingPlaces {

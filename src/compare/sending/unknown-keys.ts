@@ -12,9 +12,9 @@ const hexadecimal = "abcdef";
  * same length, and for each character another one of its kind. Without a key, their form is that of a sandbox's.
  */
 export function createUnknownKeys(env: Variables, draw: RandomStream): () => string {
-  const given = typicalKey(env) ?? unknownSecret(defaultSeed);
-  const start = startOfKey(given);
-  const rest = given.slice(start.length);
+  const likeKey = typicalKey(env) ?? unknownSecret(defaultSeed);
+  const start = startOfKey(likeKey);
+  const rest = likeKey.slice(start.length);
   const kinds = characterKinds(rest);
   return () => {
     let key = start;

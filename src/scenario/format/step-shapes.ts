@@ -105,8 +105,8 @@ const faultSchema: s.Shape = s.mapping({
   requests_matched: s.snapshotOnly(s.count()),
 });
 
-type FaultFields = NonNullable<Scenario["faults"]>[number];
-export const faultsSchema = s.list(faultSchema as s.Shape<FaultFields>, { max: maxFaults }); // `Scenario` is generated from this shape
+type FaultOfScenario = NonNullable<Scenario["faults"]>[number];
+export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: maxFaults }); // `Scenario` is generated from this shape
 
 // Actions of a timeline, of a story and of the control plane. `checks/step-rules.ts` checks the refs in a step.
 

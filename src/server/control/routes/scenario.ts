@@ -66,7 +66,7 @@ export const scenarioRoutes: readonly Route[] = [
     runYaml({ sandbox, body }) {
       const checked = checkSent(body);
       startAnother(sandbox, sentScenario(checked, body.text));
-      return summarizeStart(sandbox, warningsOf(checked, sandbox.startOptions));
+      return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
     },
   }),
   controlRoute("POST /reset", {
@@ -79,17 +79,17 @@ export const scenarioRoutes: readonly Route[] = [
         restartSandbox(sandbox, options);
         const summary = summarizeStart(sandbox);
         // With the same seed, the keys are those from before.
-        return options.seed === undefined ? summary : withSecrets(summary, sandbox);
+        return options.seed === undefined ? summary : withAllSecrets(summary, sandbox);
       }
       if (typeof scenario === "string") {
         startAnother(sandbox, namedScenario(scenario, server.startedScenario()), options);
-        return withSecrets(summarizeStart(sandbox), sandbox);
+        return withAllSecrets(summarizeStart(sandbox), sandbox);
       }
 
       const checked = checkSent(readValue(scenario));
       startAnother(sandbox, sentScenario(checked), options);
-      const summary = summarizeStart(sandbox, warningsOf(checked, sandbox.startOptions));
-      return withSecrets(summary, sandbox);
+      const summary = summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
+      return withAllSecrets(summary, sandbox);
     },
   }),
   controlRoute("POST /scenario/validate", {
@@ -183,7 +183,7 @@ function summarizeStart(sandbox: SandboxState, warnings: readonly ScenarioProble
 }
 
 /** A summary with all keys of the sandbox, for a client that needs no other call to use them. */
-function withSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: SandboxState) {
+function withAllSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: SandboxState) {
   return { ...summary, keys: { ...secretsByRef(sandbox), ...rejectedSecrets(sandbox) } };
 }
 
@@ -223,7 +223,7 @@ function scenarioSize(scenario: Scenario) {
 }
 
 /** The warnings of a sent scenario, with their places in the body. */
-function warningsOf(checked: CheckedScenario, startOptions: StartOptions): ScenarioProblem[] {
+function startWarnings(checked: CheckedScenario, startOptions: StartOptions): ScenarioProblem[] {
   const { scenario, placeOf } = checked;
   const warnings = scenarioWarnings({ scenario, name: sentFile }, checked, startOptions);
   return problemsAt(Object.values(warnings).flat(), placeOf, sentFile);
@@ -232,7 +232,7 @@ function warningsOf(checked: CheckedScenario, startOptions: StartOptions): Scena
 /** What `validate` shows of a sent scenario: its errors, or its warnings if it has none. */
 function problemsInSent(sent: WrittenScenario, startOptions: StartOptions): ShownProblem[] {
   try {
-    const warnings = warningsOf(checkSent(sent), startOptions);
+    const warnings = startWarnings(checkSent(sent), startOptions);
     return warnings.map((problem) => showProblem("warning", problem, placeInBody(problem)));
   } catch (error) {
     if (error instanceof ScenarioError) {
