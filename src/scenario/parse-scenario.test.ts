@@ -96,6 +96,16 @@ describe("extends", () => {
     },
   );
 
+  test("shows nothing of a file that load returns as a text", () => {
+    const load = () => "password: hunter2\n" as never; // JavaScript may return a text
+    const [problem] = problemsIn(() => parseScenario("version: 1\nextends: mine.yaml\n", { load }));
+    expect(problem).toMatchObject({
+      code: "extends_failed",
+      message: expect.stringContaining("load returned a string"),
+    });
+    expect(JSON.stringify(problem)).not.toContain("hunter2");
+  });
+
   test.each([undefined, null])("does not exist where load finds %s", (found) => {
     const load = () => found as undefined; // JavaScript may return null
     expect(problemsIn(() => parseScenario("version: 1\nextends: mine.yaml\n", { load }))).toMatchObject([

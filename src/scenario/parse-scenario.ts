@@ -37,6 +37,9 @@ function bundledAndLoaded(load: ScenarioLookup | undefined): Extendable {
       const loaded = load?.(name, from);
       // A `load` in JavaScript may return `null` for a name that it does not know.
       if (loaded === undefined || loaded === null) return undefined;
+      if (typeof loaded !== "object") {
+        throw new TypeError(`load returned a ${typeof loaded}, and not { text, file } or a scenario`);
+      }
       if ("text" in loaded) return readYaml(loaded.text, loaded.file);
       return readValue(loaded);
     },

@@ -41,14 +41,14 @@ interface Correction {
   /** Default: `write` and what the mistake becomes. */
   readonly hint?: string;
   /** The hint in a line that may have a secret. Default: the same hint, which shows none. */
-  readonly hintForSecret?: string;
+  readonly hintForSecret?: string | undefined;
 }
 
 const needsQuotes = {
   corrected: JSON.stringify,
   reason: "this text needs double quotes",
+  hintForSecret: "put double quotes around it",
 };
-const quoteSecret = { ...needsQuotes, hintForSecret: "put double quotes around it" };
 
 const corrections: readonly Correction[] = [
   // `"Village Bank` in `name: "Village Bank`
@@ -66,11 +66,13 @@ const corrections: readonly Correction[] = [
     hintForSecret: "put an ordinary space after it",
   },
   // `Banks: two` in `name: Banks: two # a comment`
-  { pattern: /^([ -]*[\w-]+: +)([^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...quoteSecret },
+  { pattern: /^([ -]*[\w-]+: +)([^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...needsQuotes },
   // `{{ env }}` in `environment: {{ env }}`, and `${ENV}`: the name of a variable is no secret
+  { pattern: /(: +)(\$\{\w+\}|\{\{ *[\w.]+ *\}\})/g, ...needsQuotes, hintForSecret: undefined },
+  // `${ENV:-default}`
   { pattern: /(: +)(\$\{[^{}]*\}|\{\{[^{}]*\}\})/g, ...needsQuotes },
   // `/loans/{id}` in `{ path: /loans/{id} }`
-  { pattern: /(\{.*?: +)(\/[^\s,"'{}]*(?:\{[\w-]+\}[^\s,"'{}]*)+)/g, ...quoteSecret },
+  { pattern: /(\{.*?: +)(\/[^\s,"'{}]*(?:\{[\w-]+\}[^\s,"'{}]*)+)/g, ...needsQuotes },
 ];
 
 /** How to mend an error that no repair explains, by the parser's message, and what is wrong if its words do not say it. */

@@ -9,13 +9,17 @@ import { keyText, type MapPair } from "./yaml-tree.js";
 // What is valid YAML, and no text of a scenario: names without a colon or a space after it, names that appear twice, merge keys,
 // aliases of nothing.
 
-/** The ranges of the values of secrets, in order, no matter what they look like. */
+/** The ranges of the values of secrets, in order, no matter what they look like. A name may contain its value: `secret:hunter2`. */
 export function secretsIn(document: Document.Parsed): TextRange[] {
   const ranges: TextRange[] = [];
   visit(document, {
-    Pair(_, { key, value }) {
-      if (!isSecretName(keyText(key as Node)) || !isNode(value) || value.range == null) return undefined;
-      ranges.push([value.range[0], value.range[1]]);
+    Pair(_, pair) {
+      const { key, value } = pair as MapPair;
+      const name = keyText(key);
+      const [firstWord = ""] = /^[\w-]+/.exec(name) ?? [];
+      if (!isSecretName(firstWord)) return undefined;
+      if (firstWord !== name && key.range != null) ranges.push([key.range[0], key.range[1]]);
+      if (isNode(value) && value.range != null) ranges.push([value.range[0], value.range[1]]);
       return visit.SKIP;
     },
   });
@@ -88,6 +92,12 @@ function nameProblems(pairs: readonly MapPair[], source: SourceText): FieldProbl
       const hint = `write ${word}: { … }`;
       problems.push(problemAtOffset(source, offset, { code: "yaml_syntax", message, hint }));
     }
+    const secretName = secretWithoutColon(pair);
+    if (secretName !== undefined) {
+      const message = `there is no colon after ${quote(secretName)}`;
+      const hint = "write a colon after it";
+      problems.push(problemAtOffset(source, offset, { code: "yaml_syntax", message, hint }));
+    }
     if (isMergeKey(pair)) problems.push(problemAtOffset(source, offset, mergeKey));
     if (names.has(name)) {
       const message = `${quote(name)} appears twice`;
@@ -108,6 +118,13 @@ function wordBeforeBrace({ key, value }: MapPair): string | undefined {
   const [, word, inBrace = ""] = /^([\w-]+) *\{(.*)$/.exec(keyText(key)) ?? [];
   const isClosed = inBrace.includes("}");
   return isClosed && !isEmpty(value) ? undefined : word;
+}
+
+/** The name of a secret that lacks a colon: YAML reads `{ secret hunter2 }` and `{ secret = hunter2 }` as fields without a value. */
+function secretWithoutColon({ key, value }: MapPair): string | undefined {
+  if (!isPlainScalar(key) || !isEmpty(value)) return undefined;
+  const [, word = ""] = /^([\w-]+) *[ =] *\S/.exec(keyText(key)) ?? [];
+  return isSecretName(word) ? word : undefined;
 }
 
 /** Whether a field `<<` is meant as a merge key: it has no quotes, or an alias as its value or first item. */
