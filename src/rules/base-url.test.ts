@@ -8,6 +8,9 @@ test.each([
   ["https://:secret@api.example", undefined],
   ["https://api.example?a", undefined],
   ["https://api.example#a", undefined],
+  ["https://api.example/?", "https://api.example"],
+  ["https://api.example/base/?#", "https://api.example/base"],
+  ["https://api.example/#", "https://api.example"],
   ["ftp://api.example", undefined],
   ["api.example", undefined],
 ])("the base URL %j is read as %j", (text, url) => {

@@ -8,9 +8,9 @@ export function readHttpUrl(text: string): URL | undefined {
   return url;
 }
 
-/** Reads the base URL of a service, which has no query; returns it without a slash at its end. `undefined` for anything else. */
+/** Reads the base URL of a service, which has no query; returns it without slashes, and without an empty query or fragment, at its end. `undefined` for anything else. */
 export function readBaseUrl(text: string): string | undefined {
   const url = readHttpUrl(text);
   if (url === undefined || url.search !== "" || url.hash !== "") return undefined;
-  return url.href.replace(/\/+$/, "");
+  return url.href.replace(/[/?#]+$/, "");
 }

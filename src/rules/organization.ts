@@ -49,7 +49,7 @@ const accessWords: Readonly<Record<string, string>> = {
   not_approved: "not approved",
 };
 
-/** A member or a value of `Access` in words. */
+/** A member of an `organizationChange`, or its value, in words. */
 export function accessInWords(name: string): string {
   return accessWords[name] ?? name;
 }

@@ -19,7 +19,7 @@ export interface Outcome {
   readonly promised: boolean;
 }
 
-// What several rows have in common.
+// What the rows of one code have in common.
 
 const unauthorized = {
   status: 401,

@@ -8,9 +8,10 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 
 // A fault is read once, when it becomes active. Each request then asks all of them in order, and has the first that fires.
 //
-// What a fault does to a request depends on its own count and on the number of the request, never on another fault: a fault that
-// is added or removed changes no other. So a fault also counts the requests on which an earlier fault fires, and its chances come
-// from salts of its own. A question about the next request (`possibleEffects`) counts nothing.
+// What a fault does to a request depends on its own count, on the number of the request and on its position in the list, never on
+// what another fault does. So a fault also counts the requests on which an earlier fault fires, and its chances come from salts of
+// its position: a fault that is added or removed behind it does not change them. A question about the next request
+// (`possibleEffects`) counts nothing.
 
 type ScenarioFault = NonNullable<Scenario["faults"]>[number];
 type WrittenCondition = NonNullable<ScenarioFault["when"]>;

@@ -414,6 +414,25 @@ test.each([
   },
 );
 
+test.each([
+  ["scopes: [attestations:read]", "scopes: [consents:read]", ["replacement_differs"]],
+  ["name: One", "name: Two", ["replacement_differs"]],
+  ["limits: { per_day: 1 }", "limits: { per_day: 2 }", ["replacement_differs"]],
+  ["limits: { per_day: 1 }", "limits: { per_day: 1 }", []],
+])("a rotation of three keys has the same settings: first %s, last %s (R37)", (first, last, codes) => {
+  const rotated = "environment: test, state: rotated";
+  const keys = `a: { ${rotated}, replaced_by: b, ${first} }, b: { ${rotated}, replaced_by: c }, c: { environment: test, ${last} }`;
+  const text = `version: 1\nassumptions: { scopes: [attestations:read, consents:read] }\norganizations: { bank: { type: bank, keys: { ${keys} } } }\n`;
+  expect(problemsOf(text).map(({ code }) => code)).toEqual(codes);
+});
+
+test("a circle behind a key with a setting is found once (R42)", () => {
+  const rotated = "environment: test, state: rotated";
+  const keys = `a: { ${rotated}, name: A, replaced_by: b }, b: { ${rotated}, replaced_by: c }, c: { ${rotated}, replaced_by: b }`;
+  const text = `version: 1\norganizations: { bank: { type: bank, keys: { ${keys} } } }\n`;
+  expect(problemsOf(text).map(({ code }) => code)).toEqual(["replacement_cycle", "replacement_shared"]);
+});
+
 test("a fault does not wait for a success of a key whose replaced key has a limit of 0 (R26)", () => {
   const old = { ...active, state: "rotated", replaced_by: "new", limits: { per_minute: 0 } };
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
@@ -451,6 +470,15 @@ test("a replaced key may have been revoked in its overlap, and names its replace
   expect(codesOf({ old: { ...replaced, overlap_ends: "1h" }, new: active }, { clock })).toEqual([]);
   expect(codesOf({ old: { ...replaced, overlap_ends: "8d" }, new: active }, { clock })).toEqual([
     "overlap_out_of_range",
+  ]);
+});
+
+test("a key that is said to be expired, but is in its overlap, has the wrong expiry (R43)", () => {
+  const old = "{ environment: test, state: expired, replaced_by: new, expires: 1d, overlap_ends: 1h }";
+  const keys = `old: ${old}, new: { environment: test }`;
+  const text = `version: 1\norganizations: { bank: { type: bank, keys: { ${keys} } } }\n`;
+  expect(problemsOf(text).map(({ code, field }) => `${field}: ${code}`)).toEqual([
+    "organizations.bank.keys.old.expires: state_contradiction",
   ]);
 });
 

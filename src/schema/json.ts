@@ -88,7 +88,6 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
 
 /** The shape of a value in JSON: its fields are spelled in snake_case. */
 export function inJson(shape: Shape): Shape {
-  if (shape.isAsSpelled) return shape;
   return mapParts(shape, inJson, snake);
 }
 
@@ -102,7 +101,7 @@ export function inJsonOfAnyVersion(shape: Shape): Shape {
     return withDescription(orNull(inJsonOfAnyVersion(notNull as Shape)), description); // of the same kind
   }
   if (mayBeAnyText(shape)) return withDescription(text(), shape.description);
-  return mapParts(shape, inJsonOfAnyVersion, shape.isAsSpelled ? sameName : snake);
+  return mapParts(shape, inJsonOfAnyVersion, snake);
 }
 
 function withDescription(shape: Shape, description: string | undefined): Shape {
@@ -112,10 +111,6 @@ function withDescription(shape: Shape, description: string | undefined): Shape {
 function mayBeAnyText(shape: Shape): boolean {
   if (shape.kind === "choice") return shape.isGrowing === true;
   return shape.kind === "text" && shape.format !== undefined;
-}
-
-function sameName(name: string): string {
-  return name;
 }
 
 /** The JSON of a mapping in parts. The member `name` is written from its own parts, whatever its value is. */

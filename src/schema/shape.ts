@@ -31,8 +31,6 @@ export interface Traits<Value> {
   /** Whether only snapshots write it: editors do not suggest it. */
   readonly isSnapshotOnly?: boolean;
   readonly isNullable?: boolean;
-  /** Whether its names, and those of its parts, are already spelled as in JSON. */
-  readonly isAsSpelled?: boolean;
   /** Never set: it carries the type of the values, for `ValueOf`. */
   readonly Value?: Value;
 }

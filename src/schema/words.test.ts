@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearest, quoteFile } from "./words.js";
+import { nearest, quote, quoteFile } from "./words.js";
 
 test("letter case, dashes and spaces do not count as differences", () => {
   expect(nearest("Not-Approved", ["approved", "not_approved"])).toBe("not_approved");
@@ -26,4 +26,17 @@ test.each([
   ["/home/аctive.yaml", '"/home/\\u{430}ctive.yaml"'],
 ])("the name of a file is whole, with what the eye cannot see: %s", (name, quoted) => {
   expect(quoteFile(name)).toBe(quoted);
+});
+
+test.each([
+  ["a\u0085b", '"a\\u{85}b"'],
+  ["a\u007fb", '"a\\u{7f}b"'],
+  ["a\u009bb", '"a\\u{9b}b"'],
+  ["a\nb", '"a\\nb"'],
+  [`${"x".repeat(59)}\u{1f600}`, `"${"x".repeat(59)}\u{1f600}"`],
+  [`${"x".repeat(59)}\u{1f600}\n`, `"${"x".repeat(59)}\u{1f600}…"`],
+  ["x".repeat(60), `"${"x".repeat(60)}"`],
+  ["\n".repeat(61), `"${"\\n".repeat(60)}…"`],
+])("a quoted text shows its control characters, and is cut at a whole character: %j", (text, quoted) => {
+  expect(quote(text)).toBe(quoted);
 });

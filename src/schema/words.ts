@@ -2,13 +2,13 @@ import { distance } from "fastest-levenshtein";
 import { isMapping, typeTag } from "./shape.js";
 import { unicodePattern } from "./unicode-pattern.js";
 
-/** A longer text is cut in a message. */
-const longestQuote = 60;
+/** A text of more than 60 characters, which is cut behind them in a message. With `u`, an emoji is one character. */
+const longText = /^(.{60}).+/su;
 
 /** Longer names are not typing errors, and comparing them would be slow. */
 const longestComparedName = 100;
 
-const invisible = unicodePattern("\\p{Cf}|\\p{Zl}|\\p{Zp}|(?! )\\p{Zs}", "gu");
+const invisible = unicodePattern("(?! )[\\p{Cc}\\p{Cf}\\p{Z}]", "gu");
 /** Characters that look like Latin ones: of other scripts, and of the full width that Chinese texts use. */
 const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");
 const anyWord = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
@@ -25,8 +25,7 @@ export function quote(value: unknown): string {
 }
 
 function quoteText(text: string): string {
-  const cut = text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text;
-  const quoted = showInvisible(JSON.stringify(cut));
+  const quoted = showInvisible(JSON.stringify(text.replace(longText, "$1…")));
   // A text without Latin letters does not look like another one.
   if (!/[A-Za-z]/.test(text)) return quoted;
   return quoted.replace(lookAlike(), codePoint);

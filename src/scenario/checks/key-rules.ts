@@ -101,8 +101,8 @@ const timesFitState: ScenarioRule = (facts) => {
     const actual = keyStateAtStart(fields, start);
     if (actual === "unknown" || actual === state) continue;
     // The field to change is the time that results in the other state.
-    const resultsFromExpiry = actual === "expired" || fields.overlap_ends === undefined;
-    const timeName = resultsFromExpiry ? "expires" : "overlap_ends";
+    const resultsFromOverlap = actual === "rotated" || (actual === "retiring" && state !== "expired");
+    const timeName = resultsFromOverlap ? "overlap_ends" : "expires";
     addProblem({
       code: "state_contradiction",
       field: fieldToFix([...keyField, timeName], [...keyField, "state"]),

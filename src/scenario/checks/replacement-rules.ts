@@ -101,17 +101,37 @@ function checkReplacementAlike(old: ScenarioKey, replacement: ScenarioKey, facts
   }
 
   for (const name of settingNames) {
-    // A key that leaves a setting out has that of the other key.
-    if (old.fields[name] === undefined || fields[name] === undefined) continue;
-    if (comparableSetting(name, old.fields) === comparableSetting(name, fields)) continue;
-    const settingField = fieldToFix([...fieldOfKey(replacement), name], [...fieldOfKey(old), name]);
+    if (old.fields[name] === undefined) continue;
+    const newer = firstWithSetting(replacement, name, facts);
+    if (newer === undefined) continue;
+    if (comparableSetting(name, newer.fields) === comparableSetting(name, old.fields)) continue;
+    const settingField = fieldToFix([...fieldOfKey(newer), name], [...fieldOfKey(old), name]);
     addProblem({
       code: "replacement_differs",
       field: settingField,
-      message: `${name} of ${quote(ref)} differs from ${quote(old.ref)}, which it replaces`,
+      message: `${name} of ${quote(newer.ref)} differs from ${quote(old.ref)}, which it replaces`,
       hint: `a replacement has the ${listed(settingNames, "and")} of the old key (R26, R37); remove ${name} from one of them`,
     });
   }
+}
+
+/**
+ * The first key with this setting: a replacement, or a later one of its rotation. A key that leaves a setting out has that of
+ * the others. `undefined` if none has it.
+ */
+function firstWithSetting(
+  replacement: ScenarioKey,
+  name: keyof KeySettings,
+  facts: Facts,
+): ScenarioKey | undefined {
+  // A set has each key once: replacements may form a circle. The loop also gets the keys that it adds.
+  const rotation = new Set([replacement]);
+  for (const key of rotation) {
+    if (key.fields[name] !== undefined) return key;
+    const next = replacementOf(key, facts);
+    if (next !== undefined) rotation.add(next);
+  }
+  return undefined;
 }
 
 /** Of a longer circle, only the first refs are shown. */
