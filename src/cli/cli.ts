@@ -61,10 +61,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     code = await callCommand(line, commander, io);
   });
 
-  const takesClientCommand = line.command.clientCommandUsage !== undefined;
-  const readByCommander = takesClientCommand ? line.ownArgv : argv;
   try {
-    await program.parseAsync([...readByCommander], { from: "user" });
+    await program.parseAsync([...wordsForCommander(line)], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Commander has printed the help or the version.
@@ -73,6 +71,17 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     throw parsingError(error, line, io);
   }
   return code;
+}
+
+/** The words that Commander reads. */
+function wordsForCommander({ name, command, hasName, argv, ownArgv }: CommandLine): readonly string[] {
+  const [first, topic, ...more] = ownArgv;
+  // `help key-states` is about the default command, which Commander's `help` needs by its name.
+  const namesScenario = topic !== undefined && !hasName && !topic.startsWith("-");
+  if (first === "help" && namesScenario) return [first, name, ...more];
+
+  const takesClientCommand = command.clientCommandUsage !== undefined;
+  return takesClientCommand ? ownArgv : argv;
 }
 
 /** Throws a usage error if the line names no command, and its first word cannot be the scenario of the default one. */

@@ -311,6 +311,15 @@ test("the single executable refers to no file of the package, but to pages of a 
   expect(texts).not.toMatch(/in the package|node_modules/);
 });
 
+test("init --client keeps the line ends of package.json", async () => {
+  const before = '{\r\n\t"devDependencies": { "svc-sandbox": "1.0.0" }\r\n}\r\n';
+  const cwd = userFolder({ "package.json": before });
+  expect((await runCli(["init", "--client", "node"], { cwd })).code).toBe(0);
+  const text = readFileSync(join(cwd, "package.json"), "utf8");
+  expect(text).toContain('\r\n\t\t"test:sandbox"');
+  expect(text.replaceAll("\r\n", "")).not.toContain("\n");
+});
+
 test("init --client keeps the byte order mark of package.json, and refuses a list", async () => {
   const cwd = userFolder({ "package.json": '\uFEFF{ "devDependencies": { "svc-sandbox": "1.0.0" } }' });
   expect((await runCli(["init", "--client", "node"], { cwd })).code).toBe(0);

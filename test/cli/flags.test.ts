@@ -155,6 +155,10 @@ describe("help", () => {
       expect(stdout).toMatch(/^Usage: svc-sandbox [\s\S]*\nExamples:\n(?: {2}# .*\n)? {2}\S*svc-sandbox/);
     },
   );
+
+  it("of a scenario is the help of start", async () => {
+    expect(await runCli(["help", "key-states", "--all"])).toEqual(await runCli(["help", "start", "--all"]));
+  });
 });
 
 test("start and exec note a port that fetch refuses", async () => {

@@ -208,6 +208,8 @@ test("init --client go shows how to run the file that the call names", async () 
   const cwd = temporaryFolder({ "go.mod": goMod });
   const { stderr } = await runCli(["init", "--client", "go", "bank/bank_test.go"], { cwd });
   expect(stderr).toContain("go test ./bank\n");
+  const dollars = await runCli(["init", "--client", "go", "a$$b/x_test.go"], { cwd });
+  expect(dollars.stderr).toContain("go test './a$$b'\n");
 });
 
 const valid =

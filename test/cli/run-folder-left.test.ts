@@ -21,11 +21,19 @@ vi.mock("node:fs", async (original) => {
 function temporaryFiles(): string {
   const all = temporaryFolder();
   vi.stubEnv("TMPDIR", all);
+  const before = process.listeners("exit");
   onTestFinished(() => {
     failures.length = 0;
+    // What the test could not remove no longer waits for the end of the process.
+    callLaterListeners(before);
     vi.unstubAllEnvs();
   });
   return all;
+}
+
+/** Calls the listeners of the end of the process but those of before. */
+function callLaterListeners(before: readonly NodeJS.ExitListener[]): void {
+  for (const listener of process.listeners("exit").filter((one) => !before.includes(one))) listener(0);
 }
 
 const runsIn = (folder: string) =>
@@ -50,6 +58,16 @@ test("removal tries again: a sandbox in the background may write into the folder
   expect([folder.notRemovedSentences(), runsIn(all)]).toEqual([[], []]);
 });
 
+test("folders of parallel runs share a listener", async () => {
+  temporaryFiles();
+  const before = process.listenerCount("exit");
+  const run = { scenario: await loadScenario("active"), options: {} };
+  const folders = [await openRunFolder(run), await openRunFolder(run)];
+  expect(process.listenerCount("exit")).toBe(before + 1);
+  for (const folder of folders) folder.remove();
+  expect(process.listenerCount("exit")).toBe(before);
+});
+
 test("what could not be removed is tried again when the process ends", async () => {
   const all = temporaryFiles();
   const before = process.listeners("exit");
@@ -57,6 +75,6 @@ test("what could not be removed is tried again when the process ends", async () 
   failures.push("EBUSY", "EBUSY", "EBUSY");
   folder.remove();
   expect([folder.notRemovedSentences(), runsIn(all).length]).toEqual([[expect.any(String)], 2]);
-  for (const listener of process.listeners("exit").filter((one) => !before.includes(one))) listener(0);
+  callLaterListeners(before);
   expect([runsIn(all), process.listeners("exit")]).toEqual([[], before]);
 });

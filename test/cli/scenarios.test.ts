@@ -39,6 +39,18 @@ describe("svc-sandbox show", () => {
     const cwd = temporaryFolder({ "draft.yaml": "version: 1 # and nothing else" });
     expect((await runCli(["show", "draft.yaml"], { cwd })).stdout).toBe("version: 1 # and nothing else\n");
   });
+
+  it("does not cut a file that is larger than a scenario can be", async () => {
+    const cwd = temporaryFolder({
+      "whole.yaml": "#".repeat(2 ** 20),
+      "large.yaml": "😀".repeat(2 ** 18 + 1),
+    });
+    expect(await runCli(["show", "whole.yaml"], { cwd })).toMatchObject({ code: 0, stderr: "" });
+    const large = await runCli(["show", "large.yaml"], { cwd });
+    expect(large).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("1 MiB") });
+    const { stderr } = await runCli(["validate", "large.yaml"], { cwd });
+    expect(stderr).toContain("1 MiB");
+  });
 });
 
 test("a command in a message quotes the name of a file", async () => {

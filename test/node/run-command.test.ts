@@ -82,6 +82,20 @@ test("a command that cannot start leaves no listeners on the output", async () =
 const run = (code: string, options: Partial<CommandOptions> = {}) =>
   runCommand(["sh", "-c", code], { cwd: root, env: process.env, signals: noSignals(), ...options });
 
+test("commands in parallel share their listeners on this process and its outputs", async () => {
+  const count = () => [
+    process.listenerCount("exit"),
+    process.stdout.listenerCount("error"),
+    process.stderr.listenerCount("error"),
+  ];
+  const before = count();
+  const running = Array.from({ length: 12 }, () => run("exit 0", { isLate: () => false }));
+  const during = count();
+  await Promise.all(running);
+  expect(during).toEqual(before.map((one) => one + 1));
+  expect(count()).toEqual(before);
+});
+
 describe.each([
   ["the terminal's group", undefined],
   ["its own group", () => false],

@@ -128,7 +128,7 @@ export const execCommand = declareCommand({
   },
 });
 
-/** A flag that only `exec` has, and that its command would ignore without a word, as `npm test` does. */
+/** A flag of `exec` that its command would ignore without a word, as `npm test` does. */
 function misplacedFlag(clientCommand: readonly string[]): string | undefined {
   // Our package for pytest has flags of these names. Its command line has pytest in a word, such as `python3 -m pytest`.
   if (clientCommand.some((word) => word.includes("pytest"))) return undefined;

@@ -122,7 +122,7 @@ function readClient(text: string, from: string): ClientKind {
 export const initCommand = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
   description:
-    "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes first tests instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a file without --force.",
+    "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes first tests instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a scenario or tests without --force.",
   args: {
     "[file]":
       "the file to write (default: svc-sandbox.yaml, which start finds automatically; with --client a file in the folder of the client's tests)",
@@ -224,7 +224,8 @@ async function writeClientTests(
   makeFolderFor(file);
   write(file, text, name);
   const folder = relative(io.cwd, dirname(file));
-  const run = clients[kind].run.replace("%", folder === "" ? "." : shellWord(`./${folder}`));
+  const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
+  const run = clients[kind].run.replace("%", () => testFolder);
   if (project === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
   if (!project.isAdded) {
     return [
@@ -324,7 +325,7 @@ function installCommands(kind: ClientKind, project: ProjectNeeds): string[] {
   if (kind === "go" && existing.length === 0) commands.push("go mod init example.com/client");
   const lacksMore = missing.some((need) => need !== thisPackage);
   if (lacksMore && install !== undefined) {
-    commands.push(install.replace("%", packageFolder ?? unpackedFolder));
+    commands.push(install.replace("%", () => packageFolder ?? unpackedFolder));
   }
   return commands;
 }
@@ -366,9 +367,11 @@ async function addScript(command: string, cwd: string): Promise<ProjectScript> {
   const line = `svc-sandbox ${execLine}`;
   // Another script of this name comes later, and so it stays.
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
-  // The file keeps its indentation.
+  // The file keeps its indentation and its line ends.
   const [indent = "  "] = /^[ \t]+(?=")/m.exec(before) ?? [];
-  const text = `${mark}${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  const json = `${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
+  const text = `${mark}${json.replaceAll("\n", lineEnd)}`;
   return { text, execLine, isAdded: scripts["test:sandbox"] === line };
 }
 

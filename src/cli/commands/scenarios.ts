@@ -1,8 +1,11 @@
 import { readScenarioFile } from "../../node/files/scenario-files.js";
 import { readBundledScenario } from "../../node/package-files.js";
 import { alignColumns } from "../../report/plain-text.js";
+import { SandboxError } from "../../rules/errors.js";
 import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
+import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
 
@@ -49,7 +52,16 @@ export const showCommand = declareCommand({
   },
   async run({ args, io }) {
     const [name = ""] = args;
-    const text = isScenarioName(name) ? await readBundledScenario(name) : readScenarioFile(name, io.cwd);
+    const text = isScenarioName(name) ? await readBundledScenario(name) : readWholeFile(name, io.cwd);
     io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   },
 });
+
+/** Reads a scenario file. Throws `file_unreadable` if it is too large to be read to its end. */
+function readWholeFile(name: string, folder: string): string {
+  const text = readScenarioFile(name, folder);
+  const { bytes } = scenarioLimits;
+  if (Buffer.byteLength(text) <= bytes) return text;
+  const message = `Failed to read the scenario ${quoteFile(name)}: it is larger than ${bytes / 2 ** 20} MiB.`;
+  throw new SandboxError("file_unreadable", message);
+}

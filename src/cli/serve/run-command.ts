@@ -3,13 +3,14 @@
 //   the input.
 // - `certify` (with `isLate`): in its own group, without input. It is killed with all that it has started, when it is late
 //   and when it has ended.
-// It never outlives this process.
+// When this process ends, a command that still runs gets SIGTERM, and one with its own group is killed.
 
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import { constants } from "node:os";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
 import type { Io } from "../io.js";
+import { processEnd, SharedListener } from "./shared-listener.js";
 
 /** How a command has ended, or why it has not run. */
 export type CommandEnd =
@@ -30,6 +31,12 @@ export interface CommandOptions {
 
 const outputs = ["stdout", "stderr"] as const;
 type StreamName = (typeof outputs)[number];
+
+/** What to do when nobody reads an output of this process any more. */
+const outputErrors: Readonly<Record<StreamName, SharedListener>> = {
+  stdout: new SharedListener(process.stdout, "error"),
+  stderr: new SharedListener(process.stderr, "error"),
+};
 
 /** How long a command has to end itself: after the second signal, or after the first one if it has its own group. */
 const killAfterMs = 5000;
@@ -125,8 +132,8 @@ class RunningCommand {
     }
     this.#cleanups.push(signals.passTo((signal) => this.#passSignal(signal)));
     const endWithUs = () => this.#send(this.#hasOwnGroup ? "SIGKILL" : "SIGTERM");
-    process.once("exit", endWithUs);
-    this.#cleanups.push(() => process.off("exit", endWithUs));
+    processEnd.add(endWithUs);
+    this.#cleanups.push(() => processEnd.remove(endWithUs));
 
     for (const name of outputs) {
       this.#cleanups.push(passOutput(child, name, this.#hasOwnGroup, onOutput));
@@ -218,9 +225,9 @@ function passOutput(
   if (!hasOwnGroup) stream?.pipe(process[name], { end: false });
   // If nobody reads our output any more, nobody reads the command's.
   const close = () => void stream?.destroy();
-  process[name].once("error", close);
+  outputErrors[name].add(close);
   return () => {
-    process[name].off("error", close);
+    outputErrors[name].remove(close);
     // A stream that is destroyed before its end would leave its listeners.
     stream?.unpipe(process[name]);
   };

@@ -32,6 +32,7 @@ import { tryParseJson } from "../../schema/json.js";
 import * as s from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
+import { processEnd } from "./shared-listener.js";
 
 // A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
 // src/runs/run-writer.ts shows which files it has. This process makes the folder, reads it while the command runs, and
@@ -143,14 +144,14 @@ export class RunFolder {
     this.path = path;
     this.#unlock = unlock;
     // A crash must not leave keys in the folder.
-    process.once("exit", this.remove);
+    processEnd.add(this.remove);
   }
 
   /** Removes the folder. If that fails, it is tried again when this process ends, and `notRemovedSentences` says so. */
   readonly remove = (): void => {
     try {
       removeFolder(this.path);
-      process.removeListener("exit", this.remove);
+      processEnd.remove(this.remove);
     } catch (error) {
       this.#removeFailure = fileFailure(error);
     }

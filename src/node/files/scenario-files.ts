@@ -125,8 +125,9 @@ export function readScenarioFile(name: string, folder: string): string {
   try {
     const stats = statSync(file);
     rejectEndlessFile(stats, "; use - for a scenario from stdin");
-    // One byte more than allowed shows that a file is too large. The size of some files, such as those in /proc, is 0.
-    const max = scenarioLimits.bytes + 1;
+    // More bytes than allowed show that a file is too large, also if the last character, of up to four bytes, is cut.
+    const max = scenarioLimits.bytes + 4;
+    // The size of some files, such as those in /proc, is 0.
     const length = Math.min(max, stats.size || max);
     return textOfBytes(readStart(file, length));
   } catch (error) {
