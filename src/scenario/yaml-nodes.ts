@@ -17,8 +17,9 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
       const { key, value } = pair as MapPair;
       const name = keyText(key);
       const [firstWord = ""] = /^[\w-]+/.exec(name) ?? [];
-      if (!isSecretName(firstWord)) return undefined;
-      if (firstWord !== name && key.range != null) ranges.push([key.range[0], key.range[1]]);
+      const containsValue = firstWord !== name && isSecretName(firstWord);
+      if (!containsValue && !isSecretName(name)) return undefined;
+      if (containsValue && key.range != null) ranges.push([key.range[0], key.range[1]]);
       if (isNode(value) && value.range != null) ranges.push([value.range[0], value.range[1]]);
       return visit.SKIP;
     },
