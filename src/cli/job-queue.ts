@@ -2,17 +2,17 @@
 interface Job {
   /** Whether it runs while no other does. */
   readonly isAlone: boolean;
-  /** Whether another one was under way meanwhile. */
+  /** Whether another job was under way at any time of its run. */
   isShared: boolean;
 }
 
-/** Runs at most `limit` jobs in parallel. They begin in the order in which they come. */
+/** Runs at most `limit` jobs in parallel. They start in their order. */
 export class JobQueue {
   #limit: number;
   readonly #underWay = new Set<Job>();
-  /** Resolves when the job that came last has begun: the next one waits for that. */
+  /** Resolves when the latest job has started: the next job waits for that. */
   #lastBegun = Promise.resolve();
-  /** Called whenever a job ends; wakes the one that waits for room. */
+  /** Called when any job ends; wakes the job that waits for room. */
   #onEnd = () => {};
 
   constructor(limit: number) {
@@ -37,7 +37,7 @@ export class JobQueue {
     this.#limit = 1;
   }
 
-  /** Waits until there is room for a job, and begins it. */
+  /** Waits until there is room for a job, and starts it. */
   async #begin(job: Job): Promise<void> {
     while (!this.#hasRoomFor(job)) await this.#nextEnd();
     this.#underWay.add(job);

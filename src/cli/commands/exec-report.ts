@@ -26,9 +26,9 @@ interface ShownRun {
   readonly folder: RunFolder;
 }
 
-/** Where the report can be read, and so what else has to be said. */
+/** Where the report can be read, which decides what else is printed. */
 type ReportPlace =
-  /** On stderr, as JSON alone. */
+  /** On stderr, as JSON without other lines after it. */
   | "stderr_as_json"
   /** On stderr, for people. */
   | "stderr_as_text"
@@ -41,7 +41,7 @@ type ReportPlace =
 /** The flag that names the files of the report, and what they contain. */
 export const reportFlag = { name: "--report", what: "the report" };
 
-/** The report of `exec`, in its files or on stderr, with what is said next to it. */
+/** The report of `exec`, in its files or on stderr, with the lines next to it. */
 export class ExecReport {
   readonly #run: ShownRun;
   readonly #call: CommandCall<ReportFlags>;
@@ -66,7 +66,7 @@ export class ExecReport {
     switch (this.#placeOf(targets, isWritten)) {
       case "stderr_as_json":
         this.#sayFailures(failures);
-        // JSON comes last, and alone: programs read it to the end of stderr.
+        // JSON comes last: programs read it to the end of stderr.
         io.stderr.write(redactKeys(this.#render(format)));
         return isWritten;
       case "stderr_as_text":
