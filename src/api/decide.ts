@@ -1,10 +1,10 @@
-import { type AuthorizationFacts, authorize } from "../rules/authorize.js";
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
 import type { Caller, RoutedCall } from "../sandbox/api-call.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { usageAt } from "../sandbox/usage.js";
+import { type AuthorizationFacts, authorize } from "./authorize.js";
 import { limitUses } from "./limits.js";
 
 export interface Rejection {

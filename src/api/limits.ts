@@ -1,9 +1,9 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import { type LimitUse, type LimitUses, reachedLimit } from "../rules/authorize.js";
 import { day as dayMs, minute as minuteMs } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { minuteResetsAt, usageAt } from "../sandbox/usage.js";
+import { type LimitUse, type LimitUses, reachedLimit } from "./authorize.js";
 import type { FlatHeaders } from "./http-messages.js";
 
 // The limits of a key have two forms: how much of each is used, for the checks, and as responses show them.

@@ -1,5 +1,4 @@
-import { keyStateAt, keyStateTable } from "../rules/api-key.js";
-import { type PresentedKind, publicCause } from "../rules/authorize.js";
+import { keyStateAt, keyStateTable, type PresentedKind } from "../rules/api-key.js";
 import { type FaultOutcomeId, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
@@ -10,6 +9,7 @@ import { profileInEffect } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { isReserved } from "../scenario/format/fields.js";
+import { publicCause } from "./authorize.js";
 import { authorizationFacts, requiredScope } from "./decide.js";
 import { me } from "./endpoints/me.js";
 import { faultFacts } from "./fault-facts.js";

@@ -1,5 +1,4 @@
 import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
-import { authorizationChecks, type RequestCheck } from "../rules/authorize.js";
 import { SandboxError } from "../rules/errors.js";
 import { faultKindRow, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
 import { isFault, isSuccess, mePath, type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
@@ -12,6 +11,7 @@ import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/control-bodies.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
+import { authorizationChecks, type RequestCheck } from "./authorize.js";
 import { requiredScope } from "./decide.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";

@@ -1,5 +1,4 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import { publicCause } from "../rules/authorize.js";
 import { cachedByObject } from "../rules/cached-by.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/api-call.js";
@@ -7,6 +6,7 @@ import type { Endpoint, TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { publicCause } from "./authorize.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";

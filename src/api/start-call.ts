@@ -1,5 +1,4 @@
-import { isWellFormedKey } from "../rules/api-key.js";
-import type { PresentedKind } from "../rules/authorize.js";
+import { isWellFormedKey, type PresentedKind } from "../rules/api-key.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { runDue } from "../sandbox/operations/operations.js";

@@ -85,6 +85,9 @@ export function describeKeyForm(presented: string): string {
   return `${length}: ${comparison} than a key of this sandbox has`;
 }
 
+/** What a request has as its key: no header, a text that is no key, or a key, known or not. */
+export type PresentedKind = "missing" | "malformed" | "well_formed";
+
 /** A prefix, then letters, digits, `_` and `-`, at most 256 characters: the specification does not describe more. */
 export function isWellFormedKey(presented: string): boolean {
   if (presented.length > maximumKeyLength) return false;

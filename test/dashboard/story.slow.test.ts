@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { authorizationChecks } from "../../src/api/authorize.js";
 import { parseScenario, scenarioNames } from "../../src/index.js";
-import { authorizationChecks } from "../../src/rules/authorize.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
 

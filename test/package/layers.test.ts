@@ -253,7 +253,7 @@ function packagesIn(text: string): string[] {
 
 test.each([
   ["src/schema/check.ts", "src/rules/redact.ts"],
-  ["src/rules/authorize.ts", "node:crypto"],
+  ["src/rules/outcomes.ts", "node:crypto"],
   ["src/scenario/yaml.ts", "src/sandbox/scenario-records.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],

@@ -70,7 +70,7 @@ test("no export is read only in its file and in unit tests: it is not exported, 
     const [file = ""] = name.split(" ");
     return !imported.has(name) && !imported.has(`${file} *`) && !entryPoints.has(`${file}.ts`);
   });
-  expect(exported).toContain("src/rules/authorize authorize");
+  expect(exported).toContain("src/api/authorize authorize");
   expect(unread).toEqual([]);
 });
 

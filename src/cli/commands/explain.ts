@@ -1,3 +1,4 @@
+import { authorizationChecks } from "../../api/authorize.js";
 import { me } from "../../api/endpoints/me.js";
 import { endpointNamed } from "../../api/endpoints.js";
 import { nextRequest, whatToDoAbout } from "../../api/next-request.js";
@@ -18,7 +19,6 @@ import {
   keyPrefixes,
   parseApiKey,
 } from "../../rules/api-key.js";
-import { authorizationChecks } from "../../rules/authorize.js";
 import { SandboxError } from "../../rules/errors.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";

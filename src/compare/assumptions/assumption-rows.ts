@@ -1,5 +1,5 @@
+import type { CauseDetails } from "../../api/authorize.js";
 import type { Assumptions } from "../../rules/assumptions.js";
-import type { CauseDetails } from "../../rules/authorize.js";
 import type { ForbiddenCode, PromisedOutcomeId } from "../../rules/outcomes.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { day, minute } from "../../rules/time.js";

@@ -1,8 +1,8 @@
 import type { AdviceId } from "../../rules/advice.js";
 import { hasSandboxMark, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
-import { successOfKey } from "../../rules/authorize.js";
 import { isFault, isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { hasKeyElsewhere } from "../../rules/request.js";
+import { successOfKey } from "../../rules/success-of-key.js";
 import type { ApiCall } from "../api-call.js";
 import type { KeyEntry } from "../registry.js";
 import type { Exchange } from "./exchange.js";
@@ -70,7 +70,7 @@ function isSentKeyMaybeReal({ entry, presented, request }: ApiCall): boolean {
 /** The advice on a key that will stop working, or should no longer be used. */
 function adviceOnKey(entry: KeyEntry, exchange: Exchange): AdviceId[] {
   const advice: AdviceId[] = [];
-  const admitted = isSuccess(exchange.outcome) ? successOfKey(entry) : undefined;
+  const admitted = isSuccess(exchange.outcome) ? successOfKey(entry.key) : undefined;
   if (hasReplacementThatWorked(entry, exchange.at)) advice.push("old-key-after-replacement-seen");
   else if (admitted === "200.retiring") advice.push("retiring-key-in-use");
   if (admitted === "200.legacy") advice.push("legacy-key-in-use");

@@ -1,5 +1,5 @@
 import type { AdviceId } from "../../rules/advice.js";
-import type { PresentedKind } from "../../rules/authorize.js";
+import type { PresentedKind } from "../../rules/api-key.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import type { RequestTraits, requestSources } from "../../rules/request.js";

@@ -1,7 +1,7 @@
 import { keyStateTable } from "../../rules/api-key.js";
-import { lastingSuccess } from "../../rules/authorize.js";
 import { type FaultKind, faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
 import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
+import { lastingSuccess } from "../../rules/success-of-key.js";
 import { parseDuration } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/shape.js";
 import { quote } from "../../schema/words.js";

@@ -1,9 +1,7 @@
-import { type KeyRecord, keyStateAt, keyStateTable } from "./api-key.js";
-import { accessInWords, type Organization } from "./organization.js";
-import type { ApiOutcomeId } from "./outcomes.js";
-
-/** What a request has as its key: no header, a text that is no key, or a key, known or not. */
-export type PresentedKind = "missing" | "malformed" | "well_formed";
+import { type KeyRecord, keyStateAt, keyStateTable, type PresentedKind } from "../rules/api-key.js";
+import { accessInWords, type Organization } from "../rules/organization.js";
+import type { ApiOutcomeId } from "../rules/outcomes.js";
+import { successOfKey } from "../rules/success-of-key.js";
 
 /** What the checks know of a request. */
 export interface AuthorizationFacts {
@@ -159,25 +157,12 @@ export function authorize(facts: AuthorizationFacts): ApiOutcomeId {
     const rejected = check.reject(facts);
     if (rejected !== undefined) return rejected;
   }
-  return successOfKey(facts);
+  if (facts.key === undefined) throw new Error("a request was authorized without a key");
+  return successOfKey(facts.key);
 }
 
 /** What a rejection tells about its cause; `undefined` for an outcome of another status than 403. */
 export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts): PublicCause | undefined {
   const rejecting = authorizationChecks.find(({ exits }) => exits.includes(outcome));
   return rejecting?.explain?.(facts);
-}
-
-/** The outcome of a success of `/me`. A key can be several of these: one that requires action from the client comes first. */
-export function successOfKey({ key }: Pick<AuthorizationFacts, "key">): ApiOutcomeId {
-  if (key === undefined) throw new Error("a request was authorized without a key");
-  // It was accepted, so its overlap has not ended.
-  return key.overlapEndsAt === undefined ? lastingSuccess(key) : "200.retiring";
-}
-
-/** The outcome of a success with a key that has no replacement. */
-export function lastingSuccess(key: Pick<KeyRecord, "environment" | "legacy" | "replaces">): ApiOutcomeId {
-  if (key.replaces !== undefined) return "200.replacement";
-  if (key.legacy) return "200.legacy";
-  return key.environment === "live" ? "200.live" : "200.test";
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type KeyRecord, keyStateTable } from "./api-key.js";
+import { type KeyRecord, keyStateTable } from "../rules/api-key.js";
+import type { Organization } from "../rules/organization.js";
+import { type OutcomeId, outcomes } from "../rules/outcomes.js";
 import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
-import type { Organization } from "./organization.js";
-import { type OutcomeId, outcomes } from "./outcomes.js";
 
 const key: KeyRecord = {
   ref: "key",
