@@ -78,6 +78,7 @@ export function authorizationFacts(
     organization: entry?.owner.organization,
     now,
     scope,
+    grantedScopes: sandbox.additions.scopes,
     limits: entry && limitUses(entry, sandbox, now),
   };
 }

@@ -35,7 +35,7 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const misplaced = findMisplacedKeys(sandbox, call);
   const exchange = makeExchange(sandbox, call, result, misplaced);
   const trace = sandbox.run && runTrace(sandbox, result);
-  appendExchange(sandbox, exchange, call, misplaced.keys, trace);
+  appendExchange(sandbox, exchange, call, trace);
   return exchange;
 }
 
@@ -70,7 +70,7 @@ function makeExchange(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  { isSpoiledKey, leaksRealKey }: MisplacedKeys,
+  { isSpoiledKey, leaksRealKey, keysOfAdvice }: MisplacedKeys,
 ): Exchange {
   const { request, route, endpoint, entry } = call;
   const { outcome, delivery } = result;
@@ -97,6 +97,7 @@ function makeExchange(
     isProbe: isProbe(call),
     traits: shownTraits(call, isSpoiledKey),
     leaksRealKey,
+    keysOfAdvice,
     presented: call.presented,
     keptHeaders: request.keptHeaders,
     keyForm: unknownKeyForm(call),

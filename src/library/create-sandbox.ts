@@ -243,7 +243,7 @@ function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
 function organizationsApi(sandbox: () => SandboxState): Sandbox["organizations"] {
   return {
     list: takingNothing("organizations.list", () => viewOrganizations(sandbox())),
-    get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization),
+    get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization, sandbox()),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
       const input = checkInput(inputShapes.organization_update, snakeCase(change), failure, libraryNotation);

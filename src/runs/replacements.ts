@@ -57,7 +57,8 @@ function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"
   };
   // The checks have counted it already if the sandbox counts rejected requests.
   const asAccepted = sandbox.assumptions.count_rejected ? entry : counted;
-  return renderSuccess(sandbox, { ...call, entry: asAccepted }, endpoint, endpoint.respond(asAccepted));
+  const success = endpoint.respond(asAccepted, sandbox.additions);
+  return renderSuccess(sandbox, { ...call, entry: asAccepted }, endpoint, success);
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */

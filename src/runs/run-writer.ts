@@ -1,5 +1,4 @@
 import project from "../../package.json" with { type: "json" };
-import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
@@ -31,8 +30,6 @@ export interface RunFile {
 export interface RunLine {
   readonly version?: string;
   readonly exchange?: Exchange;
-  /** The keys that the advice about the request names. */
-  readonly keys?: KeysOfAdvice | undefined;
   readonly trace?: RunTrace | undefined;
   /** The id of the request whose response a client did not read whole. */
   readonly unread?: string;
@@ -103,9 +100,9 @@ function readRun(folder: string, files: Files, writer: LineWriter): SandboxRun |
       const isPinned = () => options.seed !== undefined && sandbox.seed !== options.seed;
       const place = isPinned() && startedBy === "code" ? callerOutside(node as NodeJS.Process) : undefined;
       sandbox.counters.passOnTo({
-        count(exchange, keys, trace) {
+        count(exchange, trace) {
           const pinned = isPinned() ? { seed: sandbox.seed, place } : undefined;
-          writer.line({ exchange, keys, trace: trace && { ...trace, pinned } });
+          writer.line({ exchange, trace: trace && { ...trace, pinned } });
         },
         countUnread: (unread) => writer.line({ unread }),
       });

@@ -11,6 +11,7 @@ import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
+import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
 import type { StoryProgress } from "./step-results.js";
@@ -80,6 +81,8 @@ export interface ScenarioState {
   assumptions: Assumptions;
   /** The windows of limits that the assumptions choose. */
   windows: Windows;
+  /** What the profile in effect adds to keys and organizations where they are shown. */
+  additions: RecordAdditions;
   /** The endpoints of the API, released ones first. */
   endpoints: readonly Endpoint[];
 

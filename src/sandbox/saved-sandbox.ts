@@ -2,6 +2,7 @@ import { lastClockInstant } from "../rules/api-key.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { jsonWithParts } from "../schema/json.js";
+import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
@@ -79,13 +80,6 @@ export function saveInParts(sandbox: SandboxState, lastNumber: number): Iterable
 /** A saved sandbox with an empty mapping in the place of its snapshot's organizations. */
 function saveWithoutOrganizations(sandbox: SandboxState, lastNumber: number): SavedSandbox {
   const { timeline, story, journal, behavior, registry } = sandbox;
-  const worked: string[] = [];
-  const replaced: string[] = [];
-  for (const { key, hasWorked, replacement } of registry.keys.values()) {
-    if (hasWorked) worked.push(key.ref);
-    if (replacement !== undefined) replaced.push(key.ref);
-  }
-
   // Read before the sandbox's clock, so that the restored one never lags behind.
   const at = sandbox.platform.time();
   const snapshot = snapshotWithoutOrganizations(sandbox);
@@ -105,7 +99,12 @@ function saveWithoutOrganizations(sandbox: SandboxState, lastNumber: number): Sa
     recorded: journal.total(),
     counts: sandbox.counters.read(),
     keys: [...registry.keys.keys()],
-    clients: { rejected: [...behavior.rejected], pages: [...behavior.pages], worked, replaced },
+    clients: {
+      rejected: [...behavior.rejected],
+      pages: [...behavior.pages],
+      worked: [...behavior.workedKeys],
+      replaced: [...behavior.rotatedKeys],
+    },
   };
 }
 
@@ -125,7 +124,7 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
     timeline: timelineFrom(saved.timeline.steps, saved.timeline.next),
   });
   sandbox.registry.sort(saved.keys);
-  restoreClients(sandbox, saved.clients);
+  restoreBehavior(sandbox.behavior, saved.clients);
   sandbox.counters.restore(saved.counts);
   catchUp(sandbox, saved.at);
   sandbox.journal.replaceWith(saved.exchanges, saved.recorded);
@@ -149,14 +148,11 @@ function catchUp({ clock, platform }: SandboxState, savedAt: number): void {
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
 }
 
-function restoreClients({ behavior, registry }: SandboxState, clients: SavedClients): void {
+function restoreBehavior(behavior: ClientBehavior, clients: SavedClients): void {
   for (const [fingerprint, outcome] of clients.rejected) behavior.rejected.set(fingerprint, outcome);
   for (const page of clients.pages) behavior.pages.add(page);
-  for (const ref of clients.worked) registry.key(ref).hasWorked = true;
-  for (const ref of clients.replaced) {
-    const entry = registry.key(ref);
-    if (entry.key.replacedBy !== undefined) entry.replacement = registry.key(entry.key.replacedBy);
-  }
+  for (const ref of clients.worked) behavior.workedKeys.add(ref);
+  for (const ref of clients.replaced) behavior.rotatedKeys.add(ref);
 }
 
 /** The JSON of a mapping, with a part for each of its members. */

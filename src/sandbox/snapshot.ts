@@ -14,7 +14,6 @@ import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { remainingSteps } from "./timeline.js";
 import { usageAt } from "./usage.js";
-import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
 
 /** The state as a scenario: a sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
 export function snapshotSandbox(sandbox: SandboxState): Scenario {
@@ -71,7 +70,7 @@ export function* snapshotOrganizations(
       const fieldsInScenario = written.get(ref) ?? populatedKeyAt(ref, scenario)?.fields;
       fieldsOfKeys.push([ref, snapshotKey(entry, fieldsInScenario, sandbox, now)]);
     }
-    const fields = snapshotOrganization(withoutNameSuffix(sandbox, organization));
+    const fields = snapshotOrganization(organization);
     yield [organization.ref, { ...fields, keys: Object.fromEntries(fieldsOfKeys) }];
   }
 }
@@ -105,7 +104,7 @@ function snapshotKey(
   const fields: Writable<KeyFields> = {
     environment: key.environment,
     name: key.name,
-    scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
+    scopes: [...key.scopes],
     limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
     legacy: key.legacy,
   };

@@ -11,6 +11,7 @@ import * as s from "../schema/shape.js";
 import { activateFaults } from "./active-faults.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
 import { Farmers } from "./farmer-records/farmer-list.js";
+import { ClientBehavior } from "./journal/client-behavior.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
@@ -33,7 +34,7 @@ import type { TimelineResult } from "./step-results.js";
 import { requireInstant } from "./time-input.js";
 import { createTimeline, pastStepProblem } from "./timeline.js";
 import { windowsOf } from "./usage.js";
-import { withNameSuffix } from "./varied-records.js";
+import { recordAdditions } from "./varied-records.js";
 
 /** The options of a start after their check: the start of the clock is in epoch milliseconds. */
 interface CheckedOptions extends StartOptions {
@@ -171,15 +172,15 @@ function initialState({ name, scenario, text, platform, run }: Start): ScenarioS
 
   // How the API behaves.
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  const settings = { seed, profile, ownAssumptions, run, endpoints };
-  const assumptions = assumptionsInEffect(settings);
+  const choices = { seed, profile, ownAssumptions, run, endpoints };
+  const assumptions = assumptionsInEffect(choices);
   const windows = windowsOf(assumptions);
+  const additions = recordAdditions(choices);
 
-  // The organizations and keys, with what the profile `varied` adds to them.
+  // The organizations and keys.
   const records = scenarioRecords(scenario, seed, platform.sha256);
-  const organizations = records.organizations.map((plain) => withNameSuffix(settings, plain));
-  const registry = new Registry(organizations);
-  for (const key of records.keys) startKey(registry, key, start, windows, settings);
+  const registry = new Registry(records.organizations);
+  for (const key of records.keys) startKey(registry, key, start, windows, additions.limits);
 
   return {
     name,
@@ -191,6 +192,7 @@ function initialState({ name, scenario, text, platform, run }: Start): ScenarioS
     assumptions,
     ownAssumptions,
     windows,
+    additions,
     farmers,
     endpoints,
     clock: new VirtualClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
@@ -205,7 +207,7 @@ function initialState({ name, scenario, text, platform, run }: Start): ScenarioS
     },
     registry,
     requestIds: new RequestIds(seed, scenario.requests_responded),
-    behavior: { rejected: new Map(), pages: new Set(), unknownKeyHash: records.unknownKeyHash },
+    behavior: new ClientBehavior(records.unknownKeyHash),
     changes: new Map(),
   };
 }

@@ -250,7 +250,7 @@ function responsesOf(profile: Profile, seed: number, rows: readonly RowChoice[] 
     const { call } = variation;
     const { response } =
       isMe && call.entry !== undefined
-        ? { response: renderSuccess(sandbox, call, me, me.respond(call.entry)) }
+        ? { response: renderSuccess(sandbox, call, me, me.respond(call.entry, sandbox.additions)) }
         : renderRejection(sandbox, call, rejection);
     return profile === "varied" ? rewriteResponse(response, variation) : response;
   });

@@ -6,7 +6,6 @@ import { seriesOf } from "../../sandbox/request-ids.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { saltOf, type VariantRules, variantOn } from "../../sandbox/variants.js";
-import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { varyingRow } from "./own-assumptions.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
@@ -136,7 +135,7 @@ export function visiblePoints(
 
   const points: VariedPoint[] = [];
   // A success of `/me` also shows what varies in the records of keys and organizations.
-  if (content === "me") points.push(...variedRecords(sandbox));
+  if (content === "me") points.push(...sandbox.additions.variants);
   for (const { row, variant } of variants) {
     // The first variant is what `minimal` does.
     if (variant === row.variants[0]) continue;

@@ -1,6 +1,6 @@
 import { headerPairs } from "../../api/http-messages.js";
 import { isIdempotent } from "../../rules/fault-effects.js";
-import { Counters, type KeysOfAdvice, type RequestCounter } from "../../sandbox/journal/counts.js";
+import { Counters, type RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
 import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
@@ -47,8 +47,8 @@ export class SeenRequests implements RequestCounter {
     return this.#latestAt;
   }
 
-  count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
-    this.counters.count(exchange, keys);
+  count(exchange: Exchange, trace?: RunTrace): void {
+    this.counters.count(exchange);
     this.#latestAt = this.#time();
     if (trace === undefined) return;
     this.#addRequest(exchange, trace);

@@ -266,6 +266,7 @@ const exchangeShape = s.openMapping({
   operation: s.nullable(s.text()),
   keptHeaders: s.list(s.text()),
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
+  keysOfAdvice: s.optional(s.openMapping({})),
 });
 const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
 
@@ -273,7 +274,6 @@ const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: 
 const lineShape = s.openMapping({
   version: s.optional(s.text()),
   exchange: s.optional(exchangeShape),
-  keys: s.optional(s.openMapping({})),
   trace: s.optional(traceShape),
   unread: s.optional(s.text()),
 });
@@ -283,10 +283,10 @@ function countLine({ counters, journal }: SandboxState, line: RunLine): void {
   const [mismatch] = findMismatches(lineShape, line);
   if (mismatch !== undefined) throw new Error(`a line has no valid ${mismatch.path || "content"}`);
 
-  const { exchange, keys, trace, unread } = line;
+  const { exchange, trace, unread } = line;
   if (unread !== undefined) counters.countUnread(unread);
   if (exchange === undefined) return;
-  counters.count(exchange, keys, trace);
+  counters.count(exchange, trace);
   journal.record(exchange);
 }
 

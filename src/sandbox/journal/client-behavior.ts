@@ -1,20 +1,41 @@
 import type { AdviceId } from "../../rules/advice.js";
-import { hasSandboxMark, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
+import {
+  hasSandboxMark,
+  isSandboxKey,
+  type KeyRecord,
+  keyStateAt,
+  keyStateTable,
+} from "../../rules/api-key.js";
 import { isFault, isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { hasKeyElsewhere } from "../../rules/request.js";
 import { successOfKey } from "../../rules/success-of-key.js";
 import type { ApiCall } from "../api-call.js";
-import type { KeyEntry } from "../registry.js";
+import type { Registry } from "../registry.js";
 import type { Exchange } from "./exchange.js";
 
-/** What earlier requests have shown of the client: advice on a request depends on it, and on `hasWorked` of the keys. */
-export interface ClientBehavior {
-  /** The outcome of each key's last rejection, by the key's fingerprint; the latest thousand keys, oldest first. */
-  readonly rejected: Map<string, OutcomeId>;
-  /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
-  readonly pages: Set<string>;
+/** What advice on a request depends on, besides the request: what earlier requests have shown, and which keys were rotated. */
+export class ClientBehavior {
   /** The SHA-256 of the key that stories send as `unknown`. */
   readonly unknownKeyHash: string;
+  /** The outcome of each key's last rejection, by the key's fingerprint; the latest thousand keys, oldest first. */
+  readonly rejected = new Map<string, OutcomeId>();
+  /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
+  readonly pages = new Set<string>();
+  /** The refs of keys with which a client got a 200, of those in a rotation. */
+  readonly workedKeys = new Set<string>();
+  /** The refs of keys that were replaced while the sandbox ran: a client can have got their replacement. */
+  readonly rotatedKeys = new Set<string>();
+
+  constructor(unknownKeyHash: string) {
+    this.unknownKeyHash = unknownKeyHash;
+  }
+
+  /** Forgets what requests have shown. */
+  forgetRequests(): void {
+    this.rejected.clear();
+    this.pages.clear();
+    this.workedKeys.clear();
+  }
 }
 
 const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
@@ -27,7 +48,12 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
  * Adds the advice that a request causes to its exchange, and remembers what advice on later requests depends on: the order of
  * requests, never elapsed time or connections.
  */
-export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchange): void {
+export function advise(
+  registry: Registry,
+  behavior: ClientBehavior,
+  call: ApiCall,
+  exchange: Exchange,
+): void {
   if (!mayShowSomething(behavior, exchange)) return;
   const { entry } = call;
   const { outcome } = exchange;
@@ -36,7 +62,7 @@ export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchan
   rememberPage(behavior, call, exchange);
   const advice = adviceOnTraits(call, exchange, behavior.pages);
   if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
-  if (entry !== undefined) advice.push(...adviceOnKey(entry, exchange));
+  if (entry !== undefined) advice.push(...adviceOnKey(entry.key, exchange, registry, behavior));
   else if (call.sha256 !== behavior.unknownKeyHash) advice.push(...adviceOnMarkedKey(call, exchange));
 
   // What it shows after the requests before it.
@@ -48,12 +74,14 @@ export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchan
 
   // What later requests depend on. A delayed response may not have arrived yet.
   rememberRejection(behavior, exchange);
-  if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) entry.hasWorked = true;
+  if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) {
+    behavior.workedKeys.add(entry.key.ref);
+  }
 }
 
 /**
  * Whether a request may cause advice, or show what later advice depends on. Nearly none does: it is a usual success, with a key
- * that was not rejected before. That such a key has worked matters to no advice, because it neither replaced a key nor is replaced.
+ * that was not rejected before. Its key is in no rotation, since the success of one would be `200.retiring` or `200.replacement`.
  */
 function mayShowSomething({ rejected }: ClientBehavior, exchange: Exchange): boolean {
   const { traits, outcome, leaksRealKey, fingerprint } = exchange;
@@ -68,11 +96,17 @@ function isSentKeyMaybeReal({ entry, presented, request }: ApiCall): boolean {
 }
 
 /** The advice on a key that will stop working, or should no longer be used. */
-function adviceOnKey(entry: KeyEntry, exchange: Exchange): AdviceId[] {
+function adviceOnKey(
+  key: KeyRecord,
+  exchange: Exchange,
+  registry: Registry,
+  behavior: ClientBehavior,
+): AdviceId[] {
   const advice: AdviceId[] = [];
-  const admitted = isSuccess(exchange.outcome) ? successOfKey(entry.key) : undefined;
-  if (hasReplacementThatWorked(entry, exchange.at)) advice.push("old-key-after-replacement-seen");
-  else if (admitted === "200.retiring") advice.push("retiring-key-in-use");
+  const admitted = isSuccess(exchange.outcome) ? successOfKey(key) : undefined;
+  const isOutdated = hasReplacementThatWorked(key, exchange.at, registry, behavior);
+  if (isOutdated) advice.push("old-key-after-replacement-seen");
+  if (!isOutdated && admitted === "200.retiring") advice.push("retiring-key-in-use");
   if (admitted === "200.legacy") advice.push("legacy-key-in-use");
   return advice;
 }
@@ -148,12 +182,18 @@ function rememberRejection({ rejected }: ClientBehavior, { fingerprint, outcome 
 }
 
 /** Whether a later key of its rotation has worked, and still does: a client cannot switch to one that gets no 200 now. */
-function hasReplacementThatWorked(entry: KeyEntry, now: number): boolean {
-  let { replacement } = entry;
-  while (replacement !== undefined) {
-    const { rejection } = keyStateTable[keyStateAt(replacement.key, now)];
-    if (replacement.hasWorked === true && rejection === null) return true;
-    replacement = replacement.replacement;
+function hasReplacementThatWorked(
+  replaced: KeyRecord,
+  now: number,
+  registry: Registry,
+  { workedKeys, rotatedKeys }: ClientBehavior,
+): boolean {
+  let { ref, replacedBy } = replaced;
+  while (replacedBy !== undefined && rotatedKeys.has(ref)) {
+    const { key } = registry.key(replacedBy);
+    const { rejection } = keyStateTable[keyStateAt(key, now)];
+    if (workedKeys.has(key.ref) && rejection === null) return true;
+    ({ ref, replacedBy } = key);
   }
   return false;
 }

@@ -82,6 +82,10 @@ export interface Exchange {
   readonly key: string | null;
   /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
+  /** The key that each advice is about which is not about the presented key, but for example about one in the query (R46). */
+  readonly keysOfAdvice:
+    | Readonly<Partial<Record<AdviceId, Pick<Exchange, "key" | "fingerprint">>>>
+    | undefined;
   /** The outcome of the response, or of the fault that replaced it. */
   readonly outcome: OutcomeId;
   /** The fault that affected the request, even if it only delayed the response. */

@@ -220,7 +220,7 @@ function updateOrganization(
 ): { readonly organization: OrganizationView } {
   const entry = sandbox.registry.organization(input.ref);
   entry.organization = { ...entry.organization, ...readAccess(input, entry.organization) };
-  const organization = viewOrganization(entry.organization);
+  const organization = viewOrganization(entry.organization, sandbox);
   sandbox.journal.emit({ type: "organization.updated", organization });
   return { organization };
 }
@@ -255,16 +255,10 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
   journal.emit({ type: "faults.changed" });
 }
 
-export function clearRequests({ journal, counters, behavior, registry }: SandboxState): void {
+export function clearRequests({ journal, counters, behavior }: SandboxState): void {
   journal.replaceWith();
   counters.clear();
-
   // Advice on a later request must not be about a cleared one.
-  behavior.rejected.clear();
-  behavior.pages.clear();
-  for (const entry of registry.keys.values()) {
-    if (entry.hasWorked) entry.hasWorked = false;
-  }
-
+  behavior.forgetRequests();
   journal.emit({ type: "requests.cleared" });
 }

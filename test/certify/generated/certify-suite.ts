@@ -129,8 +129,7 @@ async function runOnce(
     const pinned = ownSeed === seed ? undefined : startOptions;
     sandbox.counters.passOnTo({
       countUnread: (id) => collected.countUnread(id),
-      count: (exchange, keys, observation) =>
-        collected.count(exchange, keys, observation && { ...observation, pinned }),
+      count: (exchange, observation) => collected.count(exchange, observation && { ...observation, pinned }),
     });
     return sandbox;
   };

@@ -40,7 +40,8 @@ export const keyRoutes: readonly Route[] = [
   }),
   controlRoute("GET /organizations/{ref}", {
     summary: "One organization",
-    run: ({ sandbox, params }) => viewOrganization(sandbox.registry.organization(params.ref).organization),
+    run: ({ sandbox, params }) =>
+      viewOrganization(sandbox.registry.organization(params.ref).organization, sandbox),
   }),
   controlRoute("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",
@@ -142,12 +143,12 @@ function directoryOf(sandbox: SandboxState, query: ValueOf<typeof directoryQuery
   let listedKeys = 0;
   for (const owner of sandbox.registry.organizations.values()) {
     if (owner.keys.length === 0) {
-      const isListed = sections.length < limit && hasAll(words, organizationText(owner));
+      const isListed = sections.length < limit && hasAll(words, organizationText(owner, sandbox));
       if (isListed) sections.push(directorySection(sandbox, owner, [], now));
       continue;
     }
 
-    const matches = matchingKeys(words, owner, now);
+    const matches = matchingKeys(words, owner, sandbox, now);
     matchingKeysInAll += matches.length;
     const toList = matches.slice(0, limit - listedKeys);
     listedKeys += toList.length;
@@ -157,10 +158,15 @@ function directoryOf(sandbox: SandboxState, query: ValueOf<typeof directoryQuery
 }
 
 /** The keys of an organization that have all words. */
-function matchingKeys(words: readonly string[], owner: OrganizationEntry, now: number): readonly KeyEntry[] {
+function matchingKeys(
+  words: readonly string[],
+  owner: OrganizationEntry,
+  sandbox: SandboxState,
+  now: number,
+): readonly KeyEntry[] {
   // Without a filter, no key is looked at that is not listed.
   if (words.length === 0) return owner.keys;
-  return owner.keys.filter((entry) => hasAll(words, searchedText(entry, now)));
+  return owner.keys.filter((entry) => hasAll(words, searchedText(entry, sandbox, now)));
 }
 
 /** An organization with the keys to list. */
@@ -172,7 +178,7 @@ function directorySection(
 ) {
   const activeIn = (environment: Environment) => activeKeysIn(owner, environment, sandbox.assumptions, now);
   return {
-    organization: viewOrganization(owner.organization),
+    organization: viewOrganization(owner.organization, sandbox),
     active: { test: activeIn("test"), live: activeIn("live") },
     keys: keys.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
   };
@@ -185,16 +191,17 @@ function hasAll(words: readonly string[], text: string): boolean {
 }
 
 /** What a filter finds a key by. */
-function searchedText({ key, owner }: KeyEntry, now: number): string {
+function searchedText({ key, owner }: KeyEntry, sandbox: SandboxState, now: number): string {
   const fingerprint = fingerprintOf(key.sha256);
   const state = keyStateAt(key, now);
-  const words = [key.ref, key.name, fingerprint, key.environment, ...key.scopes, state];
-  return `${organizationText(owner)} ${words.join(" ")}`;
+  const words = [key.ref, key.name, fingerprint, key.environment, ...key.scopes];
+  words.push(...sandbox.additions.scopes, state);
+  return `${organizationText(owner, sandbox)} ${words.join(" ")}`;
 }
 
 /** What a filter finds an organization by. */
-function organizationText({ organization }: OrganizationEntry): string {
-  return `${organization.ref} ${organization.name}`;
+function organizationText({ organization }: OrganizationEntry, { additions }: SandboxState): string {
+  return `${organization.ref} ${organization.name}${additions.nameEnding}`;
 }
 
 /** The view of a reserved ref, such as `none`: the sandbox has no key with it. */
