@@ -1,6 +1,6 @@
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
-import type { FaultFacts } from "../sandbox/active-faults.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
+import type { FaultFacts } from "../sandbox/fire-faults.js";
 
 /** The part of a call that faults can match. */
 type MatchedCall = Pick<RoutedCall, "entry" | "endpoint" | "now">;
@@ -22,10 +22,10 @@ export function faultFacts(
     organization: entry?.key.organization,
     now,
     expectedOutcome,
-    hasBody(status) {
-      if (method === "HEAD") return false;
-      // The status of a fault is an error, and each error has a body. Of successes, only some endpoints' have none.
-      if (status !== undefined || endpoint === undefined || endpoint.hasBody) return true;
+    isHead: method === "HEAD",
+    hasUsualBody() {
+      // Each error has a body. Of successes, only some endpoints' have none.
+      if (endpoint === undefined || endpoint.hasBody) return true;
       return !isSuccess(expectedOutcome());
     },
   };

@@ -2,9 +2,9 @@ import { keyStateAt, keyStateTable, type PresentedKind } from "../rules/api-key.
 import { type FaultOutcomeId, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { type FaultFacts, isUsedUp, matchingEffect, possibleEffects } from "../sandbox/active-faults.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
+import { type FaultFacts, isUsedUp, matchingEffect, possibleEffects } from "../sandbox/fire-faults.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

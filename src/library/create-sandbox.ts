@@ -6,7 +6,8 @@ import { checkValue, requireFields, requireKnownOptions } from "../rules/validat
 import type { SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage, type FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
-import { operations, runDue } from "../sandbox/operations/operations.js";
+import { operations } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/run-due.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { secretToSend } from "../sandbox/secrets.js";

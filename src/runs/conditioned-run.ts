@@ -1,12 +1,7 @@
 import { cachedByObject } from "../rules/cached-by.js";
-import {
-  type ActiveFault,
-  activateFaults,
-  type FaultFacts,
-  type FiredFault,
-  fireFault,
-} from "../sandbox/active-faults.js";
+import { type ActiveFault, activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
+import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
 import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";

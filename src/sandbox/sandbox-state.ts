@@ -2,11 +2,12 @@ import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { ActiveFault, FaultFacts, FiredFault } from "./active-faults.js";
+import type { ActiveFault } from "./active-faults.js";
 import type { ApiCall } from "./api-call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Endpoint } from "./endpoint.js";
 import type { FarmerMaker, Farmers } from "./farmer-records/farmer-list.js";
+import type { FaultFacts, FiredFault } from "./fire-faults.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
@@ -17,6 +18,7 @@ import type { RequestIds } from "./request-ids.js";
 import type { StoryProgress } from "./step-results.js";
 import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
+import type { UserChanges } from "./user-changes.js";
 import type { VariantRules } from "./variants.js";
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
@@ -109,8 +111,8 @@ export interface ScenarioState {
   // People.
   /** The scenario's steps that a presenter runs. */
   story: StoryProgress;
-  /** The values that users have changed since the start, by name: each as it would be without them, as JSON. */
-  changes: Map<string, string>;
+  /** What users have changed since the start. */
+  changes: UserChanges;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */

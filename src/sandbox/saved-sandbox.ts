@@ -10,6 +10,7 @@ import { snapshotOrganizations, snapshotWithoutOrganizations } from "./snapshot.
 import { createState } from "./start-sandbox.js";
 import type { PlayedStep, StoryProgress } from "./step-results.js";
 import { type Timeline, timelineFrom } from "./timeline.js";
+import { UserChanges } from "./user-changes.js";
 
 /** How many of the latest requests of the journal are saved. */
 const maxSaved = 100;
@@ -91,7 +92,7 @@ function saveWithoutOrganizations(sandbox: SandboxState, lastNumber: number): Sa
     snapshot: { ...snapshot, requests_responded: lastNumber },
     timeline: { steps: timeline.steps, next: timeline.next },
     stepsRun: story.next,
-    changes: [...sandbox.changes],
+    changes: [...sandbox.changes.entries()],
     results: [...story.results],
     lastStep: story.last,
     wasFrozen: story.wasFrozen ?? null,
@@ -120,7 +121,7 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
   replaceState(sandbox, {
     scenario,
     story: restoredStory(saved),
-    changes: new Map(saved.changes),
+    changes: new UserChanges(saved.changes),
     timeline: timelineFrom(saved.timeline.steps, saved.timeline.next),
   });
   sandbox.registry.sort(saved.keys);

@@ -3,7 +3,7 @@ import type { Logger } from "../node/logger.js";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import { controlPath } from "../rules/request-path.js";
-import { runDue } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/run-due.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { ControlServer } from "./control/control-server.js";

@@ -4,7 +4,7 @@ import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
-import { runDue } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
 import { problemsAt, ScenarioError } from "../../scenario/problems.js";

@@ -1,6 +1,6 @@
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { findBase64Keys, findKeys } from "../../rules/redact.js";
-import { runDue } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
 

@@ -12,7 +12,7 @@ import { SandboxError } from "../../rules/errors.js";
 import { controlPath, redactPath } from "../../rules/request-path.js";
 import { checkValue } from "../../rules/validation.js";
 import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
-import { runDue } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import { controlBodies } from "../../scenario/format/control-bodies.js";
 import { checkInput } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, snakeCase, tryParseJson } from "../../schema/json.js";
