@@ -17,17 +17,17 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     hidesOutcomes: hidesOutcomes(conditions),
     rows,
     nextShift: startMixing(mixed),
-    intercept(sandbox, call, withoutRun) {
+    intercept(sandbox, call, usualCourse) {
       // The faults of the run come first.
-      const fired = fire(sandbox, call, withoutRun.facts);
+      const fired = fire(sandbox, call, usualCourse.facts);
       if (fired !== undefined) {
         // Read before a late response, which counts the request.
-        const conditionEffect = { replaced: withoutRun.facts.expectedOutcome() };
+        const conditionEffect = { replaced: usualCourse.facts.expectedOutcome() };
         return { ...resultOfFault(sandbox, call, fired), conditionEffect };
       }
 
-      if (replacer === undefined) return withoutRun.respond();
-      return replacer.resultOf(sandbox, call, withoutRun);
+      if (replacer === undefined) return usualCourse.respond();
+      return replacer.resultOf(sandbox, call, usualCourse);
     },
   };
 }

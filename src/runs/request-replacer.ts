@@ -4,8 +4,7 @@ import { activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { ConditionEffect } from "../sandbox/run-trace.js";
-import type { SandboxState, WithoutRun } from "../sandbox/sandbox-state.js";
+import type { SandboxState, UsualCourse } from "../sandbox/sandbox-state.js";
 import type { OnRequest } from "./conditions.js";
 import { lateResponse, rejectCall, resultOfFault, wrongAnswer } from "./replacements.js";
 import { type Moment, momentOf, msTooEarly } from "./too-early.js";
@@ -36,24 +35,24 @@ export class RequestReplacer {
     this.#claim = claim;
   }
 
-  resultOf(sandbox: SandboxState, call: ApiCall, withoutRun: WithoutRun): CallResult {
-    if (this.#isLeftToOwnFault(withoutRun)) return withoutRun.respond();
-    const outcome = withoutRun.facts.expectedOutcome();
-    if (!this.#isCandidate(call, outcome)) return withoutRun.respond();
+  resultOf(sandbox: SandboxState, call: ApiCall, usualCourse: UsualCourse): CallResult {
+    if (this.#isLeftToOwnFault(usualCourse)) return usualCourse.respond();
+    const outcome = usualCourse.facts.expectedOutcome();
+    if (!this.#isCandidate(call, outcome)) return usualCourse.respond();
 
     const standing = this.#claimStanding();
     if (standing === "meant") {
       this.#replacedAt = momentOf(sandbox, call);
-      return { ...this.#replace(sandbox, call, withoutRun), conditionEffect: { replaced: outcome } };
+      return { ...this.#replace(sandbox, call, usualCourse), conditionEffect: { replaced: outcome } };
     }
 
     // Read before the response, which takes time.
     const conditionEffect = standing === "after_nth" ? this.#effectAfterNth(sandbox, call) : undefined;
-    return { ...withoutRun.respond(), conditionEffect };
+    return { ...usualCourse.respond(), conditionEffect };
   }
 
   /** Whether the sandbox's own fault hits the request: only a fault of the run comes before it. One that only delays leaves the outcome. */
-  #isLeftToOwnFault({ fault }: WithoutRun): boolean {
+  #isLeftToOwnFault({ fault }: UsualCourse): boolean {
     if (fault === undefined || this.#onRequest.gets.kind === "fault") return false;
     return !faultKindTable[mainFaultKind(fault.effect)].onlyDelays;
   }
@@ -91,7 +90,7 @@ export class RequestReplacer {
   }
 
   /** What the run shows with a request after the nth: whether it came too early. */
-  #effectAfterNth(sandbox: SandboxState, call: ApiCall): ConditionEffect {
+  #effectAfterNth(sandbox: SandboxState, call: ApiCall): NonNullable<CallResult["conditionEffect"]> {
     // Another process has replaced the response to the nth.
     if (this.#replacedAt === undefined) return { isElsewhere: true };
     const { gets } = this.#onRequest;
@@ -100,19 +99,19 @@ export class RequestReplacer {
   }
 
   /** What the request gets in place of its own response. */
-  #replace(sandbox: SandboxState, call: ApiCall, withoutRun: WithoutRun): CallResult {
+  #replace(sandbox: SandboxState, call: ApiCall, usualCourse: UsualCourse): CallResult {
     const { gets } = this.#onRequest;
     switch (gets.kind) {
       case "fault": {
         const then = gets.effect;
         const active = activateFaults([{ then }], sandbox.seed, sandbox.startedAt);
-        const fault = fireFault(active, call.number, withoutRun.facts);
-        return fault === undefined ? withoutRun.respond() : resultOfFault(sandbox, call, fault);
+        const fault = fireFault(active, call.number, usualCourse.facts);
+        return fault === undefined ? usualCourse.respond() : resultOfFault(sandbox, call, fault);
       }
       case "wrong_answer":
-        return wrongAnswer(sandbox, call, withoutRun.respond());
+        return wrongAnswer(sandbox, call, usualCourse.respond());
       case "late":
-        return lateResponse(withoutRun.respond(), gets.seconds);
+        return lateResponse(usualCourse.respond(), gets.seconds);
       case "rejection":
         return rejectCall(sandbox, call, gets);
     }

@@ -2,7 +2,6 @@ import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import { profileInEffect } from "../../sandbox/profile.js";
-import { seriesOf } from "../../sandbox/request-ids.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { saltOf, type VariantRules, variantOn } from "../../sandbox/variants.js";
@@ -54,7 +53,7 @@ export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: 
     Object.assign(assumptions, variant.assume);
     if (variant.requestId === undefined) continue;
     const digits = call.id.slice("req_".length);
-    id = variant.requestId(digits, seriesOf(call.number));
+    id = variant.requestId(digits, sandbox.requestIds.seriesOf(call.number));
   }
   return { content, variants, call: { ...call, id, assumptions } };
 }

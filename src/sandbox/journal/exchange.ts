@@ -50,7 +50,7 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly conditionEffect?: ConditionEffect | undefined;
 }
 
-/** A completed request with its result, without a key (R46): what the journal keeps. `appendExchange` sets its advice, and an HTTP server whether it is unread. */
+/** A completed request with its result, without a key (R46): what the journal keeps. `advise` sets `advice` and `isResent`, and an HTTP server whether it is unread. */
 export interface Exchange {
   /** The number of the request in its series of ids. Faults and variations depend on it. */
   readonly number: number;
@@ -104,7 +104,7 @@ export interface Exchange {
   readonly durationMs: number;
   /** The advice that the request causes. */
   advice: readonly AdviceId[];
-  /** Whether its key's response before this one was the same rejection; `undefined` for not. */
+  /** Whether its key's last response before this one, without those of faults, was the same rejection; `undefined` for not. */
   isResent: true | undefined;
   /** Whether the client did not wait for the delayed response; set when it is known. */
   isUnread?: true;

@@ -1,9 +1,9 @@
 import { controlPath } from "../rules/request-path.js";
-import type { ApiCall } from "./api-call.js";
-import { advise } from "./journal/client-behavior.js";
-import type { Exchange } from "./journal/exchange.js";
-import type { RunTrace } from "./run-trace.js";
-import type { SandboxState } from "./sandbox-state.js";
+import type { ApiCall } from "../sandbox/api-call.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { RunTrace } from "../sandbox/run-trace.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { advise } from "./advise.js";
 
 /**
  * Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not.
