@@ -22,7 +22,9 @@ let readFile: PackageReader = (path) => promises.readFile(new URL(`../../${path}
  */
 export function setPackageReader(reader: PackageReader): void {
   if (typeof reader !== "function") {
-    throw invalidFields("set the reader", { reader: `is a function that reads a file, not ${quote(reader)}` });
+    throw invalidFields("set the reader", {
+      reader: `is a function that reads a file, not ${quote(reader)}`,
+    });
   }
   readFile = reader;
 }
