@@ -3,7 +3,7 @@ import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 
 /** The names of a server that only its user knows, such as those of a proxy. */
-export interface PublicNames {
+interface PublicNames {
   /** The base URL for clients anywhere, without a slash at its end; `undefined` for the server's own. */
   readonly publicUrl: string | undefined;
   /** The names besides this machine's own, in lower case, some with a port. */
