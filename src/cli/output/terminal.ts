@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { safeOutput, textWidth, withoutLogCommands } from "../rules/terminal-text.js";
+import { safeOutput, textWidth, withoutLogCommands } from "../../rules/terminal-text.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
 export interface Output {

@@ -1,6 +1,6 @@
-import { allFieldDifferences, type FieldDifference } from "../api/story/expectation.js";
-import type { PlayedStep } from "../sandbox/step-results.js";
-import type { Place, ScenarioPlaces } from "../scenario/problems.js";
+import { allFieldDifferences, type FieldDifference } from "../../api/story/expectation.js";
+import type { PlayedStep } from "../../sandbox/step-results.js";
+import type { Place, ScenarioPlaces } from "../../scenario/problems.js";
 
 export interface PlacedDifference extends FieldDifference {
   /** `undefined` if no text has the field. */
