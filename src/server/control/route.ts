@@ -2,9 +2,9 @@ import type { Request, Response } from "express";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/control-bodies.js";
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
-import { snakeCase } from "../../schema/json.js";
 import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
+import { membersToSnakeCase } from "../../schema/spelling.js";
 import type { ControlServer } from "./control-server.js";
 import type { RouteResult } from "./route-result.js";
 
@@ -106,7 +106,7 @@ export function dataRoute<
 >(call: `${Method} ${Path}`, row: DataRow<Name, Parameters, Path>): Route {
   const { run, runYaml, status = 200, ...settings } = row;
   const resultOf = (data: unknown): RouteResult => {
-    return { kind: "json", status, json: { data: snakeCase(data) } };
+    return { kind: "json", status, json: { data: membersToSnakeCase(data) } };
   };
 
   const route = controlRoute<Path, Name, Parameters>(call, {
@@ -118,9 +118,9 @@ export function dataRoute<
 }
 
 /** The fields of a query for a part of a list. `defaultLimit` is the number without a limit. */
-export function pageFields(defaultLimit: number | "all", limit = s.count()) {
+export function pageFields(defaultLimit: number | "all", limit = s.integer()) {
   return {
-    offset: s.optional(s.described(s.count(), "The index of the first one. Default: 0.")),
+    offset: s.optional(s.described(s.integer(), "The index of the first one. Default: 0.")),
     limit: s.optional(s.described(limit, `At most this many. Default: ${defaultLimit}.`)),
   };
 }

@@ -11,7 +11,7 @@ import { problemsAt, ScenarioError, type ScenarioProblem } from "../../scenario/
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { placeOfField, type WrittenScenario } from "../../scenario/written-scenario.js";
 import { readYaml } from "../../scenario/yaml.js";
-import { isMapping } from "../../schema/shape.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { listed } from "../../schema/words.js";
 
 // A scenario that a client sends, as YAML or as a value. It may extend only bundled scenarios, and has a limit of keys.

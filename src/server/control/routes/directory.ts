@@ -16,7 +16,9 @@ export const directoryRoute: Route = dataRoute("GET /directory", {
     filter: s.optional(
       s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
     ),
-    limit: s.optional(s.described(s.count({ min: 1 }), `At most this many keys. Default: ${defaultLimit}.`)),
+    limit: s.optional(
+      s.described(s.integer({ min: 1 }), `At most this many keys. Default: ${defaultLimit}.`),
+    ),
   }),
   run({ sandbox, query }) {
     const { filter = "", limit = defaultLimit } = query;

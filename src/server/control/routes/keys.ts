@@ -8,8 +8,8 @@ import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../..
 import { describedKeys } from "../../../scenario/described-keys.js";
 import { isReserved } from "../../../scenario/format/fields.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
-import { snakeCase } from "../../../schema/json.js";
 import * as s from "../../../schema/shape.js";
+import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { quote } from "../../../schema/words.js";
 import { controlRoute, dataRoute, pageFields, type Route } from "../route.js";
 import { directoryRoute } from "./directory.js";
@@ -24,7 +24,7 @@ export const keyRoutes: readonly Route[] = [
     summary: "The organizations, in the scenario's order",
     query: s.mapping(pageFields("all")),
     run({ sandbox, query }) {
-      const data = snakeCase(viewOrganizations(sandbox, query));
+      const data = membersToSnakeCase(viewOrganizations(sandbox, query));
       return { kind: "json", status: 200, json: { data, total: sandbox.registry.organizations.size } };
     },
   }),
@@ -45,7 +45,7 @@ export const keyRoutes: readonly Route[] = [
     run({ sandbox, query }) {
       const { offset, limit = keysOnAPage } = query;
       const page = viewKeys(sandbox, { offset, limit });
-      const data = snakeCase(page.map((key) => withNextRequest(key, sandbox)));
+      const data = membersToSnakeCase(page.map((key) => withNextRequest(key, sandbox)));
       const total = sandbox.registry.keys.size;
       const created = total - describedCount(sandbox.scenario);
       return { kind: "json", status: 200, json: { data, total, created } };

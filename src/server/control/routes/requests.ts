@@ -13,8 +13,8 @@ import { expectRequests, listRequests } from "../../../sandbox/request-queries.j
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewRequest } from "../../../sandbox/views.js";
 import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
-import { snakeCase } from "../../../schema/json.js";
 import * as s from "../../../schema/shape.js";
+import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { controlRoute, dataRoute, type Route } from "../route.js";
 import { refInBody } from "./ref-in-body.js";
 
@@ -55,7 +55,7 @@ export const requestRoutes: readonly Route[] = [
         return { kind: "text", type: formats[format].mediaType, text: renderReport(report, format) };
       }
       const data = query.story ? { ...report, ...storyAndJournal(sandbox) } : report;
-      return { kind: "json", status: 200, json: { data: snakeCase(data) } };
+      return { kind: "json", status: 200, json: { data: membersToSnakeCase(data) } };
     },
   }),
   dataRoute("GET /request-checks", {

@@ -1,8 +1,8 @@
 import { openApiDocument } from "../../../api/openapi.js";
 import { isoTime } from "../../../rules/time.js";
 import { defaultFarmerPage } from "../../../sandbox/farmer-records/farmer-list.js";
-import { snakeCase } from "../../../schema/json.js";
 import * as s from "../../../schema/shape.js";
+import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { docsRoute, pageRoute } from "../page.js";
 import { controlRoute, dataRoute, pageFields, type Route } from "../route.js";
 import { keyRoutes } from "./keys.js";
@@ -18,10 +18,10 @@ export const routes: readonly Route[] = [
   ...requestRoutes,
   controlRoute("GET /farmers", {
     summary: "The synthetic farmers",
-    query: s.mapping(pageFields(defaultFarmerPage, s.count({ max: 1000 }))),
+    query: s.mapping(pageFields(defaultFarmerPage, s.integer({ max: 1000 }))),
     run({ sandbox: { farmers }, query }) {
       const { offset = 0, limit = defaultFarmerPage } = query;
-      const data = snakeCase(farmers.list({ offset, limit }));
+      const data = membersToSnakeCase(farmers.list({ offset, limit }));
       return { kind: "json", status: 200, json: { data, total: farmers.count } };
     },
   }),
