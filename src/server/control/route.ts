@@ -52,64 +52,58 @@ export interface Route {
 }
 
 /** The named parts of a path, each a text: `{ ref: string }` for `/keys/{ref}`. */
-type PathParts<Path extends string> = Path extends `${string}{${infer Part}}${infer Rest}`
+type PathParts<Template extends string> = Template extends `${string}{${infer Part}}${infer Rest}`
   ? Readonly<Record<Part, string>> & PathParts<Rest>
   : unknown;
 
-/** What a row has besides its functions. */
-interface RowSettings<Name extends ControlBodyName, Parameters extends Query> {
+/** A route as it is written: its shapes and its path give the types of what `run` gets. */
+interface RouteRow<Result, Name extends ControlBodyName, Parameters extends Query, Template extends string> {
   readonly summary: string;
   readonly body?: Name;
   readonly query?: Parameters;
   /** Default: a GET does not, any other does. */
   readonly changes?: false;
-}
-
-/** A route as it is written: its shapes and its path give the types of what `run` gets. */
-interface RouteRow<Name extends ControlBodyName, Parameters extends Query, Path extends string>
-  extends RowSettings<Name, Parameters> {
   readonly run: (
-    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>, PathParts<Path>>,
+    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>, PathParts<Template>>,
     call: HttpCall,
-  ) => RouteResult | Promise<RouteResult>;
-  readonly runYaml?: (context: RouteContext<WrittenScenario>, call: HttpCall) => RouteResult;
+  ) => Result;
 }
 
 /** A row whose functions return data, whose members get their JSON names. */
-interface DataRow<Name extends ControlBodyName, Parameters extends Query, Path extends string>
-  extends RowSettings<Name, Parameters> {
+interface DataRow<Name extends ControlBodyName, Parameters extends Query, Template extends string>
+  extends RouteRow<unknown, Name, Parameters, Template> {
   /** Of a response with something new. Default: 200. */
   readonly status?: 201;
-  readonly run: (
-    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>, PathParts<Path>>,
-    call: HttpCall,
-  ) => unknown;
+  /** Runs the route with a YAML body; left out if it accepts only JSON. */
   readonly runYaml?: (context: RouteContext<WrittenScenario>, call: HttpCall) => unknown;
 }
 
 /** Makes a route of its call, which is a method and a path such as `GET /keys/{ref}`, and its row. */
 export function controlRoute<
-  const Path extends `/${string}`,
+  const Template extends `/${string}`,
   Name extends ControlBodyName = "nothing",
   Parameters extends Query = Query,
->(call: `${Method} ${Path}`, row: RouteRow<Name, Parameters, Path>): Route {
-  const [method, path] = call.split(" ") as [Method, Path]; // a call is written so
+>(
+  call: `${Method} ${Template}`,
+  row: RouteRow<RouteResult | Promise<RouteResult>, Name, Parameters, Template>,
+): Route {
+  const [method, path] = call.split(" ") as [Method, Template]; // a call is written so
   const run = row.run as Route["run"]; // it gets only what was checked by the shapes of its row
   return { changes: method !== "GET", ...row, run, method, path };
 }
 
 /** Makes a route whose response is `{ "data": … }`, with the data that its row returns. */
 export function dataRoute<
-  const Path extends `/${string}`,
+  const Template extends `/${string}`,
   Name extends ControlBodyName = "nothing",
   Parameters extends Query = Query,
->(call: `${Method} ${Path}`, row: DataRow<Name, Parameters, Path>): Route {
+>(call: `${Method} ${Template}`, row: DataRow<Name, Parameters, Template>): Route {
   const { run, runYaml, status = 200, ...settings } = row;
   const resultOf = (data: unknown): RouteResult => {
     return { kind: "json", status, json: { data: membersToSnakeCase(data) } };
   };
 
-  const route = controlRoute<Path, Name, Parameters>(call, {
+  const route = controlRoute<Template, Name, Parameters>(call, {
     ...settings,
     run: (context, httpCall) => resultOf(run(context, httpCall)),
   });
