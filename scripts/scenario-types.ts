@@ -1,5 +1,5 @@
-import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
 import { shapeDescription } from "../src/scenario/format/scenario-json-schema.js";
+import { durationPattern, waitPattern } from "../src/scenario/format/times.js";
 import { type Fields, type Shape, shapeOfField } from "../src/schema/shape.js";
 
 // A compiler knows no whole numbers: `${1}s` in a loop would be a mistake.

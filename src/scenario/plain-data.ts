@@ -1,8 +1,8 @@
 import type { Members } from "../schema/problem.js";
 import { type FieldPath, typeTag } from "../schema/shape.js";
 import { quote } from "../schema/words.js";
-import { forbiddenNames, scenarioLimits } from "./format/fields.js";
 import { valueNotation } from "./format/notations.js";
+import { forbiddenNames, scenarioLimits } from "./format/scenario-limits.js";
 import { addingTo, type FieldProblem } from "./problems.js";
 import type { FieldLocation, WrittenScenario } from "./written-scenario.js";
 

@@ -5,7 +5,7 @@ import { reportShape } from "../../src/report/report-shape.js";
 import { assumptionTable } from "../../src/rules/assumptions.js";
 import { requestShape } from "../../src/sandbox/view-shapes.js";
 import { controlBodies } from "../../src/scenario/format/control-bodies.js";
-import { reservedKeyRefs } from "../../src/scenario/format/fields.js";
+import { reservedKeyRefs } from "../../src/scenario/format/refs.js";
 import { inJson } from "../../src/schema/json.js";
 import { fieldsOf, type Shape, shapeAt } from "../../src/schema/shape.js";
 import { routes } from "../../src/server/control/routes/routes.js";
