@@ -1,4 +1,4 @@
-import type { ScenarioProblem } from "./problems.js";
+// A text that a scenario is read from, and places in it.
 
 /** The text of a scenario. */
 export interface SourceText {
@@ -19,8 +19,11 @@ export interface SourcePlace {
   readonly describe: () => Place;
 }
 
-/** A place for people. */
-export interface Place extends Pick<ScenarioProblem, "file" | "source" | "caret"> {
+/** A place for people, as a problem shows it: `ScenarioProblem` describes its members. */
+export interface Place {
+  readonly file?: string;
   readonly line: number;
   readonly column: number;
+  readonly source?: string;
+  readonly caret?: string;
 }
