@@ -21,10 +21,10 @@ import { redactKeys } from "../../rules/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
+import { writeFileAtomically } from "../files/output-file.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { asFileArgument } from "../open-scenario.js";
-import { writeFileAtomically } from "../output-file.js";
+import { asFileArgument } from "../scenario/open-scenario.js";
 
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",

@@ -34,8 +34,8 @@ import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed } from "../open-scenario.js";
-import { paintStatus, type Style } from "../terminal.js";
+import { paintStatus, type Style } from "../output/terminal.js";
+import { loadNamed } from "../scenario/open-scenario.js";
 
 /** Where the running sandbox is, and how to call it. */
 const runningFlags = {

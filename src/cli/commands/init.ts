@@ -16,10 +16,10 @@ import { declareCommand } from "../command.js";
 import { docsPlace, servedDocs } from "../docs-place.js";
 import { isExecutable } from "../executable.js";
 import { unwritable, usageError } from "../exit-codes.js";
+import { writeFileAtomically } from "../files/output-file.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { asFileArgument, ownScenario } from "../open-scenario.js";
-import { writeFileAtomically } from "../output-file.js";
+import { asFileArgument, ownScenario } from "../scenario/open-scenario.js";
 
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 

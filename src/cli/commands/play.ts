@@ -26,9 +26,9 @@ import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { openNamed } from "../open-scenario.js";
-import { type PlacedDifference, placeDifferences } from "../placed-differences.js";
-import { type Palette, paintStatus, type Style } from "../terminal.js";
+import { type Palette, paintStatus, type Style } from "../output/terminal.js";
+import { openNamed } from "../scenario/open-scenario.js";
+import { type PlacedDifference, placeDifferences } from "../story/placed-differences.js";
 
 const readSpeed = flag.reader((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;

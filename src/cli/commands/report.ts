@@ -14,7 +14,7 @@ import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
-import { githubAnnotations, unmetThresholds } from "../thresholds.js";
+import { githubAnnotations, unmetThresholds } from "../report/thresholds.js";
 
 /** What each mode reads: how the report is printed, and what makes the command fail. */
 const outputFlags = { format: flag.format, json: flag.json, ...flag.thresholdFlags };

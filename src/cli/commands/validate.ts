@@ -10,8 +10,8 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { namedOrOwn, openNamed } from "../open-scenario.js";
-import { problemsJson } from "../scenario-failures.js";
+import { namedOrOwn, openNamed } from "../scenario/open-scenario.js";
+import { problemsJson } from "../scenario/scenario-failures.js";
 
 /** What came of one file. */
 type CheckedFile =

@@ -9,10 +9,10 @@ import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { namedOrOwn, openNamed, stdinName } from "../open-scenario.js";
-import { filesOfFailure, problemsJson } from "../scenario-failures.js";
+import { namedOrOwn, openNamed, stdinName } from "../scenario/open-scenario.js";
+import { filesOfFailure, problemsJson } from "../scenario/scenario-failures.js";
 import { createLog } from "../serve/log.js";
-import { storyTestJson, storyTestText, testStory } from "./story-test.js";
+import { storyTestJson, storyTestText, testStory } from "../story/story-test.js";
 
 const flags = {
   all: flag.cliOnlyToggle("--all", "every bundled scenario"),

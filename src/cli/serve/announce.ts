@@ -14,8 +14,8 @@ import { isWildcard } from "../../server/listening-address.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type { Io } from "../io.js";
-import { keyRows, keyTable, rejectedRows } from "../key-rows.js";
-import type { Style } from "../terminal.js";
+import { keyRows, keyTable, rejectedRows } from "../output/key-rows.js";
+import type { Style } from "../output/terminal.js";
 import { noteRefusedPort } from "./refused-ports.js";
 import type { ServeFlags } from "./serve-options.js";
 

@@ -17,7 +17,7 @@ import {
   type StoryResponse,
 } from "../../sandbox/step-results.js";
 import type { Io } from "../io.js";
-import { type Palette, paintStatus, responseText, type Style } from "../terminal.js";
+import { type Palette, paintStatus, responseText, type Style } from "../output/terminal.js";
 
 /** The flags of a command with a log. */
 export interface LogFlags {

@@ -1,13 +1,13 @@
-import { exampleOfFault } from "../api/example-faults.js";
-import { expectedOutcomes } from "../report/possible-outcomes.js";
-import type { FaultOutcomeId } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../rules/outcomes.js";
-import { randomStream } from "../rules/seed.js";
-import type { Fault } from "../sandbox/active-faults.js";
-import { whyNeverMatches } from "../scenario/checks/fault-contradictions.js";
-import type { LoadedScenario } from "../scenario/parse-scenario.js";
-import { didYouMean, quote } from "../schema/words.js";
-import { usageError } from "./exit-codes.js";
+import { exampleOfFault } from "../../api/example-faults.js";
+import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import type { FaultOutcomeId } from "../../rules/fault-effects.js";
+import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
+import { randomStream } from "../../rules/seed.js";
+import type { Fault } from "../../sandbox/active-faults.js";
+import { whyNeverMatches } from "../../scenario/checks/fault-contradictions.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import { didYouMean, quote } from "../../schema/words.js";
+import { usageError } from "../exit-codes.js";
 
 /** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
 export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {

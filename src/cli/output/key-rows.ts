@@ -1,11 +1,11 @@
-import { nextRequest } from "../api/next-request.js";
-import { alignColumns } from "../report/plain-text.js";
-import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
-import type { OutcomeId } from "../rules/outcomes.js";
-import { textWidth } from "../rules/terminal-text.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { secretsByRef, secretToSend } from "../sandbox/secrets.js";
+import { nextRequest } from "../../api/next-request.js";
+import { alignColumns } from "../../report/plain-text.js";
+import { type Environment, type KeyStateName, keyStateAt } from "../../rules/api-key.js";
+import type { OutcomeId } from "../../rules/outcomes.js";
+import { textWidth } from "../../rules/terminal-text.js";
+import type { Endpoint } from "../../sandbox/endpoint.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { secretsByRef, secretToSend } from "../../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys: what a request with this key gets. */

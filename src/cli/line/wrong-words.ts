@@ -1,16 +1,16 @@
 // Errors about the words of a command line, with what was meant. Only wrong lines load this file.
 
 import type { CommanderError } from "commander";
-import { similarFile } from "../node/files/scenario-files.js";
-import { commandLine } from "../report/plain-text.js";
-import type { SandboxError } from "../rules/errors.js";
-import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { didYouMean, listed, nearest, quote, quoteFile } from "../schema/words.js";
+import { similarFile } from "../../node/files/scenario-files.js";
+import { commandLine } from "../../report/plain-text.js";
+import type { SandboxError } from "../../rules/errors.js";
+import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
+import { didYouMean, listed, nearest, quote, quoteFile } from "../../schema/words.js";
+import { commands } from "../commands.js";
+import { usageError } from "../exit-codes.js";
+import * as flag from "../flags.js";
+import type { Io } from "../io.js";
 import { type CommandLine, wrongUsage } from "./command-line.js";
-import { commands } from "./commands.js";
-import { usageError } from "./exit-codes.js";
-import * as flag from "./flags.js";
-import type { Io } from "./io.js";
 
 /** The error for a first word that is neither a command nor a scenario. */
 export function unknownWordError(word: string, io: Io): SandboxError {

@@ -1,12 +1,12 @@
 import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { keyVariable } from "../rules/api-key.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, rejectedSecrets, secretsByRef } from "../sandbox/secrets.js";
-import { quoteFile } from "../schema/words.js";
-import type { RunningServer } from "../server/serve.js";
+import { keyVariable } from "../../rules/api-key.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { announcedKeys, defaultSecret, rejectedSecrets, secretsByRef } from "../../sandbox/secrets.js";
+import { quoteFile } from "../../schema/words.js";
+import type { RunningServer } from "../../server/serve.js";
+import { unwritable } from "../exit-codes.js";
 import { type ClientVariables, findForeignLine, withVariables } from "./env-text.js";
-import { unwritable } from "./exit-codes.js";
 import { writeFileAtomically } from "./output-file.js";
 
 /** The variables that a client reads: its keys, and with a server its URLs. A server leaves out some keys of a large population, because a process cannot get them all. */

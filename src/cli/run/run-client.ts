@@ -12,14 +12,14 @@ import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { serve } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type * as flag from "../flags.js";
-import { warnOfPinned } from "../sandbox-warnings.js";
+import { warnOfPinned } from "../scenario/sandbox-warnings.js";
+import { createLog, logEvents } from "../serve/log.js";
+import { noteRefusedPort } from "../serve/refused-ports.js";
+import { type ServeFlags, serveOptions } from "../serve/serve-options.js";
 import { commandEnvironment, directHosts } from "./command-environment.js";
 import { KeyFinder } from "./key-finder.js";
-import { createLog, logEvents } from "./log.js";
-import { noteRefusedPort } from "./refused-ports.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
-import { type ServeFlags, serveOptions } from "./serve-options.js";
 
 /** The part of a call of `exec` or `certify` that each run of its client needs. */
 type ClientCall = Pick<

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { quoteFile } from "../../schema/words.js";
 import type { RunningServer } from "../../server/serve.js";
-import { clientEnvironment } from "../client-variables.js";
 import { unwritable } from "../exit-codes.js";
+import { clientEnvironment } from "../files/client-variables.js";
 import type { Io } from "../io.js";
 
 /** The hosts that a command must not reach over a proxy of the network, added to its own; none without a proxy. */

@@ -7,10 +7,10 @@ import { minute, minuteEnd } from "../../rules/time.js";
 import type { StartOptions } from "../../sandbox/sandbox-state.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { CommandCall } from "../command.js";
-import { JobQueue } from "../job-queue.js";
-import { runClient } from "../serve/run-client.js";
-import { type CommandEnd, TakenSignals } from "../serve/run-command.js";
 import type { ServeFlags } from "../serve/serve-options.js";
+import { JobQueue } from "./job-queue.js";
+import { runClient } from "./run-client.js";
+import { type CommandEnd, TakenSignals } from "./run-command.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
 interface ClientCommand {

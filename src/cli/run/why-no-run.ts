@@ -5,7 +5,7 @@ import { quote } from "../../schema/words.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import type { ServeFlags } from "./serve-options.js";
+import type { ServeFlags } from "../serve/serve-options.js";
 
 /** Prints why a command could not be started. Returns the code with which a shell would end. */
 export function sayWhyNotRun(

@@ -1,8 +1,8 @@
-import type { SandboxError } from "../rules/errors.js";
-import type { CliCommand } from "./command.js";
-import { commands } from "./commands.js";
-import { usageError } from "./exit-codes.js";
-import type { Io } from "./io.js";
+import type { SandboxError } from "../../rules/errors.js";
+import type { CliCommand } from "../command.js";
+import { commands } from "../commands.js";
+import { usageError } from "../exit-codes.js";
+import type { Io } from "../io.js";
 
 /** The command of a line that names none. */
 export const defaultCommand = "start";

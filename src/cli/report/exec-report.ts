@@ -8,11 +8,11 @@ import { listed, quoteFile } from "../../schema/words.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import { runsOnGithub } from "../io.js";
-import { type ReportTarget, writeTargets } from "../report-files.js";
-import type { RunFolder } from "../serve/run-folder.js";
+import type { RunFolder } from "../run/run-folder.js";
+import { whyNoRequest } from "../run/why-no-run.js";
 import type { ServeFlags } from "../serve/serve-options.js";
-import { whyNoRequest } from "../serve/why-no-run.js";
-import { githubAnnotations, type UnmetThreshold } from "../thresholds.js";
+import { type ReportTarget, writeTargets } from "./report-files.js";
+import { githubAnnotations, type UnmetThreshold } from "./thresholds.js";
 
 /** The flags that decide where the report goes. */
 interface ReportFlags extends ServeFlags {

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
+import { makeFolder, replaceFile, resolveLinks } from "../../node/files/write-file.js";
 
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 

@@ -12,9 +12,9 @@ import { formatProblem } from "../../scenario/scenario-error.js";
 import { snakeCase } from "../../schema/json.js";
 import { pathText } from "../../schema/shape.js";
 import type * as flag from "../flags.js";
-import { type PlacedDifference, placeDifferences } from "../placed-differences.js";
+import type { Palette, Style } from "../output/terminal.js";
 import { actionLine, stepLine } from "../serve/log.js";
-import type { Palette, Style } from "../terminal.js";
+import { type PlacedDifference, placeDifferences } from "./placed-differences.js";
 
 /** What came of a story that ran as a test. */
 interface StoryTest {

@@ -1,5 +1,5 @@
-import { sumOf } from "../farmers/make-farmers.js";
-import type { Farmer, Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
+import { sumOf } from "../../farmers/make-farmers.js";
+import type { Farmer, Parcel, Position } from "../../sandbox/farmer-records/farmer-shape.js";
 
 // A farmer as a row of a table, for CSV, and as features of a map, for GeoJSON.
 

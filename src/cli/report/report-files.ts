@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
-import type { SandboxError } from "../rules/errors.js";
-import { redactKeys } from "../rules/redact.js";
-import { listed, quoteFile } from "../schema/words.js";
-import { unwritable, usageError } from "./exit-codes.js";
-import type { Io } from "./io.js";
-import { requireWritable, writeReportFile } from "./output-file.js";
+import { formats, type ReportFormat, reportFormats } from "../../report/render/layout.js";
+import type { SandboxError } from "../../rules/errors.js";
+import { redactKeys } from "../../rules/redact.js";
+import { listed, quoteFile } from "../../schema/words.js";
+import { unwritable, usageError } from "../exit-codes.js";
+import { requireWritable, writeReportFile } from "../files/output-file.js";
+import type { Io } from "../io.js";
 
 /** What `-` stands for in place of a file. */
 const stdoutName = "-";

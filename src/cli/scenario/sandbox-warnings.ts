@@ -1,9 +1,9 @@
-import { pinnedAssumptions } from "../api/variation/own-assumptions.js";
-import type { Logger } from "../node/logger.js";
-import { isoTime, minute } from "../rules/time.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { listed } from "../schema/words.js";
-import type * as flag from "./flags.js";
+import { pinnedAssumptions } from "../../api/variation/own-assumptions.js";
+import type { Logger } from "../../node/logger.js";
+import { isoTime, minute } from "../../rules/time.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { listed } from "../../schema/words.js";
+import type * as flag from "../flags.js";
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {

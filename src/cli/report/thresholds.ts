@@ -1,7 +1,7 @@
-import { adviceCount } from "../report/report-layout.js";
-import type { Report } from "../report/report-shape.js";
-import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
-import { escapeControls } from "../rules/terminal-text.js";
+import { adviceCount } from "../../report/report-layout.js";
+import type { Report } from "../../report/report-shape.js";
+import { type AdviceLevel, adviceLevels } from "../../rules/advice.js";
+import { escapeControls } from "../../rules/terminal-text.js";
 
 /** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
 export function githubAnnotations(report: Report, failures: readonly UnmetThreshold[]): string {

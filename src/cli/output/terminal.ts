@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { escapeCommands, printable, textWidth } from "../rules/terminal-text.js";
+import { escapeCommands, printable, textWidth } from "../../rules/terminal-text.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
 export interface Output {

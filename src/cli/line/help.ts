@@ -1,13 +1,13 @@
 import { Command as Commander, Option } from "commander";
-import { version } from "../node/package-files.js";
-import { alignColumns } from "../report/plain-text.js";
-import type { CliCommand } from "./command.js";
+import { version } from "../../node/package-files.js";
+import { alignColumns } from "../../report/plain-text.js";
+import type { CliCommand } from "../command.js";
+import { commands } from "../commands.js";
+import { isExecutable } from "../executable.js";
+import { usageError } from "../exit-codes.js";
+import * as flag from "../flags.js";
+import type { Io } from "../io.js";
 import { type CommandLine, defaultCommand, loadCommand } from "./command-line.js";
-import { commands } from "./commands.js";
-import { isExecutable } from "./executable.js";
-import { usageError } from "./exit-codes.js";
-import * as flag from "./flags.js";
-import type { Io } from "./io.js";
 
 /** Commander's program with all commands. Usually only the called one has its flags and texts: loading every command takes long. */
 export async function createProgram(line: CommandLine, io: Io): Promise<Commander> {

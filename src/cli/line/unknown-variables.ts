@@ -1,9 +1,9 @@
-import { nearest } from "../schema/words.js";
-import type { CliCommand } from "./command.js";
+import { nearest } from "../../schema/words.js";
+import type { CliCommand } from "../command.js";
+import { commands } from "../commands.js";
+import * as flag from "../flags.js";
+import type { Io } from "../io.js";
 import { loadCommand } from "./command-line.js";
-import { commands } from "./commands.js";
-import * as flag from "./flags.js";
-import type { Io } from "./io.js";
 
 const ownPrefix = "SVC_SANDBOX_";
 

@@ -1,9 +1,9 @@
 import type { Command as Commander, Option } from "commander";
-import { listed, quote } from "../schema/words.js";
-import { type CliCommand, type CommandCall, type Mode, type ModeCall, modesOf } from "./command.js";
-import { usageError } from "./exit-codes.js";
-import * as flag from "./flags.js";
-import type { Io } from "./io.js";
+import { listed, quote } from "../../schema/words.js";
+import { type CliCommand, type CommandCall, type Mode, type ModeCall, modesOf } from "../command.js";
+import { usageError } from "../exit-codes.js";
+import * as flag from "../flags.js";
+import type { Io } from "../io.js";
 
 /** The values of flags by their names, each as its reader has returned it. */
 type FlagsByName = Readonly<Record<string, unknown>>;
