@@ -7,7 +7,7 @@ import type {
   WithKnownFields,
 } from "../library/sandbox.js";
 import { nodePlatform } from "../node/platform.js";
-import { requireFields, requireKnownOptions, validationError } from "../rules/validation.js";
+import { invalidFields, requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
@@ -132,7 +132,7 @@ export async function startServer(
       stateFile,
       startedScenario,
       // The process belongs to the caller and continues.
-      onStop: () => void close().catch(onProblem),
+      stop: () => void close().catch(onProblem),
     });
   } catch (error) {
     stateFile?.close();
@@ -165,7 +165,7 @@ function requireOptions(options: Omit<ServerOptions, "scenario">): void {
 
   const { onDefect } = options;
   if (onDefect !== undefined && typeof onDefect !== "function") {
-    requireFields("start the server", { onDefect: `is a function, not ${quote(onDefect)}` });
+    throw invalidFields("start the server", { onDefect: `is a function, not ${quote(onDefect)}` });
   }
 }
 

@@ -66,7 +66,7 @@ export function createControlApp(server: ControlServer): ControlHandler {
 }
 
 /** Logs each call with a writing method and each rejected token, once its response is known. */
-function logCalls({ onCall }: ControlServer): RequestHandler {
+function logCalls({ onControlCall }: ControlServer): RequestHandler {
   return (request, response, next) => {
     response.once("close", () => {
       const { statusCode } = response;
@@ -76,7 +76,7 @@ function logCalls({ onCall }: ControlServer): RequestHandler {
       let result = response.writableFinished ? `${statusCode}` : "no response";
       const { errorCode } = callNotesOn(response);
       if (errorCode) result += ` ${errorCode}`;
-      onCall({ call: `${request.method} ${redactPath(request.path)}`, result });
+      onControlCall({ call: `${request.method} ${redactPath(request.path)}`, result });
     });
     next();
   };
@@ -157,10 +157,10 @@ function admitCallers(server: ControlServer): RequestHandler {
 }
 
 /** Whether a call may do everything: it has the server's token, or the server needs none. */
-function hasToken({ token }: ControlServer, { headers }: Request): boolean {
-  if (token === undefined) return true;
+function hasToken({ controlToken }: ControlServer, { headers }: Request): boolean {
+  if (controlToken === undefined) return true;
   const [, sent = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
-  return isSameToken(sent, token);
+  return isSameToken(sent, controlToken);
 }
 
 // Hashes have the same length, so that the comparison takes the same time for every wrong text.
@@ -259,7 +259,7 @@ async function runRoute(route: Route, server: ControlServer, request: Request, r
 
   // The sandbox must be as of now.
   const { sandbox } = server;
-  server.beforeCall();
+  server.beforeControlCall();
   runDue(sandbox);
 
   // Express has read the parameters from the path of the route.

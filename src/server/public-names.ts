@@ -2,8 +2,8 @@ import { hostName, readHostName } from "../node/host-names.js";
 import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 
-/** The names of a server that only its user knows. */
-export interface GivenNames {
+/** The names of a server that only its user knows, such as those of a proxy. */
+interface PublicNames {
   /** The base URL for clients anywhere, without a slash at its end; `undefined` for the server's own. */
   readonly publicUrl: string | undefined;
   /** The names besides this machine's own, in lower case, some with a port. */
@@ -11,10 +11,10 @@ export interface GivenNames {
 }
 
 /** Reads the names. Throws `usage` for a public URL or an allowed host that is none. */
-export function readGivenNames(
+export function readPublicNames(
   publicUrl: string | URL | undefined,
   allowHosts: readonly string[] = [],
-): GivenNames {
+): PublicNames {
   const allowedHosts = allowHosts.map(readAllowedHost);
   if (publicUrl === undefined) return { publicUrl, allowedHosts };
 
