@@ -92,7 +92,9 @@ export type Story = {
   readonly done: number;
   readonly name: string | null;
   readonly description: string | null;
-  readonly outline: readonly { readonly as_expected: boolean | null; readonly text: string | null }[];
+  /** The refs of the keys that its steps use. */
+  readonly keys: readonly string[];
+  readonly outline: readonly { readonly as_expected: boolean | null }[];
   readonly last: StepResult | null;
 };
 
