@@ -3,7 +3,7 @@ import { outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { invalidFields } from "../rules/validation.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
-import { isReserved, isReserved } from "../scenario/format/refs.js";
+import { isReserved } from "../scenario/format/refs.js";
 import type { ValueOf } from "../schema/shape.js";
 import { didYouMean, quote } from "../schema/words.js";
 import { successOutcomesOf } from "./endpoint.js";

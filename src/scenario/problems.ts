@@ -1,7 +1,7 @@
 import type { Writable } from "../rules/writable.js";
 import { maximumProblems } from "../schema/check.js";
-import type { Problem, Spelling } from "../schema/problem.js";
-import { type FieldPath, pathText } from "../schema/shape.js";
+import { type FieldPath, pathText } from "../schema/field-path.js";
+import type { Problem, SourceTextAt } from "../schema/problem.js";
 import type { Place, SourcePlace } from "./source-text.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
@@ -119,7 +119,7 @@ export function problemAt(problem: FieldProblem, place?: Place, file?: string): 
 export interface ScenarioPlaces {
   /** `undefined` for a field that no text has. */
   readonly placeOf: (field: FieldPath) => Place | undefined;
-  readonly spelling: Spelling;
+  readonly spelling: SourceTextAt;
 }
 
 /** Problems found after the check, such as warnings, at their places. */

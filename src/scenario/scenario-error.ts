@@ -1,6 +1,6 @@
 import { SandboxError } from "../rules/errors.js";
 import { mapTexts } from "../rules/redact.js";
-import { escapeControls } from "../rules/terminal-text.js";
+import { oneSafeLine } from "../rules/terminal-text.js";
 import type { ScenarioProblem } from "./problems.js";
 import { redactSecrets } from "./redact-secrets.js";
 
@@ -44,7 +44,7 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
 
 /** A line for a terminal. Its tabs stay, so that the caret is under its character. */
 function withoutControls(line: string): string {
-  return line.split("\t").map(escapeControls).join("\t");
+  return line.split("\t").map(oneSafeLine).join("\t");
 }
 
 function messageOf(problems: readonly ScenarioProblem[]): string {

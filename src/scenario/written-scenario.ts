@@ -1,6 +1,6 @@
+import type { FieldPath } from "../schema/field-path.js";
 import type { Notation } from "../schema/notation.js";
 import type { Members } from "../schema/problem.js";
-import type { FieldPath } from "../schema/shape.js";
 import type { FieldProblem } from "./problems.js";
 import type { Place, SourcePlace } from "./source-text.js";
 

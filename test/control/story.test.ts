@@ -98,15 +98,15 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   expect((await ask("/story")).body.data).toMatchObject({ done: 0, over: false, last: null });
 });
 
-test("a story names the keys of its steps: the default one, changed and created ones, also where steps have narration", async () => {
+test("a story names the keys of its steps: the default one, changed and created ones", async () => {
   const { ask } = await serveControl({
     scenario: parseScenario(`
 version: 1
-organizations: { bank: { type: bank, keys: { main: { environment: test }, old: { environment: test }, unused: { environment: test } } } }
+organizations: { bank: { type: bank, keys: { main: { environment: test }, old: { environment: test }, request: { environment: test } } } }
 story:
-  - { say: "The key works.", request: {} }
-  - { say: "Another one is rotated.", rotate: { key: old, as: new } }
-  - { say: "No key is sent.", request: { key: none } }
+  - request: {}
+  - rotate: { key: old, as: new }
+  - request: { key: none }
 `),
   });
   expect((await ask("/story")).body.data.keys).toEqual(["main", "old", "new"]);

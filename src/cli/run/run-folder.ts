@@ -28,7 +28,7 @@ import {
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { findMismatches } from "../../schema/check.js";
-import { tryParseJson } from "../../schema/json.js";
+import { tryParseJson } from "../../schema/json-text.js";
 import * as s from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";

@@ -12,7 +12,7 @@ import type {
   Upcoming as UpcomingView,
 } from "../../sandbox/view-shapes.js";
 import type { ActionName, actions } from "../../scenario/actions.js";
-import type { InJson } from "../../schema/json.js";
+import type { InJson } from "../../schema/spelling.js";
 
 // What the page reads of the control plane's responses: views of the core as JSON, and what only its routes have.
 

@@ -1,5 +1,5 @@
 import { defaultSeed } from "../../rules/seed.js";
-import type { FieldPath } from "../../schema/shape.js";
+import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import { allKeys, allOrganizations, fieldOfKey, listedKeys } from "../keys/scenario-keys.js";
 import { organizationIdOf, scenarioSecret, unknownSecret } from "../keys/secrets.js";

@@ -1,4 +1,4 @@
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
 import { forbiddenNames } from "./scenario-limits.js";
@@ -39,7 +39,7 @@ export function isRef(text: string): boolean {
 
 function refHint(name: string, prefix: string, siblings: Readonly<Record<string, unknown>> = {}): string {
   // A key is not shown in any spelling (R46).
-  if (redactKeys(name) !== name) return "write the ref of the key";
+  if (redactPlainKeys(name) !== name) return "write the ref of the key";
 
   const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
   const plain = removeAccents(name);

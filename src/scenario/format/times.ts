@@ -21,7 +21,7 @@ export const time = () =>
     noun: "a time",
     code: "bad_time",
     pattern: timePattern,
-    isAllowed: (text) => parseTime(text) !== undefined,
+    accepts: (text) => parseTime(text) !== undefined,
     meant: meantTimes,
     hint: timeHint,
   });
@@ -33,22 +33,22 @@ interface DurationKind {
   /** How it is written; JSON Schema has it, too. */
   readonly pattern: RegExp;
   /** Whether a text that is written so is a duration of this kind. */
-  readonly isAllowed: (text: string) => boolean;
+  readonly accepts: (text: string) => boolean;
   /** The units that a number without a unit probably means. */
   readonly units?: string[];
 }
 
 function durationText(kind: DurationKind) {
-  const { noun, example, pattern, isAllowed, units } = kind;
-  const fits = (text: string) => pattern.test(text) && isAllowed(text);
-  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, meant: withUnit(fits, units) });
+  const { noun, example, pattern, accepts, units } = kind;
+  const fits = (text: string) => pattern.test(text) && accepts(text);
+  return s.text({ noun, example, code: "bad_time", pattern, accepts, meant: withUnit(fits, units) });
 }
 
 /** A number without a unit may mean each of these that is allowed. */
-function withUnit(isAllowed: (text: string) => boolean, units: readonly string[] = ["s", "m"]) {
+function withUnit(accepts: (text: string) => boolean, units: readonly string[] = ["s", "m"]) {
   return (text: string) => {
     const durations = /^-?\d+$/.test(text) ? units.map((unit) => text + unit) : [];
-    return durations.filter(isAllowed);
+    return durations.filter(accepts);
   };
 }
 
@@ -58,7 +58,7 @@ export function overlap(): s.Shape<Overlap> {
     noun: "a duration, or 0",
     example: durationExamples,
     pattern: durationPattern,
-    isAllowed: isDuration,
+    accepts: isDuration,
   });
   return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // the type of the texts that fit the pattern, and of 0
 }
@@ -69,7 +69,7 @@ export const clockMove = () =>
     noun: "a duration",
     example: durationExamples,
     pattern: new RegExp(`${durationPattern.source}|${waitPattern.source}`),
-    isAllowed: isDuration,
+    accepts: isDuration,
   });
 
 /** How long a step of a story waits. */
@@ -78,7 +78,7 @@ export const positiveDuration = () =>
     noun: "a duration",
     example: durationExamples,
     pattern: waitPattern,
-    isAllowed: isPositive,
+    accepts: isPositive,
   });
 
 /** How long something lasts, if it ends at all. */
@@ -87,7 +87,7 @@ export const durationOrNone = () =>
     noun: "a duration or none",
     example: "90d, 12h or none",
     pattern: new RegExp(`^none$|${durationPattern.source}`),
-    isAllowed: (text) => text === "none" || isPositive(text),
+    accepts: (text) => text === "none" || isPositive(text),
   });
 
 /** A duration of real time. For more than an hour, a fault can hang. */
@@ -96,7 +96,7 @@ export const wait = () =>
     noun: "a duration of at most an hour",
     example: "250ms, 2s or 1m",
     pattern: waitPattern,
-    isAllowed: (text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour,
+    accepts: (text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour,
     units: ["ms", "s"],
   });
 
@@ -108,7 +108,7 @@ export function timeOrDuration() {
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    isAllowed: isTimeOrDuration,
+    accepts: isTimeOrDuration,
     meant: (text) => (isLikeTime(text) ? meantTimes(text) : meantDurations(text)),
     hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
   });

@@ -1,5 +1,5 @@
 import { environments, parseApiKey } from "../../rules/api-key.js";
-import type { FieldPath } from "../../schema/shape.js";
+import type { FieldPath } from "../../schema/field-path.js";
 import type { Scenario } from "../scenario.generated.js";
 import {
   isPopulated,

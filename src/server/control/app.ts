@@ -15,9 +15,10 @@ import { requireAdministrator } from "../../sandbox/operations/key-operations.js
 import { runDue } from "../../sandbox/operations/operations.js";
 import { controlBodies } from "../../scenario/format/control-bodies.js";
 import { checkInput } from "../../scenario/format/inputs.js";
-import { isTooDeep, maxLevels, snakeCase, tryParseJson } from "../../schema/json.js";
+import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
-import { shapeOfField } from "../../schema/shape.js";
+import { shapeOfField } from "../../schema/shape-fields.js";
+import { membersToSnakeCase } from "../../schema/spelling.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
 import { HttpError, sendControlError } from "./control-errors.js";
@@ -267,7 +268,7 @@ async function runRoute(route: Route, server: ControlServer, request: Request, r
   const result = await run(context, { server, request, response });
 
   // A change is saved before the client gets its response.
-  const json = result instanceof TextResponse ? undefined : snakeCase(result);
+  const json = result instanceof TextResponse ? undefined : membersToSnakeCase(result);
   if (route.changes) saveChange(json, server.stateFile);
 
   // The routes of pages have sent their own response.
