@@ -41,7 +41,7 @@ interface CheckedOptions extends StartOptions {
 }
 
 const startOptionsShape = s.mapping({
-  seed: s.optional(s.count()),
+  seed: s.optional(s.integer()),
   frozen: s.optional(s.flag()),
   profile: s.optional(s.choice(profiles)),
 });

@@ -1,6 +1,6 @@
 import { environments, type KeyRecord, makeSecret, parseApiKey } from "../rules/api-key.js";
 import { defaultSeed, hexOf, type RandomStream, randomStream } from "../rules/seed.js";
-import type { FieldPath } from "../schema/shape.js";
+import type { FieldPath } from "../schema/field-path.js";
 import { quote } from "../schema/words.js";
 import {
   isPopulated,

@@ -1,5 +1,5 @@
-import { requireFields, requireKnownOptions } from "../rules/validation.js";
-import { isMapping, typeTag } from "../schema/shape.js";
+import { requireKnownOptions, throwIfProblems } from "../rules/validation.js";
+import { isMapping, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import {
   bundledScenarios,
@@ -75,7 +75,7 @@ export function parseScenario(text: string, options: ParseOptions = {}): Scenari
     wrong.file = `is the name of a file for messages, not ${quote(file)}`;
   }
   if (load !== undefined && typeof load !== "function") wrong.load = `is a function, not ${quote(load)}`;
-  requireFields("parse the scenario", wrong);
+  throwIfProblems("parse the scenario", wrong);
 
   return parseWithPlaces(text, options).scenario;
 }

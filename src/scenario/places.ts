@@ -1,4 +1,4 @@
-import { charactersOf, printable, textWidth } from "../rules/terminal-text.js";
+import { charactersOf, safeOutput, textWidth } from "../rules/terminal-text.js";
 import type { Place, SourcePlace, SourceText } from "./problems.js";
 import { redactSecrets } from "./redact-secrets.js";
 import { hasPartOfSecret } from "./secret-lines.js";
@@ -37,7 +37,7 @@ function describe(source: SourceText, offset: number): Place {
 
 /** A part of a line without keys, and without what a terminal would obey. */
 function safeToShow(part: string): string {
-  return printable(redactSecrets(part));
+  return safeOutput(redactSecrets(part));
 }
 
 /** The number of the line that starts at an offset. */

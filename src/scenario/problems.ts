@@ -1,10 +1,10 @@
 import { SandboxError } from "../rules/errors.js";
 import { mapTexts } from "../rules/redact.js";
-import { escapeControls } from "../rules/terminal-text.js";
+import { oneSafeLine } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { maximumProblems } from "../schema/check.js";
-import type { Problem, Spelling } from "../schema/problem.js";
-import { type FieldPath, pathText } from "../schema/shape.js";
+import { type FieldPath, pathText } from "../schema/field-path.js";
+import type { Problem, SourceTextAt } from "../schema/problem.js";
 import { redactSecrets } from "./redact-secrets.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
@@ -147,7 +147,7 @@ export function problemAt(problem: FieldProblem, place?: Place, file?: string): 
 export interface ScenarioPlaces {
   /** `undefined` for a field that no text has. */
   readonly placeOf: (field: FieldPath) => Place | undefined;
-  readonly spelling: Spelling;
+  readonly spelling: SourceTextAt;
 }
 
 /** Problems found after the check, such as warnings, at their places. */
@@ -199,7 +199,7 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
 
 /** A line for a terminal. Its tabs stay, so that the caret is under its character. */
 function withoutControls(line: string): string {
-  return line.split("\t").map(escapeControls).join("\t");
+  return line.split("\t").map(oneSafeLine).join("\t");
 }
 
 function messageOf(problems: readonly ScenarioProblem[]): string {

@@ -1,6 +1,6 @@
 import { hasSandboxMark, sandboxMark } from "../rules/api-key.js";
-import type { Spelling } from "../schema/problem.js";
-import type { FieldPath } from "../schema/shape.js";
+import type { FieldPath } from "../schema/field-path.js";
+import type { SourceTextAt } from "../schema/problem.js";
 import { nearest, quote } from "../schema/words.js";
 import { describedKeys, fieldOfKey, writtenKeys } from "./described-keys.js";
 import { defaultScopes } from "./key-settings.js";
@@ -12,7 +12,7 @@ import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
 const maxWarnings = 20;
 
 /** What is usually a mistake in a scenario that is valid, by its kind, in the order in which the kinds are shown. */
-export function warningsOf(scenario: Scenario, spelling: Spelling) {
+export function warningsOf(scenario: Scenario, spelling: SourceTextAt) {
   return {
     unmarkedSecrets: unmarkedSecrets(scenario),
     unheldScopes: unheldScopes(scenario),
@@ -70,7 +70,7 @@ function unheldScopes(scenario: Scenario): FieldProblem[] {
 }
 
 /** The decimals in bodies that are shorter in JSON, such as a version `3.10`. */
-function shortenedDecimals(scenario: Scenario, spelling: Spelling): FieldProblem[] {
+function shortenedDecimals(scenario: Scenario, spelling: SourceTextAt): FieldProblem[] {
   const warnings: FieldProblem[] = [];
   for (const [field, number] of numbersOfBodies(scenario)) {
     if (warnings.length === maxWarnings) break;

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
-import type { FieldPath } from "../schema/shape.js";
+import type { FieldPath } from "../schema/field-path.js";
 import { placeAt } from "./places.js";
 import type { SourceText } from "./problems.js";
 import type { FieldLocation } from "./written-scenario.js";

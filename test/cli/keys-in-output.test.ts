@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KeyFinder } from "../../src/cli/serve/key-finder.js";
+import { KeyFinder } from "../../src/cli/run/key-finder.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";

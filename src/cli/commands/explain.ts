@@ -21,7 +21,7 @@ import {
 } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
@@ -34,8 +34,8 @@ import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed } from "../open-scenario.js";
-import { paintStatus, type Style } from "../terminal.js";
+import { paintStatus, type Style } from "../output/terminal.js";
+import { loadNamed } from "../scenario/open-scenario.js";
 
 /** Where the running sandbox is, and how to call it. */
 const runningFlags = {
@@ -129,10 +129,10 @@ function isAboutRequest({ args }: Pick<ExplainCall, "args">): boolean {
 async function sayRequest(id: string, client: ControlClient, { flags, io }: ExplainCall): Promise<void> {
   const { text, ...details } = await client.request(id);
   if (flags.json) {
-    io.stdout.write(redactKeys(`${JSON.stringify(details, null, 2)}\n`));
+    io.stdout.write(redactPlainKeys(`${JSON.stringify(details, null, 2)}\n`));
     return;
   }
-  io.stdout.say(redactKeys(`${paintExplanation(text, details, io.stdout.style())}\n`));
+  io.stdout.say(redactPlainKeys(`${paintExplanation(text, details, io.stdout.style())}\n`));
 }
 
 /** Explains what the next request with a key gets. */
@@ -146,7 +146,7 @@ async function sayKey(word: string, keys: KeySource, { flags, io }: ExplainCall)
   const text = explanationText(explained, keys, io.program);
   const parts = [paintExplanation(text, explained, style)];
   for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
-  io.stdout.say(redactKeys(`${parts.join("\n\n")}\n`));
+  io.stdout.say(redactPlainKeys(`${parts.join("\n\n")}\n`));
 }
 
 /** The keys of a sandbox: of one that runs, or of one in this process. */

@@ -7,9 +7,9 @@ import { listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
-import { farmerFeatures, farmerRow } from "../farmer-formats.js";
 import * as flag from "../flags.js";
-import type { Printer } from "../terminal.js";
+import { farmerFeatures, farmerRow } from "../output/farmer-formats.js";
+import type { Printer } from "../output/terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);

@@ -3,7 +3,7 @@ import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { writtenKeys } from "../../scenario/described-keys.js";
 import { defaultScopes, readLimits } from "../../scenario/key-settings.js";
-import { isMapping } from "../../schema/shape.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, numberText, perDayPath, perMinutePath } from "../response/members.js";

@@ -1,7 +1,7 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { parseTime } from "../../rules/time.js";
-import type { Spelling } from "../../schema/problem.js";
-import type { FieldPath } from "../../schema/shape.js";
+import type { FieldPath } from "../../schema/field-path.js";
+import type { SourceTextAt } from "../../schema/problem.js";
 import {
   describedKeys,
   describedOrganizations,
@@ -19,7 +19,7 @@ import { writtenEndpoints } from "../written-endpoints.js";
 /** How the rules report problems, and what they need of the text for it. */
 interface Reporting {
   readonly addProblem: AddProblem;
-  readonly spelling: Spelling;
+  readonly spelling: SourceTextAt;
   /**
    * Of the fields that contradict each other, the one to point at: the first that the scenario itself has. If it has
    * none, the first of the nearest scenario that it extends.

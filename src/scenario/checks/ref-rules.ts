@@ -1,5 +1,5 @@
 import { lastClockInstant } from "../../rules/api-key.js";
-import type { FieldPath } from "../../schema/shape.js";
+import type { FieldPath } from "../../schema/field-path.js";
 import { nearest, quote } from "../../schema/words.js";
 import { fieldOfKey } from "../described-keys.js";
 import { isReserved } from "../format/fields.js";

@@ -1,5 +1,5 @@
 import type { KeySettings } from "../../rules/api-key.js";
-import { canonicalJson } from "../../schema/json.js";
+import { canonicalJson } from "../../schema/json-text.js";
 import { listed, quote } from "../../schema/words.js";
 import { fieldOfKey, isLegacy, type KeyFields, type ScenarioKey } from "../described-keys.js";
 import { readLimits } from "../key-settings.js";

@@ -1,4 +1,4 @@
-import type { FieldPath } from "../../schema/shape.js";
+import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import { type ActionName, actionNames, actionRefs, actionRow, stepKind, stepKinds } from "../actions.js";
 import { isReserved } from "../format/fields.js";

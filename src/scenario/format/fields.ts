@@ -1,4 +1,4 @@
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { hour, type Overlap, parseDuration, parseTime, timePattern } from "../../rules/time.js";
 import { meantTimes, timeHint } from "../../rules/time-hint.js";
 import * as s from "../../schema/shape.js";
@@ -20,7 +20,7 @@ export const sha256 = () =>
   s.text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/, hint: () => "write 64 hex digits in lower case" });
 
 // The largest integer of a structured field (RFC 9651), as in the RateLimit headers.
-const limit = () => s.count({ max: 999_999_999_999_999 });
+const limit = () => s.integer({ max: 999_999_999_999_999 });
 export const limits = s.mapping({ per_minute: s.optional(limit()), per_day: s.optional(limit()) });
 
 // Times and durations.
@@ -41,7 +41,7 @@ export const time = () =>
     noun: "a time",
     code: "bad_time",
     pattern: timePattern,
-    isAllowed: (text) => parseTime(text) !== undefined,
+    accepts: (text) => parseTime(text) !== undefined,
     meant: meantTimes,
     hint: timeHint,
   });
@@ -53,15 +53,15 @@ interface DurationKind {
   /** How it is written; JSON Schema has it, too. */
   readonly pattern: RegExp;
   /** Whether a text that is written so is a duration of this kind. */
-  readonly isAllowed: (text: string) => boolean;
+  readonly accepts: (text: string) => boolean;
   /** The units that a number without a unit probably means. */
   readonly units?: string[];
 }
 
 function durationText(kind: DurationKind) {
-  const { noun, example, pattern, isAllowed, units } = kind;
-  const fits = (text: string) => pattern.test(text) && isAllowed(text);
-  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, meant: withUnit(fits, units) });
+  const { noun, example, pattern, accepts, units } = kind;
+  const fits = (text: string) => pattern.test(text) && accepts(text);
+  return s.text({ noun, example, code: "bad_time", pattern, accepts, meant: withUnit(fits, units) });
 }
 
 /** A number without a unit may mean each of these that is allowed. */
@@ -78,7 +78,7 @@ export function overlap(): s.Shape<Overlap> {
     noun: "a duration, or 0",
     example: durationExamples,
     pattern: durationPattern,
-    isAllowed: isDuration,
+    accepts: isDuration,
   });
   return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // the type of the texts that fit the pattern, and of 0
 }
@@ -89,7 +89,7 @@ export const clockMove = () =>
     noun: "a duration",
     example: durationExamples,
     pattern: new RegExp(`${durationPattern.source}|${waitPattern.source}`),
-    isAllowed: isDuration,
+    accepts: isDuration,
   });
 
 /** How long a step of a story waits. */
@@ -98,7 +98,7 @@ export const positiveDuration = () =>
     noun: "a duration",
     example: durationExamples,
     pattern: waitPattern,
-    isAllowed: isPositive,
+    accepts: isPositive,
   });
 
 /** How long something lasts, if it ends at all. */
@@ -107,7 +107,7 @@ export const durationOrNone = () =>
     noun: "a duration or none",
     example: "90d, 12h or none",
     pattern: new RegExp(`^none$|${durationPattern.source}`),
-    isAllowed: (text) => text === "none" || isPositive(text),
+    accepts: (text) => text === "none" || isPositive(text),
   });
 
 /** A duration of real time. For more than an hour, a fault can hang. */
@@ -116,7 +116,7 @@ export const wait = () =>
     noun: "a duration of at most an hour",
     example: "250ms, 2s or 1m",
     pattern: waitPattern,
-    isAllowed: (text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour,
+    accepts: (text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour,
     units: ["ms", "s"],
   });
 
@@ -128,7 +128,7 @@ export function timeOrDuration() {
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    isAllowed: isTimeOrDuration,
+    accepts: isTimeOrDuration,
     meant: (text) => (isLikeTime(text) ? meantTimes(text) : meantDurations(text)),
     hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
   });
@@ -178,7 +178,7 @@ export function isRef(text: string): boolean {
 
 function refHint(name: string, prefix: string, siblings: Readonly<Record<string, unknown>> = {}): string {
   // A key is not shown in any spelling (R46).
-  if (redactKeys(name) !== name) return "write the ref of the key";
+  if (redactPlainKeys(name) !== name) return "write the ref of the key";
 
   const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
   const plain = removeAccents(name);

@@ -1,6 +1,9 @@
+import { valueAt } from "../../schema/field-path.js";
 import { jsonNotation, type Notation } from "../../schema/notation.js";
 import type { Mistake } from "../../schema/problem.js";
-import { hasField, isMapping, type Shape, shapeAt, valueAt } from "../../schema/shape.js";
+import type { Shape } from "../../schema/shape.js";
+import { hasField, shapeAt } from "../../schema/shape-fields.js";
+import { isMapping } from "../../schema/type-tag.js";
 
 // Mistakes that only YAML has: what is valid there means something else than it looks like.
 

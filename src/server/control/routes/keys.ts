@@ -22,7 +22,7 @@ const directoryQuery = s.mapping({
   filter: s.optional(
     s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
   ),
-  limit: s.optional(s.described(s.count({ min: 1 }), "At most this many keys. Default: 200.")),
+  limit: s.optional(s.described(s.integer({ min: 1 }), "At most this many keys. Default: 200.")),
 });
 
 /** The keys of a page if a call sets no limit: more would delay everybody's requests. */

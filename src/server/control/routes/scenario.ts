@@ -3,7 +3,7 @@ import { readBundledScenario } from "../../../node/package-files.js";
 import { scenarioWarnings } from "../../../node/scenario-warnings.js";
 import { pluralize } from "../../../report/plain-text.js";
 import { SandboxError } from "../../../rules/errors.js";
-import { redactKeys } from "../../../rules/redact.js";
+import { redactPlainKeys } from "../../../rules/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { rejectedSecrets, secretsByRef } from "../../../sandbox/secrets.js";
 import { checkedStart, restartSandbox, startAnother } from "../../../sandbox/start-sandbox.js";
@@ -25,7 +25,7 @@ import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import { placeOfField, type WrittenScenario } from "../../../scenario/written-scenario.js";
 import { readYaml, yamlText } from "../../../scenario/yaml.js";
-import { isMapping } from "../../../schema/shape.js";
+import { isMapping } from "../../../schema/type-tag.js";
 import { listed } from "../../../schema/words.js";
 import { problemsByField } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route, TextResponse } from "../route.js";
@@ -134,11 +134,11 @@ function withoutStartOptions(scenario: Scenario): Partial<Scenario> {
 /** The running scenario as YAML: the original text with its comments, if known. Every key in it is cut after its prefix. */
 async function runningText(sandbox: SandboxState): Promise<string> {
   const text = sandbox.text ?? (await bundledText(sandbox));
-  if (text !== undefined && spellsOutPinnedSecrets(text, sandbox.scenario)) return redactKeys(text);
-  return redactKeys(yamlText(sandbox.scenario));
+  if (text !== undefined && spellsOutPinnedSecrets(text, sandbox.scenario)) return redactPlainKeys(text);
+  return redactPlainKeys(yamlText(sandbox.scenario));
 }
 
-/** Whether a text has each pinned secret letter by letter. In YAML, a secret can also have escapes, which `redactKeys` does not read. */
+/** Whether a text has each pinned secret letter by letter. In YAML, a secret can also have escapes, which `redactPlainKeys` does not read. */
 function spellsOutPinnedSecrets(text: string, scenario: Scenario): boolean {
   for (const { fields } of writtenKeys(scenario)) {
     if (fields.secret !== undefined && !text.includes(fields.secret)) return false;
