@@ -15,7 +15,7 @@ export interface NotSurvived {
 }
 
 /** The problems of faults. All runs that failed are one, since one flaw breaks them. Each that did not end is another one: a client without a timeout. */
-export function faultProblems(
+export function problemsOfFaults(
   notSurvived: readonly NotSurvived[],
   target: FaultTarget,
   plan: CertifyPlan,

@@ -20,7 +20,7 @@ import { passEvidence } from "../client-runs/pass-evidence.js";
 import { repeatFailures } from "../client-runs/repeat-failures.js";
 import type { Runs } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
-import { faultProblems, type NotSurvived } from "./fault-problems.js";
+import { type NotSurvived, problemsOfFaults } from "./fault-problems.js";
 import { type FaultTarget, findFaultTarget } from "./fault-target.js";
 import { followsOwnFailure, nothingFollowed } from "./fault-words.js";
 
@@ -55,7 +55,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
 
   // After a contradiction, certify itself withdraws what failed.
   let resultOfNotSurvived: ResultOfCheck = failedResult;
-  let problems: readonly Finding[] = faultProblems(notSurvived, target, runs.plan);
+  let problems: readonly Finding[] = problemsOfFaults(notSurvived, target, runs.plan);
   if (repeated.kind === "not_judged") {
     resultOfNotSurvived = repeated;
     problems = [];
