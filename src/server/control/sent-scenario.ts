@@ -2,15 +2,16 @@ import { scenarioWarnings } from "../../node/scenario-warnings.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { StartOptions } from "../../sandbox/sandbox-state.js";
-import { writtenKeys } from "../../scenario/described-keys.js";
-import { scenarioLimits } from "../../scenario/format/fields.js";
+import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
 import { type CheckedScenario, interpretScenario } from "../../scenario/interpret.js";
+import { populationOf } from "../../scenario/keys/population.js";
+import { listedKeys } from "../../scenario/keys/scenario-keys.js";
 import { bundledOnly, type NamedScenario } from "../../scenario/parse-scenario.js";
-import { populationOf } from "../../scenario/population.js";
-import { problemsAt, ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
+import { problemsAt, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import { ScenarioError } from "../../scenario/scenario-error.js";
 import { placeOfField, type WrittenScenario } from "../../scenario/written-scenario.js";
-import { readYaml } from "../../scenario/yaml.js";
+import { readYaml } from "../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { listed } from "../../schema/words.js";
 
@@ -79,7 +80,7 @@ export function tooManyKeys(scenario: Scenario): SandboxError | undefined {
 
 /** How many keys a scenario creates, and how many organizations of a population without keys, which take as long. */
 function scenarioSize(scenario: Scenario) {
-  const written = [...writtenKeys(scenario)].length;
+  const written = [...listedKeys(scenario)].length;
   const { organizations, keysEach } = populationOf(scenario);
   if (keysEach < 1) return { keys: written, emptyOrganizations: organizations };
   return { keys: written + organizations * keysEach, emptyOrganizations: 0 };

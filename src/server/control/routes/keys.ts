@@ -5,8 +5,8 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { fingerprintOfRef, secretToSend } from "../../../sandbox/secrets.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import { describedKeys } from "../../../scenario/described-keys.js";
-import { isReserved } from "../../../scenario/format/fields.js";
+import { isReserved } from "../../../scenario/format/refs.js";
+import { allKeys } from "../../../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
@@ -98,7 +98,7 @@ export const keyRoutes: readonly Route[] = [
 ];
 
 /** The number of keys in a scenario. Cached, because the dashboard asks each second. */
-const describedCount = cachedByObject((scenario: Scenario) => [...describedKeys(scenario)].length);
+const describedCount = cachedByObject((scenario: Scenario) => [...allKeys(scenario)].length);
 
 /** The view of a reserved ref, such as `none`: the sandbox has no key with it. */
 function viewReserved(ref: string, sandbox: SandboxState) {

@@ -10,14 +10,14 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
-import { writtenKeys } from "../../../scenario/described-keys.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
+import { listedKeys } from "../../../scenario/keys/scenario-keys.js";
 import type { NamedScenario } from "../../../scenario/parse-scenario.js";
 import { readValue } from "../../../scenario/plain-data.js";
 import type { ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
-import { yamlText } from "../../../scenario/yaml.js";
+import { yamlText } from "../../../scenario/yaml/read-yaml.js";
 import { problemsByField } from "../control-errors.js";
 import { controlRoute, dataRoute, type Route } from "../route.js";
 import {
@@ -132,7 +132,7 @@ async function runningText(sandbox: SandboxState): Promise<string> {
 
 /** Whether a text has each pinned secret letter by letter. In YAML, a secret can also have escapes, which `redactPlainKeys` does not read. */
 function spellsOutPinnedSecrets(text: string, scenario: Scenario): boolean {
-  for (const { fields } of writtenKeys(scenario)) {
+  for (const { fields } of listedKeys(scenario)) {
     if (fields.secret !== undefined && !text.includes(fields.secret)) return false;
   }
   return true;
