@@ -1,6 +1,6 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
-import { keyVariable } from "../rules/api-key.js";
+import { keyVariable } from "../rules/key-text.js";
 import { asksFor, asksForOutcome, readPattern } from "./checks/check.js";
 import { type JudgedCheck, notJudged, type Reason, type RunEvidence, sufficient } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";

@@ -1,4 +1,5 @@
-import { environments, type KeyRecord, makeSecret, parseApiKey } from "../rules/api-key.js";
+import type { KeyRecord } from "../rules/key-record.js";
+import { environments, makeSecret, parseApiKey } from "../rules/key-text.js";
 import { defaultSeed, hexOf, type RandomStream, randomStream } from "../rules/seed.js";
 import type { FieldPath } from "../schema/field-path.js";
 import { quote } from "../schema/words.js";

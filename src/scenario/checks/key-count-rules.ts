@@ -1,4 +1,4 @@
-import { countsAsActive, maximumActiveKeys } from "../../rules/api-key.js";
+import { countsAsActive, maximumActiveKeys } from "../../rules/key-state.js";
 import { quote } from "../../schema/words.js";
 import { fieldOfKey, type ScenarioKey } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";

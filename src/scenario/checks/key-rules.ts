@@ -1,4 +1,4 @@
-import { maximumOverlap } from "../../rules/api-key.js";
+import { maximumOverlap } from "../../rules/key-state.js";
 import { listed, quote } from "../../schema/words.js";
 import { fieldOfKey } from "../described-keys.js";
 import { keyStateAtStart } from "../key-ends.js";

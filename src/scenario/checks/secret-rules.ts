@@ -1,4 +1,4 @@
-import { parseApiKey, prefixOf } from "../../rules/api-key.js";
+import { parseApiKey, prefixOf } from "../../rules/key-text.js";
 import { fieldOfKey, isLegacy, sharedValues } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
 import type { ScenarioRule } from "./facts.js";
