@@ -1,6 +1,6 @@
-import { type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
-import { listed } from "../schema/words.js";
-import type { Finding, Reason } from "./checks/judgment.js";
+import { type FaultOutcomeId, whatToDoAfter } from "../../rules/fault-effects.js";
+import { listed } from "../../schema/words.js";
+import type { Finding, Reason } from "../checks/judgment.js";
 
 // The words of problems with faults, and the reasons why a fault shows nothing.
 
@@ -23,7 +23,7 @@ const wordsOfKinds: Readonly<Record<FaultOutcomeId, KindWords>> = {
 };
 
 /** What a problem of faults says. */
-type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
+export type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
 
 /** The words of faults after which the client sends the request again, and the command fails all the same. */
 export function wordsIfSentAgain(names: readonly FaultOutcomeId[]): FaultWords {
@@ -35,30 +35,43 @@ export function wordsIfSentAgain(names: readonly FaultOutcomeId[]): FaultWords {
   };
 }
 
-/** The words of faults that the client does not survive. One has its own fix, several have a common one. */
-export function wordsIfNotSurvived(names: readonly FaultOutcomeId[], isLate: boolean): FaultWords {
-  const [name] = names as [FaultOutcomeId, ...FaultOutcomeId[]];
-  const hasPage = names.includes("fault.status");
-  const isOne = names.length === 1;
+/** The words of faults at which the command fails. A single one has its own fix, several have a common one. */
+export function wordsIfNotSurvived(first: FaultOutcomeId, others: readonly FaultOutcomeId[]): FaultWords {
+  if (others.length === 0) return wordsOfSingle("Fails", first, []);
 
-  const fixes = [isOne ? whatToDoAfter(name, { isIdempotent: true }) : sendAgain];
-  if (hasPage) fixes.push("Read the status before the body: the error page of a gateway is HTML.");
-  if (isLate) {
-    fixes.push("If your client has a longer timeout, raise --timeout, for example to 60s.");
-  }
-  const allowed = names.map((fault) => `--allow ${fault}`);
-  fixes.push(`If your client fails on purpose, add ${listed(allowed, "and")}.`);
-  const whatToDo = fixes.join(" ");
-
-  if (!isOne) {
-    const gets = names.map((fault) => wordsOfKinds[fault].theClientGets);
-    return { sentence: `Fails at the first failure: ${gets.join(", ")}`, whatToDo };
-  }
-  const fails = isLate ? "Does not end in time" : "Fails";
-  let sentence = `${fails} when the first request with a key that works ${wordsOfKinds[name].theRequest}`;
-  if (hasPage) sentence += " with an HTML page";
-  return { sentence, whatToDo };
+  const names = [first, ...others];
+  const gets = names.map((name) => wordsOfKinds[name].theClientGets);
+  const fixes = [sendAgain];
+  if (names.includes("fault.status")) fixes.push(readStatusFirst);
+  fixes.push(allowInstead(names));
+  return { sentence: `Fails at the first failure: ${gets.join(", ")}`, whatToDo: fixes.join(" ") };
 }
+
+/** The words of a fault after which the command does not end in time. */
+export function wordsIfTooLate(name: FaultOutcomeId): FaultWords {
+  return wordsOfSingle("Does not end in time", name, [
+    "If your client has a longer timeout, raise --timeout, for example to 60s.",
+  ]);
+}
+
+function wordsOfSingle(fails: string, name: FaultOutcomeId, moreFixes: readonly string[]): FaultWords {
+  let sentence = `${fails} when the first request with a key that works ${wordsOfKinds[name].theRequest}`;
+  const fixes = [whatToDoAfter(name, { isIdempotent: true })];
+  if (name === "fault.status") {
+    sentence += " with an HTML page";
+    fixes.push(readStatusFirst);
+  }
+  fixes.push(...moreFixes, allowInstead([name]));
+  return { sentence, whatToDo: fixes.join(" ") };
+}
+
+function allowInstead(names: readonly FaultOutcomeId[]): string {
+  const allowed = names.map((name) => `--allow ${name}`);
+  return `If your client fails on purpose, add ${listed(allowed, "and")}.`;
+}
+
+/** The 503 of a run is the error page of a gateway. */
+const readStatusFirst = "Read the status before the body: the error page of a gateway is HTML.";
 
 const sendAgain =
   "After a failure, send the request again if it may be sent twice: with growing pauses, and a few times at most.";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { handMade, type NamedRun, reasonOf, sentKey, sentTimes } from "../../test/certify/hand-made.js";
-import type { PlannedRun, RunEnd, SentKey } from "./client-runs/client-run.js";
+import { handMade, type NamedRun, reasonOf, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
+import type { PlannedRun, RunEnd, SentKey } from "../client-runs/client-run.js";
 import { judgeFaults } from "./faults.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -10,8 +10,10 @@ const plainKeys = [sentTimes("active", 2)];
 const withFault =
   (end: Partial<RunEnd>, keys: readonly SentKey[] = plainKeys) =>
   ({ conditions: { onRequest } }: PlannedRun): Partial<RunEnd> => {
-    if (onRequest?.gets.kind === "wrong_answer") return { result: "failed", replacedCount: 1, sent: keys };
-    return onRequest === undefined ? { sent: keys, points: [point] } : end;
+    if (onRequest?.gets.kind === "wrong_answer") {
+      return { result: "failed", replacedCount: 1, sentKeys: keys };
+    }
+    return onRequest === undefined ? { sentKeys: keys, points: [point] } : end;
   };
 
 async function faultsOf(only: string | undefined, ...[endOf, plan]: Parameters<typeof handMade>) {
@@ -23,8 +25,8 @@ async function faultsOf(only: string | undefined, ...[endOf, plan]: Parameters<t
   return { results, problems, names };
 }
 
-const survived: Partial<RunEnd> = { replacedCount: 1, sent: [sentTimes("active", 3, 1)] };
-const unfollowed: Partial<RunEnd> = { replacedCount: 1, sent: [sentTimes("active", 2, 2)] };
+const survived: Partial<RunEnd> = { replacedCount: 1, sentKeys: [sentTimes("active", 3, 1)] };
+const unfollowed: Partial<RunEnd> = { replacedCount: 1, sentKeys: [sentTimes("active", 2, 2)] };
 const failed: Partial<RunEnd> = { ...survived, result: "failed" };
 
 test("a fault holds if a request with the key came after the one that was hit; a delay also without", async () => {
@@ -33,14 +35,14 @@ test("a fault holds if a request with the key came after the one that was hit; a
     "the command passed, and no request with its key followed the one that was hit",
   ]);
   expect((await faultsOf("fault.slow", withFault(unfollowed))).results).toEqual(["held"]);
-  expect((await faultsOf("fault.reset", withFault({ sent: plainKeys }))).results).toEqual([
+  expect((await faultsOf("fault.reset", withFault({ sentKeys: plainKeys }))).results).toEqual([
     "no request was hit",
   ]);
 });
 
 test("a fault does not hold if no request with the key that was hit follows, whatever other keys send", async () => {
   const sent = [sentTimes("active", 2, 2), sentTimes("live", 2)];
-  expect((await faultsOf("fault.reset", withFault({ ...unfollowed, sent }))).results).toEqual([
+  expect((await faultsOf("fault.reset", withFault({ ...unfollowed, sentKeys: sent }))).results).toEqual([
     "the command passed, and no request with its key followed the one that was hit",
   ]);
 });
@@ -49,7 +51,8 @@ test("a failure right after a fault or a limit of the tests is not judged; one b
   const after = (...before: readonly ("fault.status" | "429.per_minute" | "200.test")[]) =>
     sentKey("active", ...before.map((outcome) => ({ outcome })), { isReplaced: true });
   const resultsWith = async (sent: SentKey) =>
-    (await faultsOf("fault.reset", withFault({ result: "failed", replacedCount: 1, sent: [sent] }))).results;
+    (await faultsOf("fault.reset", withFault({ result: "failed", replacedCount: 1, sentKeys: [sent] })))
+      .results;
   const second = "the command fails, and the request that was hit follows a failure of your own tests";
   expect(await resultsWith(after("fault.status"))).toEqual([second]);
   expect(await resultsWith(after("429.per_minute"))).toEqual([second]);
@@ -58,7 +61,7 @@ test("a failure right after a fault or a limit of the tests is not judged; one b
 
 test("a fault shows nothing if the command passes when the response is the wrong one", async () => {
   const { results } = await faultsOf("fault.reset", ({ conditions: { onRequest } }) =>
-    onRequest?.gets.kind !== "fault" ? { replacedCount: 1, sent: plainKeys, points: [point] } : survived,
+    onRequest?.gets.kind !== "fault" ? { replacedCount: 1, sentKeys: plainKeys, points: [point] } : survived,
   );
   expect(results).toEqual(["the command passes when the first request with a key that works gets a 401"]);
 });
@@ -71,7 +74,7 @@ test("a fault whose wrong response makes the command fail only in some runs, or 
         if (onRequest?.gets.kind === "fault") return survived;
         const isWrong = onRequest?.gets.kind === "wrong_answer";
         return {
-          sent: plainKeys,
+          sentKeys: plainKeys,
           points: [point],
           ...(isWrong && { result: endOf(before), replacedCount: 1 }),
         };
@@ -90,8 +93,8 @@ test("a fault whose wrong response makes the command fail only in some runs, or 
 test("a fault that shows nothing says so if the key was sent again after the wrong response", async () => {
   const { results } = await faultsOf("fault.reset", ({ conditions: { onRequest } }) => {
     if (onRequest?.gets.kind === "fault") return survived;
-    if (onRequest === undefined) return { sent: plainKeys, points: [point] };
-    return { replacedCount: 1, sent: [sentTimes("active", 3, 1)] };
+    if (onRequest === undefined) return { sentKeys: plainKeys, points: [point] };
+    return { replacedCount: 1, sentKeys: [sentTimes("active", 3, 1)] };
   });
   expect(results).toEqual([
     "the command passes when the first request with a key that works gets a 401, and sends it again",
@@ -115,8 +118,8 @@ test("a fault hits an outcome that comes equally often in each run before one th
   await faultsOf(undefined, ({ name, conditions: { onRequest } }) => {
     const { which, gets } = onRequest ?? {};
     if (gets?.kind === "fault" && which?.kind === "first") targets.push(which.outcome);
-    if (gets?.kind === "wrong_answer") return { result: "failed", replacedCount: 1, sent: keys(2) };
-    return gets === undefined ? { sent: keys(name === "varied.4" ? 3 : 2), points: [point] } : survived;
+    if (gets?.kind === "wrong_answer") return { result: "failed", replacedCount: 1, sentKeys: keys(2) };
+    return gets === undefined ? { sentKeys: keys(name === "varied.4" ? 3 : 2), points: [point] } : survived;
   });
   expect([...new Set(targets)]).toEqual(["200.live"]);
 });
@@ -141,8 +144,8 @@ test("a test that counts requests is told so only if each failing run sent one m
     const keys = [sentTimes("active", usual)];
     const { problems } = await faultsOf("fault.reset", ({ conditions, ...request }) =>
       conditions.onRequest?.gets.kind !== "wrong_answer"
-        ? withFault({ ...failed, sent: [sentTimes("active", count, 1)] })({ conditions, ...request })
-        : { result: "failed", replacedCount: 1, sent: keys },
+        ? withFault({ ...failed, sentKeys: [sentTimes("active", count, 1)] })({ conditions, ...request })
+        : { result: "failed", replacedCount: 1, sentKeys: keys },
     );
     return problems[0]?.sentence;
   };
