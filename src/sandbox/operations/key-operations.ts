@@ -15,11 +15,11 @@ import { isClockTime, type Overlap, parseDuration, scenarioDuration } from "../.
 import { throwIfProblems } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
 import { actions } from "../../scenario/actions.js";
-import { deriveSecret } from "../../scenario/described-keys.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/refs.js";
 import { timeFrom } from "../../scenario/format/when.js";
-import { readSettings } from "../../scenario/key-settings.js";
+import { readSettings } from "../../scenario/keys/key-settings.js";
+import { deriveSecret } from "../../scenario/keys/secrets.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type KeyEntry, type OrganizationEntry, workingKeysOf } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";

@@ -9,20 +9,10 @@ import { containsKey } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
 import type { Scenario } from "../scenario.generated.js";
-import {
-  durationOrNone,
-  limits,
-  maximumScopes,
-  overlap,
-  positiveDuration,
-  ref,
-  refOf,
-  scenarioLimits,
-  scope,
-  shortText,
-  timeOrDuration,
-  wait,
-} from "./fields.js";
+import { limits, maximumScopes, scope, shortText } from "./fields.js";
+import { ref, refOf } from "./refs.js";
+import { scenarioLimits } from "./scenario-limits.js";
+import { durationOrNone, overlap, positiveDuration, timeOrDuration, wait } from "./times.js";
 
 // The parts of a scenario that its steps have too: assumptions, faults, actions, requests.
 
