@@ -10,6 +10,7 @@ import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
+import { SandboxError } from "../../rules/errors.js";
 import {
   describeKeyForm,
   findPrefix,
@@ -18,8 +19,7 @@ import {
   isWellFormedKey,
   keyPrefixes,
   parseApiKey,
-} from "../../rules/api-key.js";
-import { SandboxError } from "../../rules/errors.js";
+} from "../../rules/key-text.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";

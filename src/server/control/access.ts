@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler } from "express";
 import { hostName, isLoopbackHost } from "../../node/host-names.js";
 import { SandboxError } from "../../rules/errors.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
 import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
 import { callNotesOn } from "./call-notes.js";
 import { HttpError } from "./control-errors.js";

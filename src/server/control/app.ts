@@ -6,7 +6,8 @@ import express, {
   type Response,
 } from "express";
 import { SandboxError } from "../../rules/errors.js";
-import { controlPath, redactPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
+import { redactPath } from "../../rules/redact-path.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import { packageFile } from "../../node/package-files.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
 import { orUnknown, readDocs, unknownFile } from "./page-files.js";
 import { controlRoute, type Route } from "./route.js";
 

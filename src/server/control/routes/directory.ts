@@ -1,4 +1,5 @@
-import { type Environment, fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
+import { keyStateAt } from "../../../rules/key-state.js";
+import { type Environment, fingerprintOf } from "../../../rules/key-text.js";
 import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
