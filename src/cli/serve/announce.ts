@@ -20,7 +20,7 @@ import { noteRefusedPort } from "./refused-ports.js";
 import type { ServeFlags } from "./serve-options.js";
 
 /** The flags that decide what the announcement shows, and where. */
-interface AnnouncedFlags extends ServeFlags {
+export interface AnnouncedFlags extends ServeFlags {
   readonly showKeys?: boolean;
   readonly json?: boolean;
   readonly detach?: boolean;
