@@ -1,5 +1,5 @@
 import { describeKeyForm, fingerprintOf } from "../rules/api-key.js";
-import { redactKeys } from "../rules/redact.js";
+import { redactPlainKeys } from "../rules/redact.js";
 import { type ApiRequest, mergeTraits, type RequestTraits } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
 import { fireFault } from "../sandbox/active-faults.js";
@@ -76,7 +76,7 @@ function makeExchange(
   const { outcome, delivery } = result;
 
   // Unknown methods and paths may contain anything, including keys.
-  const method = endpoint === undefined ? redactKeys(request.method) : request.method;
+  const method = endpoint === undefined ? redactPlainKeys(request.method) : request.method;
   const path = route === undefined || route.isPattern ? redactPath(request.path) : route.path;
 
   let { response } = result;

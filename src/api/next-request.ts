@@ -8,7 +8,7 @@ import type { Endpoint } from "../sandbox/endpoint.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { isReserved } from "../scenario/format/fields.js";
+import { isReserved } from "../scenario/format/refs.js";
 import { publicCause } from "./authorize.js";
 import { authorizationFacts, requiredScope } from "./decide.js";
 import { me } from "./endpoints/me.js";

@@ -27,7 +27,7 @@ const targetChecks: readonly RequestCheck[] = [
 export const requestChecks: readonly RequestCheck[] = [...targetChecks, ...authorizationChecks];
 
 const requestCheckShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
-const responseShape = s.mapping({ status: s.count(), headers: s.record(s.text()), body: s.text() });
+const responseShape = s.mapping({ status: s.integer(), headers: s.record(s.text()), body: s.text() });
 
 export const requestDetailsShape = s.mapping({
   ...requestShape.fields,

@@ -10,7 +10,7 @@ import type { Actor } from "../sandbox/step-results.js";
 import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
-import type { ReservedKeyRef } from "../scenario/format/fields.js";
+import type { ReservedKeyRef } from "../scenario/format/refs.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 // What users see of a sandbox. Functions with refs are methods, not function members, so that a sandbox with known refs can be

@@ -212,7 +212,7 @@ export const apiOutcomeIds: readonly ApiOutcomeId[] = apiRows.map(({ id }) => id
 
 /** The shape of an outcome's id: one of these, or that of a success of another endpoint than `/me`. */
 export function outcomeShape(ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): s.Shape<OutcomeId> {
-  return { ...s.choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ } as s.Shape<OutcomeId>;
+  return { ...s.choice(ids), otherTexts: /^20[0124]\.[A-Za-z][\w-]*$/ } as s.Shape<OutcomeId>;
 }
 
 /** The ids of the outcomes of faults. */

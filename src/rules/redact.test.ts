@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeKeyForm, isSandboxKey, parseApiKey } from "./api-key.js";
 import { isMeantAsKey } from "./meant-key.js";
-import { containsKey, findBase64Keys, findKeys, mapTexts, redactEncoded, redactKeys } from "./redact.js";
+import { containsKey, findBase64Keys, findKeys, mapTexts, redact, redactPlainKeys } from "./redact.js";
 import { readHeaders } from "./request.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
@@ -15,12 +15,12 @@ test.each([
   [`%${"25".repeat(10)}41`, "%41"],
 ])("R46 %s reads %s when its printable characters are decoded, ten times at most", (text, decoded) => {
   // A text is shown decoded if it hides a key.
-  expect(redactEncoded(`${text} ${key}`)).toBe(`${decoded} SVC_live_…`);
+  expect(redact(`${text} ${key}`)).toBe(`${decoded} SVC_live_…`);
 });
 
 test("R46 a value has no key in a text or a name, except in a member that is kept", () => {
   const value = { [key]: [key, { name: `of ${key}`, kept: { secret: key }, none: null, count: 1 }] };
-  expect(mapTexts(value, redactKeys, (name) => name === "kept")).toEqual({
+  expect(mapTexts(value, redactPlainKeys, (name) => name === "kept")).toEqual({
     "SVC_live_…": ["SVC_live_…", { name: "of SVC_live_…", kept: { secret: key }, none: null, count: 1 }],
   });
 });
@@ -32,7 +32,7 @@ test.each([
   ["İ svc_test_İ svc_test_a", "İ svc_test_İ svc_test_…"],
   ["SVC_test_ SVC_prod_a SVC-test_a svc_test", "SVC_test_ SVC_prod_a SVC-test_a svc_test"],
 ])("R46 %j is redacted as %j", (text, redacted) => {
-  expect(redactKeys(text)).toBe(redacted);
+  expect(redactPlainKeys(text)).toBe(redacted);
 });
 
 test.each([
@@ -40,12 +40,8 @@ test.each([
   ["in Base64", btoa(key)],
   ["in Base64 behind a name", btoa(`user:${key}`)],
 ])("R46 a text whose key %s was removed has none left", (_encoding, encoded) => {
-  const redacted = redactEncoded(`sent ${encoded}`);
-  expect([containsKey(encoded), containsKey(redacted), redactEncoded(redacted)]).toEqual([
-    true,
-    false,
-    redacted,
-  ]);
+  const redacted = redact(`sent ${encoded}`);
+  expect([containsKey(encoded), containsKey(redacted), redact(redacted)]).toEqual([true, false, redacted]);
   // What comes behind a removed key may be its next piece.
   expect(containsKey(`${redacted} ${encoded.slice(-4)}`)).toBe(true);
 });
@@ -54,8 +50,8 @@ test.each<[name: string, read: (text: string) => unknown]>([
   ["findKeys", findKeys],
   ["findBase64Keys", findBase64Keys],
   ["containsKey", containsKey],
-  ["redactKeys", redactKeys],
-  ["redactEncoded", redactEncoded],
+  ["redactPlainKeys", redactPlainKeys],
+  ["redact", redact],
   ["formOfKey", describeKeyForm],
   ["isSandboxKey", isSandboxKey],
   ["parseApiKey", parseApiKey],

@@ -37,7 +37,7 @@ export function findFirstKeys(text: string): string[] {
 }
 
 /** Shortens each key in a text to its prefix, in any case and with encoded underscores. */
-export function redactKeys(text: string): string {
+export function redactPlainKeys(text: string): string {
   // A key has two underscores; most texts have none.
   if (!text.includes("_") && !text.includes("%")) return text;
 
@@ -113,18 +113,18 @@ const encodedPrefixes = keyPrefixes.flatMap(({ prefix, legacy }) =>
   encodingsOf(legacy ? prefix.slice("legacy".length) : prefix),
 );
 
-/** Whether a text has a key that `redactEncoded` would remove (R46): the only decision whether a text may be stored or shown. */
+/** Whether a text has a key that `redact` would remove (R46): the only decision whether a text may be stored or shown. */
 export function containsKey(text: string): boolean {
   const plain = decodePrintable(text);
-  if (redactKeys(plain) !== plain) return true;
+  if (redactPlainKeys(plain) !== plain) return true;
   return encodedPrefixes.some((prefix) => hiddenKeyStart(plain, prefix) !== undefined);
 }
 
 /** A text without keys, even if they are encoded repeatedly, and truncated after the prefix of a key in hex or Base64 (R46). */
-export function redactEncoded(text: string): string {
+export function redact(text: string): string {
   // Only a text with a hidden key is shown decoded; any other is unchanged.
   if (!containsKey(text)) return text;
-  let redacted = redactKeys(decodePrintable(text));
+  let redacted = redactPlainKeys(decodePrintable(text));
   for (const prefix of encodedPrefixes) {
     const start = hiddenKeyStart(redacted, prefix);
     // Everything behind the prefix may be of the key: an encoded text may be split into lines or pieces.

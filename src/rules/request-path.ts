@@ -1,5 +1,5 @@
 import { unicodePattern } from "../schema/unicode-pattern.js";
-import { redactKeys } from "./redact.js";
+import { redactPlainKeys } from "./redact.js";
 
 /** The path of the sandbox's own tools, under any base URL; API clients do not call them. */
 export const controlPath = "/__sandbox";
@@ -27,7 +27,7 @@ export function copyText(text: string): string {
 
 /** A segment without keys; `…` for one in which an encoded key may be. */
 function shownSegment(segment: string): string {
-  const redacted = redactKeys(segment);
+  const redacted = redactPlainKeys(segment);
   return hasOnlyWords(redacted) ? redacted : "…";
 }
 

@@ -1,4 +1,4 @@
-import { findFirstKeys, findKeys, maxKeysKept, redactEncoded } from "./redact.js";
+import { findFirstKeys, findKeys, maxKeysKept, redact } from "./redact.js";
 import { copyText } from "./request-path.js";
 
 /** The headers that the journal keeps, without keys: who sent a request, and what it accepts. */
@@ -219,7 +219,7 @@ const plainValues: string[] = [];
 /** The value of a header as the journal keeps it: without keys, and not too long. */
 function keptValue(value: string): string {
   if (plainValues.includes(value)) return value;
-  const stored = copyText(redactEncoded(value).slice(0, longestKeptValue));
+  const stored = copyText(redact(value).slice(0, longestKeptValue));
   if (stored === value) {
     plainValues.unshift(stored);
     if (plainValues.length > keptNames.length) plainValues.pop();

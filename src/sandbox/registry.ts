@@ -1,7 +1,7 @@
 import { earliestEnd, type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
-import { freeRefIn } from "../scenario/format/fields.js";
+import { freeRefIn } from "../scenario/format/refs.js";
 import { didYouMean, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
 

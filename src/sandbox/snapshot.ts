@@ -4,10 +4,10 @@ import { isoTime } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
 import {
   type KeyFields,
+  listedKeys,
   populatedKeyAt,
   type ScenarioOrganization,
-  writtenKeys,
-} from "../scenario/described-keys.js";
+} from "../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./active-faults.js";
 import type { KeyEntry } from "./registry.js";
@@ -62,7 +62,7 @@ export function* snapshotOrganizations(
   const { registry, scenario } = sandbox;
   const now = sandbox.clock.now();
   const written = new Map<string, KeyFields>();
-  for (const { ref, fields } of writtenKeys(scenario)) written.set(ref, fields);
+  for (const { ref, fields } of listedKeys(scenario)) written.set(ref, fields);
 
   for (const { organization, keys } of registry.organizations.values()) {
     const fieldsOfKeys: [ref: string, fields: KeyFields][] = [];

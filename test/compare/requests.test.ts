@@ -6,7 +6,7 @@ import { keyVariable } from "../../src/rules/api-key.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { unknownSecret } from "../../src/scenario/described-keys.js";
+import { unknownSecret } from "../../src/scenario/keys/secrets.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { serve } from "../../src/server/serve.js";
 import type { SandboxServer } from "../../src/server/start-server.js";

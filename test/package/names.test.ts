@@ -89,7 +89,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/request-path.ts": "HTTP",
   "src/scenario/format/endpoint-shapes.ts": "HTTP",
   "src/scenario/format/step-shapes.ts": "HTTP",
-  "src/schema/shape.ts": "field",
+  "src/schema/field-path.ts": "field",
   "src/server/control/app.ts": "HTTP",
   "src/server/sockets/http-server.ts": "HTTP",
 };

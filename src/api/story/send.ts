@@ -1,6 +1,6 @@
 import { SandboxError } from "../../rules/errors.js";
 import { mePath } from "../../rules/outcomes.js";
-import { redactEncoded } from "../../rules/redact.js";
+import { redact } from "../../rules/redact.js";
 import { type Received, receivedRequest } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -53,12 +53,12 @@ export function storyRequest(
 
   const shownHeaders: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    shownHeaders[redactEncoded(name)] = redactEncoded(value);
+    shownHeaders[redact(name)] = redact(value);
   }
   const redactedRequest: SentRequest = {
     method,
-    path: redactEncoded(target),
-    body: body === undefined ? null : redactEncoded(body),
+    path: redact(target),
+    body: body === undefined ? null : redact(body),
     key,
     headers: shownHeaders,
     times: repeat,

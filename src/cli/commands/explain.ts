@@ -2,7 +2,7 @@ import { isRequestId } from "../../api/variation/request-id-forms.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { findListener, longestSearch } from "../../node/clients/find-listener.js";
 import { shellWord } from "../../report/plain-text.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { explainKey } from "../explain/explain-key.js";
@@ -98,24 +98,24 @@ function isAboutRequest({ args }: Pick<ExplainCall, "args">): boolean {
 async function sayRequest(id: string, client: ControlClient, { flags, io }: ExplainCall): Promise<void> {
   const { text, ...details } = await client.request(id);
   if (flags.json) {
-    io.stdout.write(redactKeys(`${JSON.stringify(details, null, 2)}\n`));
+    io.stdout.write(redactPlainKeys(`${JSON.stringify(details, null, 2)}\n`));
     return;
   }
-  io.stdout.say(redactKeys(`${paintExplanation(text, details, io.stdout.style())}\n`));
+  io.stdout.say(redactPlainKeys(`${paintExplanation(text, details, io.stdout.style())}\n`));
 }
 
 /** Explains what the next request with a key gets. */
 async function sayKey(word: string, keys: KeySource, { flags, io }: ExplainCall): Promise<void> {
   const explained = await explainKey(word, keys, io.program);
   if (flags.json) {
-    io.stdout.write(redactKeys(`${JSON.stringify(explained, null, 2)}\n`));
+    io.stdout.write(redactPlainKeys(`${JSON.stringify(explained, null, 2)}\n`));
     return;
   }
   const style = io.stdout.style();
   const text = explanationText(explained, keys.scenario, io.program);
   const parts = [paintExplanation(text, explained, style)];
   for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
-  io.stdout.say(redactKeys(`${parts.join("\n\n")}\n`));
+  io.stdout.say(redactPlainKeys(`${parts.join("\n\n")}\n`));
 }
 
 /** The keys of the sandbox that runs; `undefined` if none does. */

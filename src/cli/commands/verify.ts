@@ -1,8 +1,8 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactKeys } from "../../rules/redact.js";
-import { printable } from "../../rules/terminal-text.js";
+import { redactPlainKeys } from "../../rules/redact.js";
+import { safeOutput } from "../../rules/terminal-text.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
@@ -109,7 +109,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     const documents = verdicts.map((verdict) => verdict.json);
     // With --watch, each document is on a separate line.
     const indent = flags.watch ? 0 : 2;
-    io.stdout.write(`${redactKeys(JSON.stringify(documents, null, indent))}\n`);
+    io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
   } else if (verdicts.some(({ kind }) => kind === "played")) {
     sayTotal(verdicts, call);
   }
@@ -243,7 +243,7 @@ function notPlayed(name: string, error: unknown, cwd: string): NotPlayed {
     exitCode: exitCodeOf(error),
     isUnknown: error.code === "scenario_not_found",
     files: filesOfFailure(error, name, cwd),
-    error: printable(redactKeys(error.message)),
+    error: safeOutput(redactPlainKeys(error.message)),
     json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
   };
 }

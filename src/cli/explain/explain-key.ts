@@ -15,8 +15,8 @@ import {
 import { SandboxError } from "../../rules/errors.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
-import { writtenKeys } from "../../scenario/described-keys.js";
-import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { isReserved, reservedKeyRefs } from "../../scenario/format/refs.js";
+import { listedKeys } from "../../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
@@ -156,7 +156,7 @@ function unknownKey(word: string, keys: KeySource, program: string): SandboxErro
   const listKeys = `${program} keys ${shellWord(scenario)}`;
 
   const keyStates: Scenario = bundledScenarios["key-states"];
-  const isBundled = [...writtenKeys(keyStates)].some(({ ref }) => ref === word);
+  const isBundled = [...listedKeys(keyStates)].some(({ ref }) => ref === word);
   if (isBundled) {
     return new SandboxError(
       "unknown_ref",

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { tryParseJson } from "../../schema/json.js";
-import { isMapping } from "../../schema/shape.js";
+import { tryParseJson } from "../../schema/json-text.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { quoteFile } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
 

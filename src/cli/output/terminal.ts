@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { escapeCommands, printable, textWidth } from "../../rules/terminal-text.js";
+import { safeOutput, textWidth, withoutLogCommands } from "../../rules/terminal-text.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
 export interface Output {
@@ -51,7 +51,7 @@ function createPalette(hasColors: boolean): Palette {
 
 /** The only way to a terminal: removes everything that would control it. */
 export function createPrinter(output: Output, env: Readonly<Record<string, string | undefined>>): Printer {
-  const write: Output["write"] = (text, done) => output.write(printable(text, output.isTTY), done);
+  const write: Output["write"] = (text, done) => output.write(safeOutput(text, output.isTTY), done);
   const wrap: Printer["wrap"] = (text) => {
     const { isTTY, columns } = output;
     return isTTY && columns ? wrapLines(text, columns) : text;
@@ -62,7 +62,7 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
     write,
     wrap,
     waitForReader: async (until: AbortSignal) => (await output.waitForReader?.(until)) ?? true,
-    say: (text: string) => void write(wrap(escapeCommands(text))),
+    say: (text: string) => void write(wrap(withoutLogCommands(text))),
     style(): Style {
       const { isTTY = false, columns = Number.POSITIVE_INFINITY } = output;
       return { palette: createPalette(isTTY && !hasNoColors), isTerminal: isTTY, width: columns, wrap };

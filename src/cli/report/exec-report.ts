@@ -3,7 +3,7 @@ import type { ReportFormat } from "../../report/render/layout.js";
 import { conclusion, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
 import type { SandboxError } from "../../rules/errors.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
@@ -68,7 +68,7 @@ export class ExecReport {
       case "stderr_as_json":
         this.#sayFailures(failures);
         // JSON comes last: programs read it to the end of stderr.
-        io.stderr.write(redactKeys(this.#render(format)));
+        io.stderr.write(redactPlainKeys(this.#render(format)));
         return isWritten;
       case "stderr_as_text":
         // The text already ends with the unmet thresholds.
@@ -87,7 +87,7 @@ export class ExecReport {
         break;
     }
     if (!quiet) this.#sayWhatIsMissing();
-    if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
+    if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
     this.#sayFailures(failures);
     return isWritten;
   }
@@ -116,20 +116,20 @@ export class ExecReport {
 
   #print(format: ReportFormat): void {
     const { stderr } = this.#call.io;
-    stderr.write(redactKeys(`\n${this.#render(format, stderr.style())}`));
+    stderr.write(redactPlainKeys(`\n${this.#render(format, stderr.style())}`));
   }
 
   #sayWhereItIs(targets: readonly ReportTarget[]): void {
     const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
     const sentence = `${conclusion(this.#run.report)} The report is in ${listed(files, "and")}.`;
-    this.#call.io.stderr.say(redactKeys(`${sentence}\n`));
+    this.#call.io.stderr.say(redactPlainKeys(`${sentence}\n`));
   }
 
   /** Prints the thresholds that were not reached. */
   #sayUnmet(): void {
     const { stderr } = this.#call.io;
     const { palette } = stderr.style();
-    for (const { sentence } of this.#run.unmet) stderr.say(redactKeys(`${palette.red(sentence)}\n`));
+    for (const { sentence } of this.#run.unmet) stderr.say(redactPlainKeys(`${palette.red(sentence)}\n`));
   }
 
   /** Prints why requests may be missing, and what is left of the run. */
@@ -138,11 +138,11 @@ export class ExecReport {
     const sentences = folder.notRemovedSentences();
     const mayLackRequests = report.requests === 0 || folder.uncountedSentences().length > 0;
     if (mayLackRequests) sentences.unshift(this.#whyMissing);
-    for (const sentence of sentences) this.#call.io.stderr.say(redactKeys(`${sentence}\n`));
+    for (const sentence of sentences) this.#call.io.stderr.say(redactPlainKeys(`${sentence}\n`));
   }
 
   #sayFailures(failures: readonly SandboxError[]): void {
     const { flags, io } = this.#call;
-    for (const failure of failures) io.stderr.say(redactKeys(describeFailure(failure, flags)));
+    for (const failure of failures) io.stderr.say(redactPlainKeys(describeFailure(failure, flags)));
   }
 }

@@ -1,6 +1,6 @@
 import { adviceCount } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
-import { escapeControls } from "../../rules/terminal-text.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import type { UnmetThreshold } from "./thresholds.js";
 
 /** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
@@ -19,5 +19,5 @@ export function githubAnnotations(report: Report, failures: readonly UnmetThresh
 
 /** A text for a workflow command: a line break would end the command, and a percent sign starts an escape. */
 function annotationText(plain: string): string {
-  return escapeControls(plain).replaceAll("%", "%25");
+  return oneSafeLine(plain).replaceAll("%", "%25");
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { formats, type ReportFormat, reportFormats } from "../../report/render/layout.js";
 import type { SandboxError } from "../../rules/errors.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import { requireWritable, writeReportFile } from "../files/output-file.js";
@@ -85,7 +85,7 @@ export async function writeTargets(
 ): Promise<SandboxError[]> {
   const failures: SandboxError[] = [];
   for (const { file, format, isAppended } of targets) {
-    const text = redactKeys(render(format));
+    const text = redactPlainKeys(render(format));
     if (file === stdoutName) {
       stdout.write(text);
       continue;

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { NotMade, PlannedRun, RunEnd } from "../../certify/client-runs/client-run.js";
 import { SeenRequests } from "../../certify/client-runs/seen-requests.js";
 import { nodePlatform } from "../../node/platform.js";
-import { redactEncoded } from "../../rules/redact.js";
+import { redact } from "../../rules/redact.js";
 import { minute } from "../../rules/time.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import type { StartOptions } from "../../sandbox/sandbox-state.js";
@@ -131,6 +131,6 @@ class OutputTail {
   lines(): string[] {
     const text = Buffer.concat(this.#chunks).subarray(-maxTail).toString("utf8");
     const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
-    return lines.map((line) => redactEncoded(line).slice(0, maxLine));
+    return lines.map((line) => redact(line).slice(0, maxLine));
   }
 }

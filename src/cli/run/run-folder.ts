@@ -11,7 +11,7 @@ import {
   runFileName,
 } from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { tryParseJson } from "../../schema/json.js";
+import { tryParseJson } from "../../schema/json-text.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import { GrowingFile } from "./growing-file.js";

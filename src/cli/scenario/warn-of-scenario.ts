@@ -3,7 +3,8 @@ import type { Logger } from "../../node/logger.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
-import { problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { problemsAt } from "../../scenario/problems.js";
+import { ScenarioError } from "../../scenario/scenario-error.js";
 import * as flag from "../flags.js";
 import { warnOfDates, warnOfPinned } from "./sandbox-warnings.js";
 

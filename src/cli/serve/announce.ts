@@ -4,7 +4,7 @@ import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { mePath } from "../../rules/outcomes.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsByRef } from "../../sandbox/secrets.js";
@@ -52,7 +52,7 @@ export function announce(
   log: Logger,
 ): void {
   const showsKeys = showsSecrets(flags);
-  const hideKeys = showsKeys ? (text: string) => text : redactKeys;
+  const hideKeys = showsKeys ? (text: string) => text : redactPlainKeys;
   const kind = announcementKind(flags);
   const token = announcedToken(kind, server, flags);
 

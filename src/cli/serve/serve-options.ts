@@ -25,7 +25,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
     ...(control !== undefined && { control }),
     ...(controlToken !== undefined && { controlToken }),
     ...(tls !== undefined && { tls }),
-    onStop: io.stop,
+    stop: io.stop,
     program: io.program,
     onDefect(error) {
       const failure = describeFailure(error, { ...flags, json: false }).trimEnd();

@@ -3,14 +3,14 @@ import { stepView } from "../../api/story/step-view.js";
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { startInNode } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
-import { redactKeys } from "../../rules/redact.js";
-import { escapeControls, printable } from "../../rules/terminal-text.js";
+import { redactPlainKeys } from "../../rules/redact.js";
+import { oneSafeLine, safeOutput } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/step-results.js";
 import { viewClock } from "../../sandbox/views.js";
-import { formatProblem } from "../../scenario/problems.js";
-import { snakeCase } from "../../schema/json.js";
-import { pathText } from "../../schema/shape.js";
+import { formatProblem } from "../../scenario/scenario-error.js";
+import { pathText } from "../../schema/field-path.js";
+import { membersToSnakeCase } from "../../schema/spelling.js";
 import type * as flag from "../flags.js";
 import type { Palette, Style } from "../output/terminal.js";
 import { actionLine, stepLine } from "../serve/log.js";
@@ -73,7 +73,7 @@ export function storyTestJson(test: StoryTest): unknown {
     const isLast = result.number === results.length;
     steps.push(stepJson(result, isLast ? test.problems : []));
   }
-  return snakeCase({
+  return membersToSnakeCase({
     name,
     passed,
     seed,
@@ -111,7 +111,7 @@ function placeJson({ place }: PlacedDifference) {
 /** A test of a story as text: the steps, the problems and a summary. `quiet` leaves out what passed. */
 export function storyTestText(test: StoryTest, style: Style, quiet: boolean): string {
   if (test.passed && quiet) return "";
-  const name = escapeControls(test.name);
+  const name = oneSafeLine(test.name);
 
   const lines: string[] = [];
   if (!quiet && test.stepCount > 0) lines.push(...stepTable(name, test, style), "");
@@ -119,7 +119,7 @@ export function storyTestText(test: StoryTest, style: Style, quiet: boolean): st
     lines.push(problemText(problem, name, test.results.length), "");
   }
   lines.push(conclusionText(name, test, style.palette), "");
-  return redactKeys(lines.join("\n"));
+  return redactPlainKeys(lines.join("\n"));
 }
 
 /** How a step is marked: by a sign on a terminal, by a word elsewhere. */
@@ -164,7 +164,7 @@ function problemText(problem: PlacedDifference, name: string, step: number): str
     field: pathText(field),
     message: `step ${step}: ${message}`,
   });
-  return printable(text);
+  return safeOutput(text);
 }
 
 /** The last line: whether the story passed, and how much of it ran. */

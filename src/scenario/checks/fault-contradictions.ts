@@ -3,7 +3,7 @@ import { type FaultKind, faultKindsOf, faultKindTable } from "../../rules/fault-
 import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { lastingSuccess } from "../../rules/success-of-key.js";
 import { parseDuration } from "../../rules/time.js";
-import type { FieldPath } from "../../schema/shape.js";
+import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import type { Scenario } from "../scenario.generated.js";
 import { timeSince } from "./facts.js";
