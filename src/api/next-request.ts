@@ -1,5 +1,6 @@
-import { keyStateAt, keyStateTable, type PresentedKind } from "../rules/api-key.js";
 import { type FaultOutcomeId, faultOutcomeId } from "../rules/fault-effects.js";
+import { keyStateAt, keyStateTable } from "../rules/key-state.js";
+import type { PresentedKind } from "../rules/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type FaultFacts, isUsedUp, matchingEffect, possibleEffects } from "../sandbox/active-faults.js";

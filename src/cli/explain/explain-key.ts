@@ -3,6 +3,7 @@ import { whatToDoAbout } from "../../api/next-request.js";
 import { checkResults } from "../../api/request-details.js";
 import { nodePlatform } from "../../node/platform.js";
 import { shellWord } from "../../report/plain-text.js";
+import { SandboxError } from "../../rules/errors.js";
 import {
   describeKeyForm,
   findPrefix,
@@ -11,8 +12,7 @@ import {
   isWellFormedKey,
   keyPrefixes,
   parseApiKey,
-} from "../../rules/api-key.js";
-import { SandboxError } from "../../rules/errors.js";
+} from "../../rules/key-text.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/refs.js";

@@ -1,5 +1,5 @@
 import type { Logger } from "../../node/logger.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { Io } from "../io.js";
 

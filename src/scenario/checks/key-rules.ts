@@ -1,4 +1,4 @@
-import { maximumOverlap } from "../../rules/api-key.js";
+import { maximumOverlap } from "../../rules/key-state.js";
 import { listed, quote } from "../../schema/words.js";
 import { keyStateAtStart } from "../keys/key-ends.js";
 import { defaultScopes } from "../keys/key-settings.js";

@@ -1,8 +1,9 @@
 import { endpointNamed } from "../../../api/endpoints.js";
 import { nextRequest } from "../../../api/next-request.js";
-import { type Environment, fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { cachedByObject } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
+import { keyStateAt } from "../../../rules/key-state.js";
+import { type Environment, fingerprintOf } from "../../../rules/key-text.js";
 import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import { operations } from "../../../sandbox/operations/operations.js";
