@@ -3,7 +3,7 @@ import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
-import { controlPath, mePath } from "../../rules/known-paths.js";
+import { mePath } from "../../rules/known-paths.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
