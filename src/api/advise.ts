@@ -1,7 +1,9 @@
 import type { AdviceId } from "../rules/advice.js";
-import { hasSandboxMark, isSandboxKey, type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import type { KeyRecord } from "../rules/key-record.js";
+import { keyStateAt, keyStateTable } from "../rules/key-state.js";
+import { hasSandboxMark, isSandboxKey } from "../rules/key-text.js";
 import { isFault, isSuccess, outcomeRow } from "../rules/outcomes.js";
-import { hasKeyElsewhere } from "../rules/request.js";
+import { hasKeyElsewhere } from "../rules/request-traits.js";
 import { successOfKey } from "../rules/success-of-key.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { ClientBehavior } from "../sandbox/journal/client-behavior.js";

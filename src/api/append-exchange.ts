@@ -1,4 +1,4 @@
-import { controlPath } from "../rules/request-path.js";
+import { controlPath } from "../rules/known-paths.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";

@@ -1,11 +1,11 @@
-import { lastClockInstant } from "../rules/api-key.js";
+import { lastClockInstant } from "../rules/key-state.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { jsonWithParts } from "../schema/json.js";
 import type { VirtualClock } from "./clock.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
+import { jsonWithParts } from "./json-with-parts.js";
 import { RequestIds } from "./request-ids.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
 import { snapshotOf, snapshotOrganizations } from "./snapshot.js";

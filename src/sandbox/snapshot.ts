@@ -1,19 +1,27 @@
-import { type KeyRecord, keyEndFields, keyEndNames, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import type { KeyRecord } from "../rules/key-record.js";
+import { type KeyEnds, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { isoTime } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
 import {
   type KeyFields,
+  listedKeys,
   populatedKeyAt,
   type ScenarioOrganization,
-  writtenKeys,
-} from "../scenario/described-keys.js";
+} from "../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./active-faults.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { remainingSteps } from "./timeline.js";
 import { usageAt } from "./usage.js";
+
+/** The times that end a key, each with its field in scenarios. */
+const endFields = [
+  { end: "revokedAt", field: "revoked_at" },
+  { end: "expiresAt", field: "expires" },
+  { end: "overlapEndsAt", field: "overlap_ends" },
+] as const satisfies readonly { readonly end: keyof KeyEnds; readonly field: keyof KeyFields }[];
 
 /** The state as a scenario: a sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
 export function snapshotSandbox(sandbox: SandboxState): Scenario {
@@ -62,7 +70,7 @@ export function* snapshotOrganizations(
 ): Generator<[ref: string, organization: OrganizationWithKeys]> {
   const { registry, scenario } = sandbox;
   const written = new Map<string, KeyFields>();
-  for (const { ref, fields } of writtenKeys(scenario)) written.set(ref, fields);
+  for (const { ref, fields } of listedKeys(scenario)) written.set(ref, fields);
 
   for (const { organization, keys } of registry.organizations.values()) {
     const fieldsOfKeys: [ref: string, fields: KeyFields][] = [];
@@ -133,11 +141,11 @@ function snapshotKey(
 function writtenEnds(key: KeyRecord, now: number): Partial<KeyFields> {
   const { since } = keyStateTable[keyStateAt(key, now)];
   const ends: Partial<Writable<KeyFields>> = {};
-  for (const end of keyEndNames) {
+  for (const { end, field } of endFields) {
     const at = key[end];
     if (at === undefined) continue;
     const endsJustNow = end === since && at === now;
-    if (!endsJustNow) ends[keyEndFields[end]] = isoTime(at);
+    if (!endsJustNow) ends[field] = isoTime(at);
   }
   return ends;
 }

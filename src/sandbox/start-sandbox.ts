@@ -1,11 +1,12 @@
 import { profiles } from "../rules/assumptions.js";
 import { isoTime } from "../rules/time.js";
 import { checkValue } from "../rules/validation.js";
-import { sharedValues } from "../scenario/described-keys.js";
+import { duplicateSecretsAndIds } from "../scenario/checks/duplicate-values.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { problemAt, ScenarioError } from "../scenario/problems.js";
+import { problemAt } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { ScenarioError } from "../scenario/scenario-error.js";
 import * as s from "../schema/shape.js";
 import { requireClockTime } from "./clock.js";
 import { initialState, startOfClock } from "./initial-state.js";
@@ -38,7 +39,7 @@ interface CheckedOptions extends StartOptions {
 }
 
 const startOptionsShape = s.mapping({
-  seed: s.optional(s.count()),
+  seed: s.optional(s.integer()),
   frozen: s.optional(s.flag()),
   profile: s.optional(s.choice(profiles)),
 });
@@ -157,7 +158,7 @@ export function requireStepsAhead({ scenario, platform, run }: Start): void {
 
 /** Throws a `ScenarioError` if two keys have one secret, or two organizations one id: a seed may generate what the scenario pins. */
 function requireDistinctValues(scenario: Scenario): void {
-  const shared = sharedValues(scenario);
+  const shared = duplicateSecretsAndIds(scenario);
   if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
 }
 

@@ -1,4 +1,4 @@
-import type { KeyLimits } from "../rules/api-key.js";
+import type { KeyLimits } from "../rules/key-record.js";
 import { type OpenChoices, profileInEffect } from "./profile.js";
 import type { RecordAdditions } from "./record-additions.js";
 import type { VariedPoint } from "./run-trace.js";

@@ -7,10 +7,10 @@ import { type SavedSandbox, saveSandbox } from "../sandbox/saved-sandbox.js";
 import { interpretScenario } from "../scenario/interpret.js";
 import { bundledOnly, type NamedScenario } from "../scenario/parse-scenario.js";
 import { readValue } from "../scenario/plain-data.js";
-import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { tryParseJson } from "../schema/json.js";
-import { isMapping } from "../schema/shape.js";
+import { ScenarioError } from "../scenario/scenario-error.js";
+import { tryParseJson } from "../schema/json-text.js";
+import { isMapping } from "../schema/type-tag.js";
 import { quote, quoteFile } from "../schema/words.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
@@ -38,12 +38,12 @@ interface SavedState {
 
 /**
  * The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35).
- * `responded` is the number of the last request id that a later start must not use.
+ * No later start uses a request number up to the last reserved one.
  */
 export function* stateParts(
   sandbox: SandboxState,
   startedWith: NamedScenario,
-  responded: number,
+  lastReservedNumber: number,
 ): Generator<string> {
   const hash = nodeCrypto.createHash("sha256");
 
@@ -52,10 +52,10 @@ export function* stateParts(
     version,
     started_with: scenarioIdentity(startedWith),
   });
-  const start = `${firstMembers.slice(0, -1)},"sandbox":`; // the object goes on
-  hash.update(start);
-  yield start;
-  for (const part of saveSandbox(sandbox, responded)) {
+  const opening = `${firstMembers.slice(0, -1)},"sandbox":`; // the object goes on
+  hash.update(opening);
+  yield opening;
+  for (const part of saveSandbox(sandbox, lastReservedNumber)) {
     hash.update(part);
     yield part;
   }

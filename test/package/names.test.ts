@@ -85,12 +85,13 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/compare/response/members.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/report.ts": "HTTP",
-  "src/rules/outcomes.ts": "HTTP",
-  "src/rules/request-path.ts": "HTTP",
+  "src/rules/canonical-path.ts": "HTTP",
+  "src/rules/known-paths.ts": "HTTP",
+  "src/rules/redact-path.ts": "HTTP",
   "src/scenario/format/endpoint-shapes.ts": "HTTP",
   "src/scenario/format/step-shapes.ts": "HTTP",
-  "src/schema/shape.ts": "field",
-  "src/server/control/app.ts": "HTTP",
+  "src/schema/field-path.ts": "field",
+  "src/server/control/access.ts": "HTTP",
   "src/server/sockets/http-server.ts": "HTTP",
 };
 

@@ -1,6 +1,6 @@
 import { headerPairs } from "../../api/http-messages.js";
 import { isIdempotent } from "../../rules/fault-effects.js";
-import { Counters, type RequestCounter } from "../../sandbox/journal/counts.js";
+import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
 import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
@@ -9,7 +9,7 @@ import { pointId, variantWords } from "./varied-points.js";
 /** What a run has of its requests. */
 type FactsOfRequests = Pick<
   RunEnd,
-  | "sent"
+  | "sentKeys"
   | "points"
   | "replacedCount"
   | "lastRequest"
@@ -21,10 +21,9 @@ type FactsOfRequests = Pick<
 
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
 export class SeenRequests implements RequestCounter {
-  readonly counters = new Counters();
   readonly #time: () => number;
   /** The requests with each key, by its ref or fingerprint. */
-  readonly #sent = new Map<string, SentKey & { readonly requests: KeyRequest[] }>();
+  readonly #sentKeys = new Map<string, SentKey & { readonly requests: KeyRequest[] }>();
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
   readonly #ownAssumptions = new Set<string>();
@@ -48,7 +47,6 @@ export class SeenRequests implements RequestCounter {
   }
 
   count(exchange: Exchange, trace?: RunTrace): void {
-    this.counters.count(exchange);
     this.#latestAt = this.#time();
     if (trace === undefined) return;
     this.#addRequest(exchange, trace);
@@ -56,16 +54,15 @@ export class SeenRequests implements RequestCounter {
   }
 
   countUnread(id: string): void {
-    this.counters.countUnread(id);
     this.#unread.add(id);
   }
 
   /** What a run has of its requests when it ends. */
   facts(): FactsOfRequests {
     const pinned = this.#pinned;
-    const sentKeys = [...this.#sent.values()];
+    const sentKeys = [...this.#sentKeys.values()];
     return {
-      sent: sentKeys.map((sentKey) => this.#withUnread(sentKey)),
+      sentKeys: sentKeys.map((sentKey) => this.#withUnread(sentKey)),
       points: [...this.#points.values()],
       replacedCount: this.#replacedCount,
       lastRequest: this.#lastRequest,
@@ -88,8 +85,8 @@ export class SeenRequests implements RequestCounter {
   #addRequest(exchange: Exchange, { replaced, earlyMs, isElsewhere }: RunTrace): void {
     const { id, at, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
-    const sentKey = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
-    this.#sent.set(key, sentKey);
+    const sentKey = this.#sentKeys.get(key) ?? { key, isUnknown: ref === null, requests: [] };
+    this.#sentKeys.set(key, sentKey);
     // Runs are compared by where a request would have ended; a reason names what the client got last.
     const outcomeWithoutRun = replaced ?? outcome;
     sentKey.requests.push({
@@ -103,7 +100,7 @@ export class SeenRequests implements RequestCounter {
     });
     this.#lastRequest = { id, outcome };
     const seconds = secondsToWait(exchange);
-    if (seconds !== undefined) this.#lastAskedWait = { outcome, seconds };
+    if (seconds !== undefined) this.#lastAskedWait = { outcome, status: response.status, seconds };
     if (replaced !== undefined) this.#replacedCount += 1;
   }
 

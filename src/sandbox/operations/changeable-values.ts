@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../schema/json.js";
+import { canonicalJson } from "../../schema/json-text.js";
 import { writtenFaults } from "../active-faults.js";
 import type { VirtualClock } from "../clock.js";
 import type { SandboxState } from "../sandbox-state.js";

@@ -1,6 +1,6 @@
 import { readAccess } from "../../rules/organization.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { camelCase } from "../../schema/json.js";
+import { membersToCamelCase } from "../../schema/spelling.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { OrganizationView } from "../view-shapes.js";
 import { viewOrganization } from "../views.js";
@@ -21,7 +21,7 @@ export function updateOrganization(
 
 /** The names of the values that a change of an organization sets, as in `organizationValues`. */
 export function accessNames({ ref, ...access }: OrganizationInput): string[] {
-  const written = camelCase(access) as Readonly<Record<string, unknown>>; // a mapping stays one
+  const written = membersToCamelCase(access) as Readonly<Record<string, unknown>>; // a mapping stays one
   const names: string[] = [];
   for (const [member, value] of Object.entries(written)) {
     if (value !== undefined) names.push(`organization ${ref} ${member}`);

@@ -1,0 +1,198 @@
+import { promises, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileFailure } from "../../node/files/write-file.js";
+import { version } from "../../node/package-files.js";
+import { pluralize } from "../../report/plain-text.js";
+import {
+  claimOnce,
+  linesFilePattern,
+  type RunFile,
+  type RunLine,
+  runFileName,
+} from "../../runs/run-writer.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { tryParseJson } from "../../schema/json-text.js";
+import { listed, quote, quoteFile } from "../../schema/words.js";
+import { unwritable, usageError } from "../exit-codes.js";
+import { GrowingFile } from "./growing-file.js";
+import { folderHint, type LockedFolder, makeRunFolder } from "./make-run-folder.js";
+import { checkedLine, countLine } from "./run-line.js";
+import { processEnd } from "./shared-listener.js";
+
+// A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
+// src/runs/run-writer.ts shows which files it has. This process makes the folder, reads it while the command runs, and
+// removes it. The command can write anything into it: a file is read only if a sandbox could have written it.
+
+/** Makes the folder of a run, for the sandboxes in processes of its command. */
+export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
+  const folder = new RunFolder(await makeRunFolder());
+
+  // Sandboxes do not need the scenario's text and files.
+  const { name, scenario } = run.scenario;
+  const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
+  try {
+    await promises.writeFile(join(folder.path, runFileName), text, { mode: 0o600 });
+  } catch (cause) {
+    throw unwritable(cause, `the scenario for the command into ${quoteFile(folder.path)}`, folderHint);
+  }
+  return folder;
+}
+
+/** The folder of a run. The sandboxes of its command add lines to files in it, which this process reads and counts. */
+export class RunFolder {
+  readonly path: string;
+  readonly #unlock: () => void;
+  /** The files of processes, by the ids in their names. */
+  readonly #files = new Map<string, RequestsFile>();
+  /** The versions of sandboxes whose requests could not be counted. */
+  readonly #otherVersions = new Set<string>();
+  /** Why the folder cannot be read. */
+  #readFailure: string | undefined;
+  /** Why a request could not be claimed. */
+  #claimFailure: string | undefined;
+  /** Why the folder could not be removed. */
+  #removeFailure: string | undefined;
+
+  constructor({ path, unlock }: LockedFolder) {
+    this.path = path;
+    this.#unlock = unlock;
+    // A crash must not leave keys in the folder.
+    processEnd.add(this.remove);
+  }
+
+  /** Removes the folder. If that fails, it is tried again when this process ends, and `notRemovedSentences` says so. */
+  readonly remove = (): void => {
+    try {
+      removeFolder(this.path);
+      processEnd.remove(this.remove);
+    } catch (error) {
+      this.#removeFailure = fileFailure(error);
+    }
+    this.#unlock();
+  };
+
+  /** Whether this is the first claim of a name, over all processes of the run. Nothing is claimed if that fails. */
+  readonly claim = (name: string): boolean => {
+    try {
+      return claimOnce(this.path, name, process.getBuiltinModule("node:fs"));
+    } catch (error) {
+      this.#claimFailure ??= fileFailure(error);
+      return false;
+    }
+  };
+
+  /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
+  read(server: SandboxState): void {
+    if (this.#readFailure !== undefined) return;
+    try {
+      for (const name of readdirSync(this.path)) this.#readFile(name, server);
+    } catch (error) {
+      // If the command has removed the folder, its sandboxes say what they could not count.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#readFailure = fileFailure(error);
+    }
+  }
+
+  #readFile(name: string, server: SandboxState): void {
+    // The name has an id, and the number of requests that its process could not write.
+    const [, id, unwritten = "0"] = linesFilePattern.exec(name) ?? [];
+    if (id === undefined) return;
+    const file = this.#files.get(id) ?? new RequestsFile();
+    this.#files.set(id, file);
+
+    for (const line of file.read(join(this.path, name), Number(unwritten))) {
+      countLine(server, line);
+      if (line.version !== undefined && line.version !== version) this.#otherVersions.add(line.version);
+    }
+  }
+
+  /** Throws `usage` if the command has put there what no sandbox writes. */
+  throwIfChangedByCommand(): void {
+    if (this.#readFailure === undefined) return;
+    const where = "the folder of its run, SVC_SANDBOX_RUN";
+    throw usageError(`The command has changed ${where}: ${this.#readFailure}. Leave it to sandboxes.`);
+  }
+
+  /** Sentences about what could not be counted. */
+  uncountedSentences(): string[] {
+    const sentences: string[] = [];
+    let missing = 0;
+    for (const file of this.#files.values()) missing += file.missing;
+    if (missing > 0) {
+      sentences.push(
+        `At least ${pluralize(missing, "request")} of the command could not be counted: a process could not write all of its lines, for example to a full disk.`,
+      );
+    }
+
+    if (this.#otherVersions.size > 0) {
+      const versions = listed([...this.#otherVersions].map(quote), "and");
+      sentences.push(
+        `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
+      );
+    }
+    return sentences;
+  }
+
+  /** Throws `usage` if a claim or a line is missing, because certify needs each request. The last line of a killed process may be cut. */
+  throwIfRequestsAreMissing(): void {
+    if (this.#claimFailure !== undefined) {
+      throw usageError(`The folder of the run could not be written: ${this.#claimFailure}. Run it again.`);
+    }
+    const files = [...this.#files.values()];
+    if (files.every((file) => file.isWhole)) return;
+    throw usageError(`${this.uncountedSentences()[0]} Run it again.`);
+  }
+
+  /** Sentences about what could not be removed. */
+  notRemovedSentences(): string[] {
+    if (this.#removeFailure === undefined) return [];
+    return [
+      `The folder of the run, ${quoteFile(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`,
+    ];
+  }
+}
+
+/** The file of the requests of one process. */
+class RequestsFile {
+  readonly #file = new GrowingFile();
+  /** The number of requests that the process could not write, as the name of the file says. */
+  #unwritten = 0;
+  /** The number of lines that are not JSON: the process could write only a part. */
+  #cutLines = 0;
+
+  /** The number of requests without a line, as far as that shows. */
+  get missing(): number {
+    const cut = this.#file.hasOpenLine ? this.#cutLines + 1 : this.#cutLines;
+    // The process also counts a line as unwritten that it has cut.
+    return Math.max(this.#unwritten, cut);
+  }
+
+  /** Whether each line is there, but for one that is not written yet. */
+  get isWhole(): boolean {
+    return this.#unwritten === 0 && this.#cutLines === 0;
+  }
+
+  /** Reads the lines since the last call. Throws if no sandbox writes such a file. */
+  read(path: string, unwritten: number): RunLine[] {
+    this.#unwritten = unwritten;
+    const lines: RunLine[] = [];
+    for (const text of this.#file.readLines(path)) {
+      if (text === "") continue;
+      const value = tryParseJson(text);
+      if (value === undefined) this.#cutLines += 1;
+      else lines.push(checkedLine(value));
+    }
+    return lines;
+  }
+}
+
+/** Tries it again, because a sandbox in the background may write into the folder meanwhile. */
+function removeFolder(path: string): void {
+  for (let left = 3; ; left -= 1) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (left === 1) throw error;
+    }
+  }
+}
