@@ -1,5 +1,5 @@
 import type { AdviceId } from "../rules/advice.js";
-import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/api-key.js";
+import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/key-text.js";
 import { isMeantAsKey } from "../rules/meant-key.js";
 import { findFirstKeys } from "../rules/redact.js";
 import type { ApiCall } from "../sandbox/api-call.js";

@@ -2,7 +2,7 @@ import { pluralize } from "../report/plain-text.js";
 import type { Section, TableRow, Tone } from "../report/render/layout.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
-import { snakeCase } from "../schema/json.js";
+import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
@@ -38,7 +38,7 @@ export function renderComparison(result: Comparison, format: "text" | "json", st
       notes: isCompared ? notes : [],
       conclusion: { text: describeConclusion(result), tone: verdictTones[verdict] },
       failures: [],
-      json: snakeCase(result) as object,
+      json: membersToSnakeCase(result) as object,
     },
     format,
     style,

@@ -1,9 +1,10 @@
 import { requiredScope } from "../api/decide.js";
 import { nextRequest } from "../api/next-request.js";
 import { routeAt } from "../api/routes.js";
-import { keyVariable } from "../rules/api-key.js";
 import { cachedByName } from "../rules/cached-by.js";
-import { mePath, type OutcomeId } from "../rules/outcomes.js";
+import { keyVariable } from "../rules/key-text.js";
+import { mePath } from "../rules/known-paths.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import { type Endpoint, ownSuccessOf } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";

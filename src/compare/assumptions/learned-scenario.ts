@@ -1,4 +1,4 @@
-import { escapeControls } from "../../rules/terminal-text.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { type Learned, whereSeen } from "./assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./unlike-key-states.js";
 
@@ -23,13 +23,13 @@ export function learnedScenario({ assumptions, seen, url, comparedAt }: LearnedF
   let comments = "";
   for (const [name, values] of Object.entries(seen)) {
     for (const { value, from } of values) {
-      comments += `#   ${name}: ${escapeControls(value)} (${from.join(", ")})\n`;
+      comments += `#   ${name}: ${oneSafeLine(value)} (${from.join(", ")})\n`;
     }
   }
   if (comments !== "") comments = `# Not in this scenario, which has the keys of key-states:\n${comments}`;
 
   return `${learnedHeading}
-# What ${escapeControls(new URL(url).host)} does, compared at ${comparedAt}.
+# What ${oneSafeLine(new URL(url).host)} does, compared at ${comparedAt}.
 ${comments}version: 1
 extends: key-states
 assumptions:

@@ -1,4 +1,4 @@
-import { isMapping } from "../../schema/shape.js";
+import { isMapping } from "../../schema/type-tag.js";
 import type { PlacedText, ResponsePlace } from "./places.js";
 
 const wholeBody: ResponsePlace = { kind: "member", name: "$" };
