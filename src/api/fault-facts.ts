@@ -24,9 +24,10 @@ export function faultFacts(
     expectedOutcome,
     isHead: method === "HEAD",
     hasUsualBody() {
-      // Each error has a body. Of successes, only some endpoints' have none.
-      if (endpoint === undefined || endpoint.hasBody) return true;
-      return !isSuccess(expectedOutcome());
+      // The 404 or 405 of a call without an endpoint has a body, as each error does.
+      if (endpoint === undefined) return true;
+      // A success may have none, such as a 204. A rejection by the endpoint's checks is an error, too.
+      return endpoint.hasBody || !isSuccess(expectedOutcome());
     },
   };
 }
