@@ -56,8 +56,11 @@ const commonJsChunks = inOrder([
     test: /\/src\/(?:server\/(?:serve|open-sandbox|load-scenario)|node\/(?:files\/(?:scenario-files|lock)|package-files))\.ts$/,
   },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
-  { name: "report-layout", test: /\/src\/(?:report\/report-layout|cli\/(?:thresholds|output-file))\.ts$/ },
-  { name: "run-command", test: /\/src\/cli\/serve\/run-command\.ts$/ },
+  {
+    name: "report-layout",
+    test: /\/src\/(?:report\/report-layout|cli\/(?:report\/thresholds|files\/output-file))\.ts$/,
+  },
+  { name: "run-command", test: /\/src\/cli\/run\/run-command\.ts$/ },
   { name: "dry-run", test: /\/src\/node\/(?:scenario-warnings|dry-run)\.ts$/ },
 ]);
 

@@ -1,6 +1,7 @@
-import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
 import { shapeDescription } from "../src/scenario/format/scenario-json-schema.js";
-import { type Fields, type Shape, shapeOfField } from "../src/schema/shape.js";
+import { durationPattern, waitPattern } from "../src/scenario/format/times.js";
+import type { Fields, Shape } from "../src/schema/shape.js";
+import { shapeOfField } from "../src/schema/shape-fields.js";
 
 // A compiler knows no whole numbers: `${1}s` in a loop would be a mistake.
 const durationType = `\`\${number}\${"s" | "m" | "h" | "d"}\``;
@@ -23,7 +24,7 @@ export function typeOf(shape: Shape, indent = ""): string {
       return [
         ...shape.choices.map((one) => JSON.stringify(one)),
         // The successes of other endpoints than `/me`.
-        ...(shape.besides === undefined ? [] : [successIds]),
+        ...(shape.otherTexts === undefined ? [] : [successIds]),
       ].join(" | ");
     case "list":
       return `(${typeOf(shape.item, indent)})[]`;

@@ -1,8 +1,8 @@
 import { type Outcome, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { successOutcomesOf } from "../sandbox/endpoint.js";
-import { inJson } from "../schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../schema/json-schema.js";
 import * as s from "../schema/shape.js";
+import { shapeInJson } from "../schema/spelling.js";
 import type { ReleasedEndpoint } from "./endpoints/released-endpoint.js";
 import { builtIn } from "./endpoints.js";
 
@@ -32,7 +32,7 @@ export function openApiDocument(): Record<string, unknown> {
   const schemas: Record<string, JsonSchema> = {};
   for (const endpoint of builtIn) {
     const { path, method, responseName, responseShape } = endpoint;
-    schemas[responseName] = jsonSchemaOf(inJson(responseShape));
+    schemas[responseName] = jsonSchemaOf(shapeInJson(responseShape));
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint) };
   }
   return {

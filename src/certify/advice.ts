@@ -13,13 +13,12 @@ import { againCommandOfRun } from "./client-runs/again-command.js";
 import type { Runs } from "./client-runs/runs.js";
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
-export function judgeAdvice({ before, all, plan }: Runs): Judgment {
-  const runs = [...before, ...all];
+export function judgeAdvice({ endedInBothPasses, plan }: Runs): Judgment {
   const checks: JudgedCheck[] = [];
   const problems: Finding[] = [];
   for (const { id, level } of adviceTable) {
     if (level !== "error") continue;
-    const runsWithAdvice = runs.filter(({ report }) => isGiven(report, id));
+    const runsWithAdvice = endedInBothPasses.filter(({ report }) => isGiven(report, id));
     const [first] = runsWithAdvice;
     const advice = first?.report.advice.find((row) => row.id === id);
     if (first === undefined || advice === undefined) continue;

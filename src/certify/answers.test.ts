@@ -18,10 +18,10 @@ async function judged(
   let firsts = 0;
   const { runs, names } = await handMade(
     ({ conditions: { onRequest } }) => {
-      if (onRequest === undefined) return { sent: keys, report: reportCovering("401.revoked") };
-      if (onRequest.which.kind === "each") return { sent: keys, ...ends.each };
+      if (onRequest === undefined) return { sentKeys: keys, report: reportCovering("401.revoked") };
+      if (onRequest.which.kind === "each") return { sentKeys: keys, ...ends.each };
       firsts += 1;
-      return { sent: keys, ...(firsts === 1 ? ends.first : (ends.second ?? ends.first)) };
+      return { sentKeys: keys, ...(firsts === 1 ? ends.first : (ends.second ?? ends.first)) };
     },
     { only: [name], ...plan },
   );
@@ -50,11 +50,11 @@ test("a wrong answer that no test notices is a problem", async () => {
 test.each<[string, Partial<RunEnd>, RegExp]>([
   ["that ends late", { result: "timed_out", replacedCount: 1 }, /^the command did not end in time$/],
   ["without a request that got it", {}, /^no request was hit$/],
-  ["without a request", { sent: [] }, /^the command sent no request \(a cache of your test runner\?\)$/],
+  ["without a request", { sentKeys: [] }, /^the command sent no request \(a cache of your test runner\?\)$/],
   ["that fails without a request that got it", { result: "failed" }, /^no request was hit$/],
   [
     "that lacks other requests",
-    { replacedCount: 1, sent: [sentTimes("active", 1)] },
+    { replacedCount: 1, sentKeys: [sentTimes("active", 1)] },
     /^the command did not send what it sent in the plain run: `revoked`/,
   ],
 ])("a run %s is not judged", async (_, each, why) => {

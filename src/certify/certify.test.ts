@@ -88,7 +88,7 @@ async function certified(
   const run = async (request: PlannedRun): Promise<RunEnd> => {
     names.push(named(request).name);
     const isNoticed = request.conditions.onRequest?.gets.kind === "wrong_answer";
-    const end = { report, points: [point], sent: [sentTimes("active", 1)], replacedCount: 1 };
+    const end = { report, points: [point], sentKeys: [sentTimes("active", 1)], replacedCount: 1 };
     const result = isNoticed ? "failed" : "passed";
     return runEnd({ ...end, result, ...change(request, names.length) });
   };
@@ -178,7 +178,7 @@ async function sharing(endOf: (request: PlannedRun, isSeparate: boolean) => Part
     const end = endOf(request, separated.length > 0);
     if (end === undefined) return { kind: "not_made" };
     count += 1;
-    const seen = { report, points: [point], sent: [sentTimes("active", 1)], replacedCount: 1 };
+    const seen = { report, points: [point], sentKeys: [sentTimes("active", 1)], replacedCount: 1 };
     return runEnd({ ...seen, result: isNoticed ? "failed" : "passed", ...end });
   };
   const say: ClientRunner["say"] = (line) => {

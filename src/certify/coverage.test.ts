@@ -3,7 +3,7 @@ import { reasonOf } from "../../test/certify/hand-made.js";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import { coverageEvidence, onlyEvidence } from "./coverage.js";
+import { coverageEvidence } from "./coverage.js";
 
 const report = clientReport(startFrozen("key-states"));
 const { coverage, announced } = report;
@@ -44,28 +44,9 @@ test("a plain run that covers four outcomes is told which keys to send", () => {
   );
 });
 
-const whatToDoFor = (name: string) => reasonOf(onlyEvidence({ only: [name] }, [], report))?.whatToDo;
-
-test("a name of --only without a check says which keys end there", () => {
-  expect(whatToDoFor("resend.403")).toMatch(
-    /^Send a key that ends there, and check its response: SVC_KEY_\S+ \(403\.\w+\), SVC_KEY_/,
-  );
-  expect(whatToDoFor("answer.401.revoked")).toMatch(/: SVC_KEY_\S+ \(401\.revoked\)$/);
-});
-
-test("a name of --only without a check that needs no key of the scenario says so in one sentence", () => {
-  expect(whatToDoFor("answer.401.missing")).toBe("Send a request that ends there, and check its response.");
-});
-
-test("a name of --only shows something if one of its checks is judged", () => {
-  const reason = { why: "no request was hit", whatToDo: "Send it." };
-  const open = {
-    check: { kind: "fault", outcome: "fault.hang" },
-    result: { kind: "not_judged", reason },
-  } as const;
-  const held = { check: { kind: "fault", outcome: "fault.slow" }, result: { kind: "held" } } as const;
-  expect(onlyEvidence({ only: ["fault"] }, [open, held], report).kind).toBe("sufficient");
-  expect(reasonOf(onlyEvidence({ only: ["fault.slow", "fault.hang"] }, [open, held], report))?.why).toBe(
-    "fault.hang: no request was hit",
+test("a plain run is told to cover more outcomes if no key of a scenario covers them alone", () => {
+  const outcomes = report.outcomes.map((row) => ({ ...row, howToCover: null }));
+  expect(reasonOf(coverageEvidence(covering(3, 0, { outcomes })))?.whatToDo).toBe(
+    "Send requests that end on 2 or more other outcomes, and check each response.",
   );
 });

@@ -1,7 +1,7 @@
 import type { Profile } from "../rules/assumptions.js";
 import { notJudged, type Reason, type RunEvidence } from "./checks/judgment.js";
 import type { ClientRun } from "./client-runs/client-run.js";
-import { plainRun, type Runs } from "./client-runs/runs.js";
+import { plainRunRequest, type Runs } from "./client-runs/runs.js";
 import { coverageEvidence } from "./coverage.js";
 import {
   alwaysFails,
@@ -13,11 +13,10 @@ import {
 } from "./plain-run-words.js";
 
 /**
- * How often the plain run must fail again, and next to it a run with the profile `typical` pass, before the profile is the reason: a command
- * may fail at random. One that fails in half of its runs is then told so falsely in 1 of 256 cases, with three pairs in 1 of 64. A pair
- * takes two runs.
+ * How many pairs of a plain run that fails and a run with the profile `typical` that passes show that the profile is the reason. A command
+ * that fails in half of its runs does this by chance once in 256 times, with one pair less once in 64.
  */
-const maxPairs = 4;
+const surePairs = 4;
 
 /** Whether the plain run shows enough for any check. */
 export async function plainEvidence(plain: ClientRun, runs: Runs): Promise<RunEvidence> {
@@ -29,22 +28,22 @@ export async function plainEvidence(plain: ClientRun, runs: Runs): Promise<RunEv
 
 /** Tells a command that fails at random, or that needs what only the profile `typical` adds, from one that fails each time. */
 async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
-  if (await passesWith("minimal", runs)) return passesAgain(why);
-  if (!(await passesWith("typical", runs))) {
-    return runs.isStopped ? staysOpen(why) : alwaysFails(why);
-  }
+  for (let pair = 1; pair <= surePairs; pair++) {
+    const minimal = await resultWith("minimal", runs);
+    if (minimal === "not_made") return staysOpen(why);
+    if (minimal === "passed") return passesAgain(why);
 
-  // The profile explains the two runs, and so does chance. More pairs of runs tell them apart.
-  for (let pair = 2; pair <= maxPairs; pair++) {
-    if (await passesWith("minimal", runs)) return passesAgain(why);
-    if (await passesWith("typical", runs)) continue;
-    return runs.isStopped ? staysOpen(why) : typicalPassesSometimes(why);
+    const typical = await resultWith("typical", runs);
+    if (typical === "not_made") return staysOpen(why);
+    if (typical === "passed") continue;
+    return pair === 1 ? alwaysFails(why) : typicalPassesSometimes(why);
   }
   return typicalPasses(why);
 }
 
-/** Whether another plain run passes, in which the sandbox has this profile. */
-async function passesWith(profile: Profile, runs: Runs): Promise<boolean> {
-  const run = await runs.makeAnother({ ...plainRun, conditions: { profile } });
-  return run.kind === "ended" && run.result === "passed";
+/** How another plain run ends, in which the sandbox has this profile. */
+async function resultWith(profile: Profile, runs: Runs): Promise<"passed" | "failed" | "not_made"> {
+  const run = await runs.makeAnother({ ...plainRunRequest, conditions: { profile } });
+  if (run.kind === "not_made") return "not_made";
+  return run.result === "passed" ? "passed" : "failed";
 }

@@ -3,17 +3,17 @@ import { resolve } from "node:path";
 import { type Command as Commander, CommanderError } from "commander";
 import { shellWord } from "../report/plain-text.js";
 import { isScenarioName } from "../scenario/bundled.js";
-import { type CommandLine, defaultCommand, loadCommand } from "./command-line.js";
 import { commands } from "./commands.js";
 import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { isPort } from "./flags.js";
-import { createProgram } from "./help.js";
 import { type HostIo, type Io, splitAtDashes, wantedErrorForm } from "./io.js";
-import { stdinName } from "./open-scenario.js";
-import { readCall } from "./read-call.js";
-import { createPrinter } from "./terminal.js";
-import { warnOfVariables } from "./unknown-variables.js";
+import { type CommandLine, defaultCommand, loadCommand } from "./line/command-line.js";
+import { createProgram } from "./line/help.js";
+import { readCall } from "./line/read-call.js";
+import { warnOfVariables } from "./line/unknown-variables.js";
+import { createPrinter } from "./output/terminal.js";
+import { stdinName } from "./scenario/open-scenario.js";
 
 export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
@@ -67,7 +67,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     if (!(error instanceof CommanderError)) throw error;
     // Commander has printed the help or the version.
     if (error.exitCode === 0) return code;
-    const { parsingError } = await import("./wrong-words.js");
+    const { parsingError } = await import("./line/wrong-words.js");
     throw parsingError(error, line, io);
   }
   return code;
@@ -88,7 +88,7 @@ function wordsForCommander({ name, command, hasName, argv, ownArgv }: CommandLin
 async function readLine(argv: readonly string[], io: Io): Promise<CommandLine> {
   const { ownArgv, clientCommand } = splitAtDashes(argv);
   const word = ownArgv.find(startsWithLongDash);
-  if (word !== undefined) throw (await import("./wrong-words.js")).longDashError(word);
+  if (word !== undefined) throw (await import("./line/wrong-words.js")).longDashError(word);
 
   // `help exec` names the command exec, too.
   const first = ownArgv[0] === "help" ? ownArgv[1] : ownArgv[0];
@@ -110,7 +110,7 @@ async function requireScenario(word: string | undefined, io: Io): Promise<void> 
   if (word === undefined || namesScenario(word, io)) return;
   // A file that is missing has its own message.
   const looksLikeFile = /[\\/]|\.ya?ml$/i.test(word);
-  if (!looksLikeFile) throw (await import("./wrong-words.js")).unknownWordError(word, io);
+  if (!looksLikeFile) throw (await import("./line/wrong-words.js")).unknownWordError(word, io);
 }
 
 /** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
@@ -138,7 +138,7 @@ async function callCommand(line: CommandLine, commander: Commander, io: Io): Pro
 async function requireNoPort({ name, command }: CommandLine, args: readonly string[], io: Io): Promise<void> {
   const [scenario = ""] = args;
   if (!("port" in command.flags) || !isPort(scenario) || existsSync(resolve(io.cwd, scenario))) return;
-  throw (await import("./wrong-words.js")).portError(name, scenario, io);
+  throw (await import("./line/wrong-words.js")).portError(name, scenario, io);
 }
 
 /** Throws a usage error if the command takes the command line of a client, and it is not after `--`. */
@@ -155,7 +155,7 @@ async function requireClientCommand(line: CommandLine, args: readonly string[], 
   const [scenario = ""] = args;
   if (program !== undefined && !program.startsWith("-") && namesScenario(scenario, io)) return;
 
-  const { missingCommandError, missingDashesError } = await import("./wrong-words.js");
+  const { missingCommandError, missingDashesError } = await import("./line/wrong-words.js");
   if (hasTooMany || !argv.includes("--")) throw missingDashesError(line.name, args, io);
   throw missingCommandError(line.name, args, io);
 }

@@ -1,7 +1,7 @@
 import { fileFailure, isMachineLimit } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
-import { redactKeys } from "../rules/redact.js";
-import { printable } from "../rules/terminal-text.js";
+import { redactPlainKeys } from "../rules/redact.js";
+import { safeOutput } from "../rules/terminal-text.js";
 import { quoteFile } from "../schema/words.js";
 
 export const exitCode = {
@@ -55,11 +55,11 @@ function failureCode(error: unknown): string {
 }
 
 function failureText(error: unknown, verbose: boolean): string {
-  if (error instanceof SandboxError) return `${printable(redactKeys(error.message))}\n`;
+  if (error instanceof SandboxError) return `${safeOutput(redactPlainKeys(error.message))}\n`;
   if (isMachineLimit(error)) {
     const { path, message } = error;
     const where = path === undefined ? "" : ` ${quoteFile(path)}`;
-    return `${redactKeys(`svc-sandbox failed${where}: ${fileFailure(error)} (${message})`)}.\n`;
+    return `${redactPlainKeys(`svc-sandbox failed${where}: ${fileFailure(error)} (${message})`)}.\n`;
   }
 
   // Anything else is a defect.
@@ -68,7 +68,7 @@ function failureText(error: unknown, verbose: boolean): string {
   if (verbose) lines.push(...stacksOf(error));
   const evidence = verbose ? "the lines above" : "what it prints with --verbose";
   lines.push(`This is a defect of svc-sandbox. Please report it, with the command and ${evidence}.`);
-  return `${printable(redactKeys(lines.join("\n")))}\n`;
+  return `${safeOutput(redactPlainKeys(lines.join("\n")))}\n`;
 }
 
 /** The stacks of an error and of its causes. */

@@ -8,7 +8,7 @@ import { fileFailure } from "../node/files/write-file.js";
 import { longestTimer } from "../node/timers.js";
 import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
-import type { Output, Printer } from "./terminal.js";
+import type { Output, Printer } from "./output/terminal.js";
 
 /** The keyboard of a terminal, until it is closed. */
 export interface KeyPresses {

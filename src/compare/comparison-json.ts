@@ -1,4 +1,4 @@
-import { snakeCase } from "../schema/json.js";
+import { membersToSnakeCase } from "../schema/spelling.js";
 import type { Learned } from "./assumptions/assumptions.js";
 import type { Comparison } from "./comparison.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
@@ -25,7 +25,7 @@ export function comparisonJson(comparison: Comparison): object {
     differences: comparison.differences.map(differenceJson),
   };
   // An object stays an object.
-  return snakeCase(json) as object;
+  return membersToSnakeCase(json) as object;
 }
 
 function openPlaceJson({ place, why, causes }: OpenPlace): object {

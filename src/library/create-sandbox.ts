@@ -2,7 +2,7 @@ import { endpointsIn } from "../api/endpoints.js";
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
 import { type Instant, isoTime } from "../rules/time.js";
-import { checkValue, requireFields, requireKnownOptions } from "../rules/validation.js";
+import { checkValue, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import type { SandboxRun } from "../runs/run-writer.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage, type FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
@@ -30,7 +30,7 @@ import {
 } from "../scenario/format/inputs.js";
 import { libraryNotation, valueNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
-import { snakeCase } from "../schema/json.js";
+import { membersToSnakeCase } from "../schema/spelling.js";
 import { quote } from "../schema/words.js";
 import { realTime } from "./real-time.js";
 import type {
@@ -183,7 +183,7 @@ export function sandboxApi(running: SandboxState | (() => SandboxState)): Sandbo
       requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
       const input = checkValue(
         expectationQuery,
-        snakeCase(expectation),
+        membersToSnakeCase(expectation),
         "Failed to expect requests",
         libraryNotation,
       );
@@ -212,7 +212,7 @@ function keysApi(sandbox: () => SandboxState): Sandbox["keys"] {
     list: takingNothing("keys.list", () => viewKeys(sandbox())),
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create(creation, by) {
-      const body = snakeCase(withEndAsText(creation));
+      const body = membersToSnakeCase(withEndAsText(creation));
       const input = checkInput(inputShapes.key_creation, body, "Failed to create a key", libraryNotation);
       return operations.create_key(sandbox(), input, checkedActor(by));
     },
@@ -246,7 +246,12 @@ function organizationsApi(sandbox: () => SandboxState): Sandbox["organizations"]
     get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
-      const input = checkInput(inputShapes.organization_update, snakeCase(change), failure, libraryNotation);
+      const input = checkInput(
+        inputShapes.organization_update,
+        membersToSnakeCase(change),
+        failure,
+        libraryNotation,
+      );
       return operations.organization(sandbox(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
@@ -262,7 +267,7 @@ function farmersApi(sandbox: () => SandboxState): Sandbox["farmers"] {
     list(page = {}) {
       requireKnownOptions("list farmers", page, ["offset", "limit"]);
       const { offset = 0, limit = defaultFarmerPage } = page;
-      requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
+      throwIfProblems("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
       return sandbox().farmers.list({ offset, limit });
     },
   };
@@ -292,7 +297,7 @@ function requestsApi(sandbox: () => SandboxState): Sandbox["requests"] {
       requireKnownOptions("list the requests", query, ["limit", "outcome", "key", "probes", "faults"]);
       const input = checkValue(
         requestQuery,
-        snakeCase(query),
+        membersToSnakeCase(query),
         "Failed to list the requests",
         libraryNotation,
       );

@@ -1,5 +1,6 @@
 import { actionErrorOf } from "../api/story/step-view.js";
-import { mapTexts, redactKeys } from "../rules/redact.js";
+import { mapTexts } from "../rules/map-texts.js";
+import { redactPlainKeys } from "../rules/redact.js";
 import { isoTime } from "../rules/time.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
@@ -12,7 +13,7 @@ import {
 } from "../sandbox/step-results.js";
 import { viewRequest } from "../sandbox/views.js";
 import { actionName } from "../scenario/actions.js";
-import { snakeCase } from "../schema/json.js";
+import { membersToSnakeCase } from "../schema/spelling.js";
 import { nodePlatform } from "./platform.js";
 
 type LoggedEvent = StepEvent | Extract<SandboxEvent, { readonly type: "request" }>;
@@ -41,9 +42,9 @@ export function createJsonLog(write: (line: string) => void): Logger {
       const data = event.type === "request" ? requestJson(event.exchange) : stepData(event);
       log("info", { event: event.type, ...data });
     },
-    note: (message) => log("info", { event: "note", message: redactKeys(message) }),
-    controlCall: ({ call, result }) => log("info", { event: "control", call: redactKeys(call), result }),
-    problem: (message) => log("error", { event: "problem", message: redactKeys(message) }),
+    note: (message) => log("info", { event: "note", message: redactPlainKeys(message) }),
+    controlCall: ({ call, result }) => log("info", { event: "control", call: redactPlainKeys(call), result }),
+    problem: (message) => log("error", { event: "problem", message: redactPlainKeys(message) }),
   };
 }
 
@@ -51,7 +52,7 @@ export function createJsonLog(write: (line: string) => void): Logger {
 function stepData(event: StepEvent): Record<string, unknown> {
   const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
   // A client or a scenario may have written a key anywhere.
-  return mapTexts(snakeCase(data) as Record<string, unknown>, redactKeys);
+  return mapTexts(membersToSnakeCase(data) as Record<string, unknown>, redactPlainKeys);
 }
 
 /** A step of the timeline. */
@@ -87,5 +88,5 @@ function storyData(result: PlayedStep) {
 }
 
 function requestJson(exchange: Exchange): Record<string, unknown> {
-  return snakeCase(viewRequest(exchange)) as Record<string, unknown>;
+  return membersToSnakeCase(viewRequest(exchange)) as Record<string, unknown>;
 }

@@ -1,6 +1,6 @@
 import { promises } from "node:fs";
 import project from "../../package.json" with { type: "json" };
-import { requireFields } from "../rules/validation.js";
+import { invalidFields } from "../rules/validation.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import { quote } from "../schema/words.js";
 
@@ -22,7 +22,9 @@ let readFile: PackageReader = (path) => promises.readFile(new URL(`../../${path}
  */
 export function setPackageReader(reader: PackageReader): void {
   if (typeof reader !== "function") {
-    requireFields("set the reader", { reader: `is a function that reads a file, not ${quote(reader)}` });
+    throw invalidFields("set the reader", {
+      reader: `is a function that reads a file, not ${quote(reader)}`,
+    });
   }
   readFile = reader;
 }

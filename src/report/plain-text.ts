@@ -1,4 +1,4 @@
-import { escapeControls, textWidth } from "../rules/terminal-text.js";
+import { oneSafeLine, textWidth } from "../rules/terminal-text.js";
 
 /**
  * Returns rows of cells, which may be colored, as lines with aligned columns, two spaces apart. Lines have no trailing spaces.
@@ -39,7 +39,7 @@ const writtenAsBytes = /[^\x20-\x7E]|['\\:#]/gu;
 /** Returns a word for a shell, on one line: with control characters in the `$'…'` of bash and zsh. */
 export function shellWord(word: string): string {
   if (plainWord.test(word)) return word;
-  if (escapeControls(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
+  if (oneSafeLine(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
   return `$'${word.replace(writtenAsBytes, octalBytes)}'`;
 }
 

@@ -1,7 +1,7 @@
 import type { AdviceLevel } from "../rules/advice.js";
-import { keyVariable } from "../rules/api-key.js";
+import { keyVariable } from "../rules/key-text.js";
 import { isSuccess } from "../rules/outcomes.js";
-import { snakeCase } from "../schema/json.js";
+import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
 import type { ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
@@ -93,7 +93,7 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
     notes,
     conclusion: { text, tone: conclusionTone(report) },
     failures,
-    json: { ...(snakeCase(report) as object), conclusion: text, notes: jsonNotes, failures },
+    json: { ...(membersToSnakeCase(report) as object), conclusion: text, notes: jsonNotes, failures },
   };
 }
 

@@ -1,34 +1,35 @@
 import { adviceIds, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
+import { mapTexts } from "../rules/map-texts.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
-import { mapTexts } from "../rules/redact.js";
-import { escapeControls } from "../rules/terminal-text.js";
+import { oneSafeLine } from "../rules/terminal-text.js";
+import { tolerantJsonShape } from "../schema/any-version.js";
 import { findMismatches } from "../schema/check.js";
-import { camelCase, inJsonOfAnyVersion } from "../schema/json.js";
 import * as s from "../schema/shape.js";
+import { membersToCamelCase } from "../schema/spelling.js";
 
 // The shape of a report as JSON, and its type. Apart from `report.ts`, which pages need without the shape.
 
 const sandboxFields = {
   scenario: s.described(s.text(), "The name of the scenario."),
-  seed: s.described(s.count(), "The seed."),
+  seed: s.described(s.integer(), "The seed."),
   profile: s.described(s.choice(profiles), "The profile."),
   /** The assumptions that the scenario sets differently from the profile, or that the profile would vary. */
   pinned: s.described(s.list(s.text()), "The assumptions that the scenario sets itself."),
 };
 
 const coverage = s.mapping({
-  percent: s.described(s.count({ max: 100 }), "A whole number, rounded down: 100 means all."),
-  covered: s.described(s.count(), "The number of covered outcomes."),
-  promised: s.described(s.count(), "The total number."),
+  percent: s.described(s.integer({ max: 100 }), "A whole number, rounded down: 100 means all."),
+  covered: s.described(s.integer(), "The number of covered outcomes."),
+  promised: s.described(s.integer(), "The total number."),
 });
 /** The covered share of the promised outcomes. */
 export interface Coverage extends s.ValueOf<typeof coverage> {}
 
 /** How many of a kind are covered. */
 const share = s.mapping({
-  covered: s.described(s.count(), "The number of covered ones."),
-  total: s.described(s.count(), "The total number."),
+  covered: s.described(s.integer(), "The number of covered ones."),
+  total: s.described(s.integer(), "The total number."),
 });
 
 /** A request to send, for `coverInstruction`. */
@@ -67,7 +68,7 @@ const reportedOutcome = s.mapping({
   ),
   promised: s.described(s.flag(), "Whether the API promises it; the coverage counts only these."),
   covered: s.described(s.flag(), "Whether it is covered, by a request whose key was not in a wrong place."),
-  count: s.described(s.count(), "The number of requests that ended there."),
+  count: s.described(s.integer(), "The number of requests that ended there."),
   when: s.described(s.text(), "The requests that end there."),
   howToCover: s.described(
     s.orNull(coverInstruction),
@@ -99,7 +100,7 @@ const advice = s.mapping({
   id: s.described(s.growingChoice(adviceIds), "The advice."),
   level: s.described(s.choice(adviceLevels), "How serious it is."),
   rule: s.described(s.text(), "The rules that it is based on."),
-  count: s.described(s.count(), "The number of requests that caused it."),
+  count: s.described(s.integer(), "The number of requests that caused it."),
   meaning: s.described(s.text(), "What happened."),
   whatToDo: s.described(s.text(), "What to do."),
   examples: s.described(s.list(reportedRequest), "The first requests, at most five."),
@@ -115,7 +116,7 @@ const reportedEndpoint = s.mapping({
     s.choice(["released", "announced"]),
     "announced: only a scenario has it, and the coverage leaves it out.",
   ),
-  requests: s.described(s.count(), "The number of requests to it."),
+  requests: s.described(s.integer(), "The number of requests to it."),
   covered: s.described(s.flag(), "Whether some run covered one of its successes."),
 });
 /** An endpoint and the requests to it. */
@@ -125,7 +126,7 @@ const resend = s.mapping({
   outcome: s.described(outcome(), "The outcome of the requests."),
   key: s.described(s.nullable(s.text()), "The ref of the key, if the sandbox has it."),
   fingerprint: s.described(s.nullable(s.text()), "The fingerprint of the key."),
-  count: s.described(s.count(), "The number of requests after the first rejection."),
+  count: s.described(s.integer(), "The number of requests after the first rejection."),
 });
 /** How often a key was resent after its rejection. */
 export interface ReportedResend extends s.ValueOf<typeof resend> {}
@@ -135,8 +136,8 @@ export const reportShape = s.mapping({
   /** The merged runs, each with scenario, seed, profile and pinned assumptions; left out for a single run. */
   runs: s.optional(s.described(s.list(s.mapping(sandboxFields)), "The sandboxes of the runs.")),
   /** The number of the client's requests. */
-  requests: s.described(s.count(), "The number of requests in all runs."),
-  unread: s.described(s.count(), "The number of delayed responses that the client did not wait for."),
+  requests: s.described(s.integer(), "The number of requests in all runs."),
+  unread: s.described(s.integer(), "The number of delayed responses that the client did not wait for."),
   coverage: s.described(coverage, "The promised outcomes that some run covered."),
   announced: s.described(share, "The announced endpoints that some run covered."),
   faults: s.described(share, "The kinds of faults that some run covered."),
@@ -152,7 +153,7 @@ export interface Report extends s.ValueOf<typeof reportShape> {}
 
 /** Reads a report as JSON; `undefined` for anything else. Keeps unknown members, which a newer sandbox may send. */
 export function parseReport(json: unknown): Report | undefined {
-  const mismatches = findMismatches(inJsonOfAnyVersion(reportShape), json);
+  const mismatches = findMismatches(tolerantJsonShape(reportShape), json);
   if (mismatches.some(({ kind }) => kind !== "unknown_member")) return undefined;
-  return mapTexts(camelCase(json) as Report, escapeControls);
+  return mapTexts(membersToCamelCase(json) as Report, oneSafeLine);
 }

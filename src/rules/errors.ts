@@ -1,4 +1,4 @@
-import { redactEncoded } from "./redact.js";
+import { redact } from "./redact.js";
 
 /** The codes of changes that the owner's site rejects. */
 export const actionErrorCodes = [
@@ -69,7 +69,7 @@ function isSandboxError(value: unknown): value is SandboxError {
  * and so does a value inside itself. `ancestors` are the values that this one is in.
  */
 function withoutKeys(value: unknown, ancestors: readonly unknown[]): unknown {
-  if (typeof value === "string") return redactEncoded(value);
+  if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null || ancestors.includes(value)) return value;
   const path = [...ancestors, value];
   if (Array.isArray(value)) return value.map((item) => withoutKeys(item, path));
@@ -77,7 +77,7 @@ function withoutKeys(value: unknown, ancestors: readonly unknown[]): unknown {
 
   const members: [name: string, member: unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
-    members.push([redactEncoded(name), withoutKeys(member, path)]);
+    members.push([redact(name), withoutKeys(member, path)]);
   }
   return Object.fromEntries(members);
 }
@@ -99,7 +99,7 @@ export class SandboxError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: SandboxErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
-    super(redactEncoded(message));
+    super(redact(message));
     this.name = "SandboxError";
     this.code = code;
     // With this code, the details have the secret of a new key that was not saved: it exists nowhere else.

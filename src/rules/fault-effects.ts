@@ -20,7 +20,7 @@ interface FaultKindRow {
   /** What a client does after a request that can be repeated: see `isIdempotent`. */
   readonly whatToDo: string;
   /** What it does after any other request. Default: the same. */
-  readonly whatToDoOnce?: string;
+  readonly whatToDoIfNotIdempotent?: string;
   /** The description of its field in scenarios. Default: `faultThat`, as a sentence. */
   readonly field?: string;
   /** A fault of this kind, for `certify`, the docs and the page's buttons. */
@@ -53,7 +53,7 @@ export const faultKindTable = {
     fits: ["latency", "truncate", "slow"],
     faultThat: "sends a status from 500 to 504",
     whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
-    whatToDoOnce: `Do not simply send the request again. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Do not simply send the request again. ${readFirst}`,
     field: "Responds with this status and the API's error body.",
     example: { status: 503 },
   },
@@ -66,7 +66,7 @@ export const faultKindTable = {
     fits: ["latency"],
     faultThat: "resets the connection",
     whatToDo: "Connect again, and send the request again.",
-    whatToDoOnce: `Connect again, but do not simply send the request again. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Connect again, but do not simply send the request again. ${readFirst}`,
     example: { reset: true },
   },
   hang: {
@@ -78,7 +78,7 @@ export const faultKindTable = {
     fits: [],
     faultThat: "never sends a response",
     whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
-    whatToDoOnce: `Set a timeout on each request, or your client waits forever. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Set a timeout on each request, or your client waits forever. ${readFirst}`,
     example: { hang: true },
   },
   truncate: {
@@ -91,7 +91,7 @@ export const faultKindTable = {
     faultThat: "truncates the body and closes the connection",
     whatToDo:
       "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
-    whatToDoOnce: `Treat a truncated body as an unknown result, not as a success. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Treat a truncated body as an unknown result, not as a success. ${readFirst}`,
     example: { truncate: true },
   },
   malformed: {
@@ -103,7 +103,7 @@ export const faultKindTable = {
     fits: ["latency", "slow"],
     faultThat: "sends 200 with broken JSON",
     whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
-    whatToDoOnce: `Treat invalid JSON as an unknown result, no matter which status. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Treat invalid JSON as an unknown result, no matter which status. ${readFirst}`,
     example: { malformed: true },
   },
   slow: {
@@ -222,8 +222,8 @@ interface FaultyRequest {
 
 /** What a client should do after a fault: by the fault's kind, and by whether the request can be repeated. */
 export function whatToDoAfter(outcome: FaultOutcomeId, request: FaultyRequest): string {
-  const { whatToDo, whatToDoOnce = whatToDo } = faultKindRow(outcome);
-  const advice = request.isIdempotent ? whatToDo : whatToDoOnce;
+  const { whatToDo, whatToDoIfNotIdempotent = whatToDo } = faultKindRow(outcome);
+  const advice = request.isIdempotent ? whatToDo : whatToDoIfNotIdempotent;
   if (outcome !== "fault.status" || request.retryAfter === undefined) return advice;
   return `Wait as its Retry-After says (${request.retryAfter}). ${advice}`;
 }

@@ -212,7 +212,7 @@ export const apiOutcomeIds: readonly ApiOutcomeId[] = apiRows.map(({ id }) => id
 
 /** The shape of an outcome's id: one of these, or that of a success of another endpoint than `/me`. */
 export function outcomeShape(ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): s.Shape<OutcomeId> {
-  return { ...s.choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ } as s.Shape<OutcomeId>;
+  return { ...s.choice(ids), otherTexts: /^20[0124]\.[A-Za-z][\w-]*$/ } as s.Shape<OutcomeId>;
 }
 
 /** The ids of the outcomes of faults. */
@@ -252,6 +252,3 @@ function successRow(outcome: OutcomeId): OutcomeRow {
 export function isSuccess(outcome: OutcomeId): boolean {
   return outcome.startsWith("2");
 }
-
-/** The path of the one endpoint that is released (R1); a story's request goes there by default. */
-export const mePath = "/v1/relying-party/me";

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { describeKeyForm, isSandboxKey, parseApiKey } from "./api-key.js";
+import { findBase64Keys } from "./base64-keys.js";
+import { describeKeyForm, isSandboxKey, parseApiKey } from "./key-text.js";
+import { mapTexts } from "./map-texts.js";
 import { isMeantAsKey } from "./meant-key.js";
-import { containsKey, findBase64Keys, findKeys, mapTexts, redactEncoded, redactKeys } from "./redact.js";
-import { readHeaders } from "./request.js";
+import { readApiRequest } from "./read-request.js";
+import { containsKey, findKeys, redact, redactPlainKeys } from "./redact.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 
@@ -15,12 +17,12 @@ test.each([
   [`%${"25".repeat(10)}41`, "%41"],
 ])("R46 %s reads %s when its printable characters are decoded, ten times at most", (text, decoded) => {
   // A text is shown decoded if it hides a key.
-  expect(redactEncoded(`${text} ${key}`)).toBe(`${decoded} SVC_live_…`);
+  expect(redact(`${text} ${key}`)).toBe(`${decoded} SVC_live_…`);
 });
 
 test("R46 a value has no key in a text or a name, except in a member that is kept", () => {
   const value = { [key]: [key, { name: `of ${key}`, kept: { secret: key }, none: null, count: 1 }] };
-  expect(mapTexts(value, redactKeys, (name) => name === "kept")).toEqual({
+  expect(mapTexts(value, redactPlainKeys, (name) => name === "kept")).toEqual({
     "SVC_live_…": ["SVC_live_…", { name: "of SVC_live_…", kept: { secret: key }, none: null, count: 1 }],
   });
 });
@@ -32,7 +34,7 @@ test.each([
   ["İ svc_test_İ svc_test_a", "İ svc_test_İ svc_test_…"],
   ["SVC_test_ SVC_prod_a SVC-test_a svc_test", "SVC_test_ SVC_prod_a SVC-test_a svc_test"],
 ])("R46 %j is redacted as %j", (text, redacted) => {
-  expect(redactKeys(text)).toBe(redacted);
+  expect(redactPlainKeys(text)).toBe(redacted);
 });
 
 test.each([
@@ -40,12 +42,8 @@ test.each([
   ["in Base64", btoa(key)],
   ["in Base64 behind a name", btoa(`user:${key}`)],
 ])("R46 a text whose key %s was removed has none left", (_encoding, encoded) => {
-  const redacted = redactEncoded(`sent ${encoded}`);
-  expect([containsKey(encoded), containsKey(redacted), redactEncoded(redacted)]).toEqual([
-    true,
-    false,
-    redacted,
-  ]);
+  const redacted = redact(`sent ${encoded}`);
+  expect([containsKey(encoded), containsKey(redacted), redact(redacted)]).toEqual([true, false, redacted]);
   // What comes behind a removed key may be its next piece.
   expect(containsKey(`${redacted} ${encoded.slice(-4)}`)).toBe(true);
 });
@@ -54,13 +52,16 @@ test.each<[name: string, read: (text: string) => unknown]>([
   ["findKeys", findKeys],
   ["findBase64Keys", findBase64Keys],
   ["containsKey", containsKey],
-  ["redactKeys", redactKeys],
-  ["redactEncoded", redactEncoded],
+  ["redactPlainKeys", redactPlainKeys],
+  ["redact", redact],
   ["formOfKey", describeKeyForm],
   ["isSandboxKey", isSandboxKey],
   ["parseApiKey", parseApiKey],
   ["isMeantAsKey", (text) => isMeantAsKey(text, [key])],
-  ["readHeaders", (text) => readHeaders(["User-Agent", text], { beforeQuery: text, query: text })],
+  [
+    "readApiRequest",
+    (text) => readApiRequest({ method: "GET", path: text, query: text, headers: ["User-Agent", text] }),
+  ],
 ])("R35 R46 %s leaves no text with a key where a regular expression keeps its last one", (_name, read) => {
   const encoded = [...key].map((character) => `%${character.charCodeAt(0).toString(16)}`).join("");
   for (const text of [key, `agent ${key}`, `"${key}"`, encoded, btoa(key)]) {

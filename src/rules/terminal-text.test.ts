@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { escapeControls, printable, textWidth } from "./terminal-text.js";
+import { oneSafeLine, safeOutput, textWidth } from "./terminal-text.js";
 
 test.each([
   ["C0", "\u001B[2J\u0007\u0008"],
@@ -7,7 +7,7 @@ test.each([
   ["bidi marks", "\u200E\u200F\u061C\u202A\u202E\u2066\u2069"],
 ])("%s is not printed", (_what, text) => {
   const left = /[\p{Cc}\u061C\u200E-\u200F\u2028-\u202E\u2066-\u2069]/u;
-  for (const shown of [printable(text), printable(text, true), escapeControls(text)]) {
+  for (const shown of [safeOutput(text), safeOutput(text, true), oneSafeLine(text)]) {
     expect(shown).not.toMatch(left);
     expect(shown).toHaveLength(text.length);
   }
@@ -15,9 +15,9 @@ test.each([
 
 test("lines, tabs and letters of every language are printed, and colors where they are ours", () => {
   const text = "a\tb\r\nBänk 銀行 🏦\n";
-  expect(printable(text)).toBe(text);
-  expect(printable("\u001B[31mred\u001B[39m", true)).toBe("\u001B[31mred\u001B[39m");
-  expect(printable("\u001B[31mred\u001B[39m")).toBe("\uFFFD[31mred\uFFFD[39m");
+  expect(safeOutput(text)).toBe(text);
+  expect(safeOutput("\u001B[31mred\u001B[39m", true)).toBe("\u001B[31mred\u001B[39m");
+  expect(safeOutput("\u001B[31mred\u001B[39m")).toBe("\uFFFD[31mred\uFFFD[39m");
 });
 
 test.each([
@@ -40,5 +40,5 @@ test.each([
   ["\u001B[123mx", "\uFFFD[123mx"],
   ["\u001B[1mx\u001B[2Kx", "\u001B[1mx\uFFFD[2Kx"],
 ])("of %j only a first byte order mark, ends of lines and our colors are printed", (text, shown) => {
-  expect(printable(text, true)).toBe(shown);
+  expect(safeOutput(text, true)).toBe(shown);
 });

@@ -10,12 +10,12 @@ const unprintable =
 const logCommand = /(?<=^[^\S\n]*):(?=:)|#(?=#\[)/gm;
 
 /** Replaces what could move the cursor, color a terminal, break a line or start a command of a CI log. */
-export function escapeControls(text: string): string {
-  return escapeCommands(text.replace(unprintable, "\uFFFD"));
+export function oneSafeLine(text: string): string {
+  return withoutLogCommands(text.replace(unprintable, "\uFFFD"));
 }
 
 /** Replaces what could start a command of a CI log. */
-export function escapeCommands(text: string): string {
+export function withoutLogCommands(text: string): string {
   return text.replace(logCommand, "\uFFFD");
 }
 
@@ -25,7 +25,7 @@ const color = /^\[\d{1,2}m/;
 const colors = /[\0-\x1F\x7F-\x9F]\[\d{1,2}m/g;
 
 /** Replaces control characters except line ends, tabs and, if `colored`, colors. */
-export function printable(text: string, colored = false): string {
+export function safeOutput(text: string, colored = false): string {
   return text.replace(unprintable, (sign, at: number) => {
     if (sign === "\n" || sign === "\t") return sign;
     if (sign === "\r" && text[at + 1] === "\n") return sign;

@@ -41,7 +41,7 @@ export type Overlap = `${number}${"s" | "m" | "h" | "d"}` | 0;
 export type Instant = string | number | Date | { readonly epochMilliseconds: number };
 
 /** Whether a value is an instant that clocks can show. */
-export function isInstant(value: unknown): value is number {
+export function isClockTime(value: unknown): value is number {
   if (typeof value !== "number" || !Number.isSafeInteger(value)) return false;
   return value >= firstInstant && value <= lastInstant;
 }
@@ -68,7 +68,7 @@ export function parseDuration(text: string): number | undefined {
 export function parseTime(text: string): number | undefined {
   if (!timePattern.test(text) || !isOnCalendar(text) || isAtHour24(text)) return undefined;
   const time = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
-  return isInstant(time) ? time : undefined;
+  return isClockTime(time) ? time : undefined;
 }
 
 /** Whether the day of a time exists: `Date` turns February 30 into March 2. */

@@ -1,10 +1,11 @@
 import { checkShape } from "../schema/check.js";
 import type { Notation } from "../schema/notation.js";
 import type { Problem } from "../schema/problem.js";
-import { isMapping, type Shape, type ValueOf } from "../schema/shape.js";
+import type { Shape, ValueOf } from "../schema/shape.js";
+import { isMapping } from "../schema/type-tag.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { SandboxError } from "./errors.js";
-import { redactKeys } from "./redact.js";
+import { redactPlainKeys } from "./redact.js";
 
 // The errors for values that callers give, of which none contains a key.
 
@@ -29,7 +30,7 @@ export function validationError(
   const texts: [field: string, text: string][] = [];
   for (const { field, message, hint } of problems) {
     const text = hint === undefined ? message : `${message}: ${hint}`;
-    texts.push([redactKeys(field.join(".")) || "body", redactKeys(text)]);
+    texts.push([redactPlainKeys(field.join(".")) || "body", redactPlainKeys(text)]);
   }
 
   // The message has the first problem, `details` have all.
@@ -40,25 +41,35 @@ export function validationError(
 }
 
 /** Throws `validation_failed` if a field has a problem. `problems` has each field's by its name in JSON; `undefined` is none. */
-export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
-  const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
-  if (wrong.length === 0) return;
-  const texts = wrong.map(([field, problem]) => `${field} ${problem}`);
+export function throwIfProblems(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
+  const wrong: [field: string, problem: string][] = [];
+  for (const [field, problem] of Object.entries(problems)) {
+    if (problem !== undefined) wrong.push([field, problem]);
+  }
+  if (wrong.length > 0) throw invalidFields(doing, Object.fromEntries(wrong));
+}
+
+/** The error `validation_failed` for fields with a problem each, by their names in JSON. */
+export function invalidFields(doing: string, problems: Readonly<Record<string, string>>): SandboxError {
+  const texts = Object.entries(problems).map(([field, problem]) => `${field} ${problem}`);
   const message = `Failed to ${doing}: ${texts.join("; ")}.`;
-  throw new SandboxError("validation_failed", message, { fields: Object.fromEntries(wrong) });
+  return new SandboxError("validation_failed", message, { fields: problems });
 }
 
 /** Throws `validation_failed` unless the options of a call are a mapping with known names only. */
 export function requireKnownOptions(doing: string, options: unknown, known: readonly string[]): void {
   if (!isMapping(options)) {
-    requireFields(doing, { options: `are a mapping, { ${known[0]}: … }, not ${quote(options)}` });
+    throw invalidFields(doing, { options: `are a mapping, { ${known[0]}: … }, not ${quote(options)}` });
   }
 
   const problems: [name: string, problem: string][] = [];
-  for (const name of Object.keys(options as object)) {
+  for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const meant = didYouMean(name, known);
-    problems.push([redactKeys(name), `is not an option.${meant} The options are ${listed(known, "and")}`]);
+    problems.push([
+      redactPlainKeys(name),
+      `is not an option.${meant} The options are ${listed(known, "and")}`,
+    ]);
   }
-  requireFields(doing, Object.fromEntries(problems));
+  throwIfProblems(doing, Object.fromEntries(problems));
 }

@@ -1,9 +1,9 @@
 import { SandboxError } from "../rules/errors.js";
 import { outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { requireFields } from "../rules/validation.js";
-import { isReserved } from "../scenario/format/fields.js";
+import { invalidFields } from "../rules/validation.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
+import { isReserved } from "../scenario/format/refs.js";
 import type { ValueOf } from "../schema/shape.js";
 import { didYouMean, quote } from "../schema/words.js";
 import { successOutcomesOf } from "./endpoint.js";
@@ -29,7 +29,7 @@ function requireKnown({ registry, endpoints }: SandboxState, filter: RequestFilt
   for (const endpoint of endpoints) outcomeIds.push(...successOutcomesOf(endpoint));
   if (outcomeIds.includes(outcome)) return;
   const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, outcomeIds)}`;
-  requireFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
+  throw invalidFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
 }
 
 /** Returns how many requests of clients match. Throws `expectation_failed`, with the five nearest ones, unless there are `count`; default: at least one. */

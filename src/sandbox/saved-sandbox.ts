@@ -1,9 +1,9 @@
-import { lastClockInstant } from "../rules/api-key.js";
+import { lastClockInstant } from "../rules/key-state.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { jsonWithParts } from "../schema/json.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
+import { jsonWithParts } from "./json-with-parts.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
 import { snapshotOrganizations, snapshotWithoutOrganizations } from "./snapshot.js";
 import { createState } from "./start-sandbox.js";

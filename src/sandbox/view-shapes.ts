@@ -1,5 +1,6 @@
 import { adviceIds } from "../rules/advice.js";
-import { environments, keyStates, mapKeyEnds } from "../rules/api-key.js";
+import { keyStates } from "../rules/key-state.js";
+import { environments } from "../rules/key-text.js";
 import { organizationViewFields } from "../rules/organization.js";
 import { faultOutcomeIds, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
@@ -17,16 +18,18 @@ const keyShape = s.mapping({
   organization: s.text(),
   name: s.text(),
   scopes: s.list(s.text()),
-  limits: s.mapping({ perMinute: s.count(), perDay: s.count() }),
+  limits: s.mapping({ perMinute: s.integer(), perDay: s.integer() }),
   environment: s.choice(environments),
   legacy: s.flag(),
   /** The first 12 hex digits of the key's SHA-256. */
   fingerprint: s.text({ pattern: /^[0-9a-f]{12}$/ }),
   state: s.choice(keyStates),
-  usage: s.mapping({ thisMinute: s.count(), today: s.count() }),
+  usage: s.mapping({ thisMinute: s.integer(), today: s.integer() }),
   /** When it was created; `null` for a key that the scenario starts with. */
   createdAt: s.nullable(s.instant()),
-  ...mapKeyEnds(() => s.nullable(s.instant())),
+  revokedAt: s.nullable(s.instant()),
+  expiresAt: s.nullable(s.instant()),
+  overlapEndsAt: s.nullable(s.instant()),
   replacedBy: s.nullable(listedRef()),
   replaces: s.nullable(listedRef()),
 });
@@ -60,7 +63,7 @@ export const requestShape = s.mapping({
   /** The first 12 hex digits of the presented key's SHA-256. */
   fingerprint: s.nullable(s.text()),
   /** 0 when a fault left the request without a response. */
-  status: s.count(),
+  status: s.integer(),
   /** The API's error code. */
   code: s.nullable(s.text()),
   outcome: outcomeShape(),
@@ -93,7 +96,7 @@ const upcomingShape = s.mapping({
   kind: s.choice(upcomingKinds),
   key: s.nullable(s.text()),
   organization: s.nullable(s.text()),
-  step: s.nullable(s.count()),
+  step: s.nullable(s.integer()),
   text: s.text(),
 });
 /** An event that happens when the clock reaches it. */

@@ -1,6 +1,7 @@
 import { checkShape, maximumProblems } from "../schema/check.js";
-import type { Members, Spelling } from "../schema/problem.js";
-import { type FieldPath, isMapping, valueAt } from "../schema/shape.js";
+import { type FieldPath, valueAt } from "../schema/field-path.js";
+import type { Members, SourceTextAt } from "../schema/problem.js";
+import { isMapping } from "../schema/type-tag.js";
 import { nearest } from "../schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
 import { type Facts, factsOf } from "./checks/facts.js";
@@ -17,14 +18,13 @@ import {
   addingTo,
   type FieldProblem,
   problemAt,
-  ScenarioError,
   type ScenarioPlaces,
   type ScenarioProblem,
-  type SourcePlace,
-  type SourceText,
 } from "./problems.js";
 import { withRefsOfNames } from "./refs-by-name.js";
 import type { Scenario } from "./scenario.generated.js";
+import { ScenarioError } from "./scenario-error.js";
+import type { SourcePlace, SourceText } from "./source-text.js";
 import { placeOfField, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
 
 export interface CheckedScenario extends ScenarioPlaces {
@@ -62,11 +62,16 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
 
   const merged = result.scenario;
   const spelling = spellingIn(merged);
-  const { problems: misshapen, extras } = checkShape(scenarioSchema, merged.fields, written.notation, {
-    isExtra: isForAnchors,
-    spelling,
-  });
-  removeMembers(merged.fields, extras);
+  const { problems: misshapen, extensionFields } = checkShape(
+    scenarioSchema,
+    merged.fields,
+    written.notation,
+    {
+      isExtension: isForAnchors,
+      spelling,
+    },
+  );
+  removeMembers(merged.fields, extensionFields);
   for (const problem of withRefsOfNames(misshapen, merged.fields)) {
     addProblem(withInheritedName(problem, ownScenario.fields, merged.fields));
   }
@@ -120,7 +125,7 @@ function namesAt(fields: Members, field: FieldPath): string[] {
 }
 
 /** Finds how the text has a value that is no mapping and no list: `007`. Of a long one, only the start. */
-function spellingIn(merged: ReadScenario): Spelling {
+function spellingIn(merged: ReadScenario): SourceTextAt {
   return (field) => {
     const { isExact, spelling } = merged.locate(field, "value");
     return isExact ? spelling?.slice(0, longestSpelling) : undefined;

@@ -1,5 +1,5 @@
-import { requireFields, requireKnownOptions } from "../rules/validation.js";
-import { isMapping, typeTag } from "../schema/shape.js";
+import { requireKnownOptions, throwIfProblems } from "../rules/validation.js";
+import { isMapping, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import {
   bundledScenarios,
@@ -12,7 +12,7 @@ import type { Extendable } from "./extends.js";
 import { type CheckedScenario, interpretScenario } from "./interpret.js";
 import { readValue } from "./plain-data.js";
 import type { Scenario } from "./scenario.generated.js";
-import { readYaml } from "./yaml.js";
+import { readYaml } from "./yaml/read-yaml.js";
 
 // Scenarios from a text, from a value or by the name of a bundled one.
 
@@ -75,7 +75,7 @@ export function parseScenario(text: string, options: ParseOptions = {}): Scenari
     wrong.file = `is the name of a file for messages, not ${quote(file)}`;
   }
   if (load !== undefined && typeof load !== "function") wrong.load = `is a function, not ${quote(load)}`;
-  requireFields("parse the scenario", wrong);
+  throwIfProblems("parse the scenario", wrong);
 
   return parseWithPlaces(text, options).scenario;
 }

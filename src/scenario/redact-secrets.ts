@@ -1,4 +1,4 @@
-import { redactKeys } from "../rules/redact.js";
+import { redactPlainKeys } from "../rules/redact.js";
 
 // A secret is known by its prefix, by its look, or by the name in front of it. No problem shows one (R46).
 
@@ -7,7 +7,7 @@ const namedSecret = /((?:secret|token|api[_-]?key)s?[\\"']*\s*:[\\\s"']*)[^"\n]+
 
 /** A text without possible secrets: keys with a prefix, what follows the name of a secret, long runs that are no word and no number. */
 export function redactSecrets(text: string): string {
-  const withoutNamed = redactKeys(text).replace(namedSecret, "$1…");
+  const withoutNamed = redactPlainKeys(text).replace(namedSecret, "$1…");
   return withoutNamed.replace(/[A-Za-z0-9]{16,}/g, (run) => {
     return isWordOrNumber(run) ? run : `${run.slice(0, 4)}…`;
   });

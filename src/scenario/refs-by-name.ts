@@ -1,5 +1,7 @@
+import { valueAt } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
-import { isMapping, shapeAt, valueAt } from "../schema/shape.js";
+import { shapeAt } from "../schema/shape-fields.js";
+import { isMapping } from "../schema/type-tag.js";
 import { scenarioSchema } from "./format/schema.js";
 import type { FieldProblem } from "./problems.js";
 

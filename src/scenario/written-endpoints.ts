@@ -1,4 +1,4 @@
-import type { FieldPath } from "../schema/shape.js";
+import type { FieldPath } from "../schema/field-path.js";
 import type { Scenario } from "./scenario.generated.js";
 
 type WrittenEndpoint = NonNullable<NonNullable<Scenario["endpoints"]>[string]>;

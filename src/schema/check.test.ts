@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
+import { isAllowed, isOfKind } from "./allowed.js";
 import { checkShape, findMismatches } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
 import {
@@ -7,8 +8,6 @@ import {
   anything,
   choice,
   either,
-  isAllowed,
-  isOfKind,
   list,
   mapping,
   nullable,
@@ -71,7 +70,7 @@ test("a list and a mapping each have one word, as what is required and as what i
   expect(messages.filter((one) => /array|object/.test(one))).toEqual([]);
 });
 
-const status = { ...choice(["401"]), besides: /^20\d$/ } as Shape;
+const status = { ...choice(["401"]), otherTexts: /^20\d$/ } as Shape;
 
 test.each<[name: string, shape: Shape, allowed: readonly unknown[], refused: readonly unknown[]]>([
   ["anything", anything(), [null, 1, "a", [], {}], []],

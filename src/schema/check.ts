@@ -1,19 +1,12 @@
+import { isAllowed, isOfKind } from "./allowed.js";
+import { type FieldPath, pathText } from "./field-path.js";
 import { describeMistake } from "./messages.js";
 import { jsonNotation, type Notation } from "./notation.js";
-import type { Members, Mistake, Problem, Spelling } from "./problem.js";
-import {
-  type FieldPath,
-  isAllowed,
-  isMapping,
-  isOfKind,
-  type MappingKind,
-  pathText,
-  type RecordKind,
-  type Shape,
-  type ShapeCode,
-  shapeOfField,
-} from "./shape.js";
+import type { Members, Mistake, Problem, SourceTextAt } from "./problem.js";
+import type { MappingKind, RecordKind, Shape, ShapeCode } from "./shape.js";
+import { shapeOfField } from "./shape-fields.js";
 import { describeShape } from "./shape-words.js";
+import { isMapping } from "./type-tag.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
@@ -21,20 +14,20 @@ export const maximumProblems = 100;
 /** More characters of a member's name are not shown. */
 const longestShownName = 60;
 
-const notSpelled: Spelling = () => undefined;
+const notSpelled: SourceTextAt = () => undefined;
 
 /** How the text of a value is read. */
 interface ReadText {
   /** Whether a member that its mapping does not have is allowed, by its name. Default: none is. */
-  readonly isExtra?: (name: string) => boolean;
-  readonly spelling?: Spelling;
+  readonly isExtension?: (name: string) => boolean;
+  readonly spelling?: SourceTextAt;
 }
 
 interface ShapeResult {
   /** What is wrong, in the words of the caller. */
   readonly problems: readonly Problem<ShapeCode>[];
   /** The members that are allowed besides those of their mapping. */
-  readonly extras: Iterable<FieldPath>;
+  readonly extensionFields: Iterable<FieldPath>;
 }
 
 /** Checks a value, and finds the members that it has besides its shape. */
@@ -42,9 +35,9 @@ export function checkShape(
   shape: Shape,
   value: unknown,
   notation: Notation = jsonNotation,
-  { isExtra = isNone, spelling = notSpelled }: ReadText = {},
+  { isExtension = isNone, spelling = notSpelled }: ReadText = {},
 ): ShapeResult {
-  const { mistakes, extras } = new ShapeCheck(isExtra, spelling).checkWhole(shape, value);
+  const { mistakes, extensionFields } = new ShapeCheck(isExtension, spelling).checkWhole(shape, value);
   const problems: Problem<ShapeCode>[] = [];
   /** The fields that misspelled ones mean. */
   const misspelled = new Set<string>();
@@ -56,7 +49,7 @@ export function checkShape(
   // A misspelled field is not also missing.
   const isMisspelled = ({ code, field }: Problem) =>
     code === "missing_field" && misspelled.has(pathText(field));
-  return { problems: problems.filter((problem) => !isMisspelled(problem)), extras };
+  return { problems: problems.filter((problem) => !isMisspelled(problem)), extensionFields };
 }
 
 /** A part of a response that does not have its shape. */
@@ -113,12 +106,12 @@ function isNone(_name: string): boolean {
 
 class ShapeCheck {
   readonly mistakes: Mistake[] = [];
-  readonly extras: FieldPath[] = [];
-  readonly #isExtra: (name: string) => boolean;
-  readonly #spelling: Spelling;
+  readonly extensionFields: FieldPath[] = [];
+  readonly #isExtension: (name: string) => boolean;
+  readonly #spelling: SourceTextAt;
 
-  constructor(isExtra: (name: string) => boolean, spelling: Spelling) {
-    this.#isExtra = isExtra;
+  constructor(isExtension: (name: string) => boolean, spelling: SourceTextAt) {
+    this.#isExtension = isExtension;
     this.#spelling = spelling;
   }
 
@@ -172,7 +165,7 @@ class ShapeCheck {
     const unknown: string[] = [];
     for (const name of Object.keys(members)) {
       if (Object.hasOwn(shape.fields, name)) continue;
-      if (this.#isExtra(name)) this.extras.push([...path, name]);
+      if (this.#isExtension(name)) this.extensionFields.push([...path, name]);
       else unknown.push(name);
     }
     // An unknown field is probably the needed one, misspelled.

@@ -1,12 +1,5 @@
-import {
-  type ChoiceKind,
-  type MappingKind,
-  type Range,
-  type RecordKind,
-  type Shape,
-  shapeOfField,
-  type TextKind,
-} from "./shape.js";
+import type { ChoiceKind, MappingKind, Range, RecordKind, Shape, TextKind } from "./shape.js";
+import { shapeOfField } from "./shape-fields.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -82,9 +75,9 @@ function keywordsOf(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
 }
 
 function choiceKeywords(shape: ChoiceKind): JsonSchema {
-  const { choices, besides } = shape;
-  if (besides !== undefined) {
-    const otherNames = { type: "string", pattern: besides.source };
+  const { choices, otherTexts } = shape;
+  if (otherTexts !== undefined) {
+    const otherNames = { type: "string", pattern: otherTexts.source };
     return { anyOf: [{ type: "string", enum: choices }, otherNames] };
   }
   const [first] = choices;

@@ -1,6 +1,7 @@
-import { type Notation, written, writtenChoices } from "./notation.js";
+import { isAllowed } from "./allowed.js";
+import { type Notation, writeValue, writtenChoices } from "./notation.js";
 import type { Members } from "./problem.js";
-import { isAllowed, type Shape } from "./shape.js";
+import type { Shape } from "./shape.js";
 import { nearest } from "./words.js";
 
 // What a wrong value probably means: a habit from another format or API. A hint of this file mends the value as it is
@@ -77,5 +78,5 @@ function itemsWithoutList({ value, shape, notation }: WrongValue): string | unde
   const { item } = shape;
   const items = isAllowed(item, value) ? [value] : String(value).split(/[\s,]+/);
   const areItems = items.every((one) => isAllowed(item, one));
-  return areItems ? `write a list: ${written(items, notation)}` : undefined;
+  return areItems ? `write a list: ${writeValue(items, notation)}` : undefined;
 }

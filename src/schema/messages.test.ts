@@ -2,17 +2,17 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { checkShape } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { anything, choice, count, list, mapping, nullable, optional, record, type Shape } from "./shape.js";
+import { anything, choice, integer, list, mapping, nullable, optional, record, type Shape } from "./shape.js";
 
 function hintOf(part: Shape, value: unknown): string | undefined {
   return checkShape(mapping({ part }), { part: value }).problems[0]?.hint;
 }
 
 test.each([
-  [count(), "007", "write 7 without quotes"],
-  [count(), "60", "write 60 without quotes"],
-  [count({ max: 5 }), "7", "write an integer from 0 to 5"],
-  [count(), "9".repeat(20), "write an integer from 0 to 9,007,199,254,740,991"],
+  [integer(), "007", "write 7 without quotes"],
+  [integer(), "60", "write 60 without quotes"],
+  [integer({ max: 5 }), "7", "write an integer from 0 to 5"],
+  [integer(), "9".repeat(20), "write an integer from 0 to 9,007,199,254,740,991"],
   [choice([0, 503]), "0503", "write 503 without quotes"],
   [choice([0, 503]), " ", "write 0 or 503"],
 ])("a number in quotes is written without them only where it is allowed: %#", (shape, value, hint) => {
@@ -23,19 +23,21 @@ test.each([
   [[1], "part is too short: 1 entry", "list at least 2"],
   [[1, 2, 3, 4], "part is too long: 4 entries", "list at most 3"],
 ])("a list out of its limits is too short or too long: %j", (value, message, hint) => {
-  const { problems } = checkShape(mapping({ part: list(count(), { min: 2, max: 3 }) }), { part: value });
+  const { problems } = checkShape(mapping({ part: list(integer(), { min: 2, max: 3 }) }), {
+    part: value,
+  });
   expect(problems).toMatchObject([{ code: "out_of_range", message, hint }]);
 });
 
 test("only a field that is optional, or a member of a record, can be removed", () => {
   const { problems } = checkShape(
     mapping({
-      required: count(),
-      requiredList: list(count(), { min: 1 }),
-      optional: optional(count()),
-      optionalList: optional(list(count(), { min: 1 })),
-      members: record(count()),
-      items: list(count()),
+      required: integer(),
+      requiredList: list(integer(), { min: 1 }),
+      optional: optional(integer()),
+      optionalList: optional(list(integer(), { min: 1 })),
+      members: record(integer()),
+      items: list(integer()),
     }),
     {
       required: null,

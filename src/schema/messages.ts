@@ -1,16 +1,9 @@
+import type { FieldPath } from "./field-path.js";
 import { hintForMeant, hintForText } from "./meant-value.js";
-import { type Notation, written, writtenChoices, writtenName } from "./notation.js";
-import type { Members, Mistake, Problem, Spelling, Wording } from "./problem.js";
-import {
-  type FieldPath,
-  fieldsOf,
-  type MappingKind,
-  neededFieldsOf,
-  type Range,
-  type Shape,
-  type ShapeCode,
-  shapeAt,
-} from "./shape.js";
+import { type Notation, writeName, writeValue, writtenChoices } from "./notation.js";
+import type { Members, Mistake, Problem, SourceTextAt, Wording } from "./problem.js";
+import type { MappingKind, Range, Shape, ShapeCode } from "./shape.js";
+import { fieldsOf, neededFieldsOf, shapeAt } from "./shape-fields.js";
 import { describeShape } from "./shape-words.js";
 import { knownFields, unknownField } from "./unknown-field.js";
 import { listed, quote } from "./words.js";
@@ -25,7 +18,7 @@ interface CheckedValue {
   readonly root: Shape;
   readonly whole: unknown;
   readonly notation: Notation;
-  readonly spelling: Spelling;
+  readonly spelling: SourceTextAt;
 }
 
 /** Puts a mistake into words. */
@@ -76,7 +69,7 @@ function partName(path: FieldPath, { whole, spell }: Notation): string {
 function missingField(path: FieldPath, shape: Shape, notation: Notation): Wording {
   const name = String(path.at(-1));
   const where = path.length < 2 ? "" : ` in ${quote(partName(path.slice(0, -1), notation))}`;
-  let hint = `add ${writtenName(name, notation)}`;
+  let hint = `add ${writeName(name, notation)}`;
   if (shape.kind === "choice") hint += `: ${writtenChoices(shape.choices, notation)}`;
   return { code: "missing_field", what: `is missing${where}`, hint, pointAt: "key" };
 }
@@ -170,10 +163,10 @@ function allowedHint(shape: Shape, notation: Notation, value?: unknown): string 
     case "text":
       return `write ${shape.example === undefined ? describeShape(shape) : `a value such as ${shape.example}`}`;
     case "record":
-      return `write ${written({ "my-name": exampleOf(shape.member) }, notation)}`;
+      return `write ${writeValue({ "my-name": exampleOf(shape.member) }, notation)}`;
     case "mapping": {
       const example = exampleOf(shape);
-      if (Object.keys(example).length > 0) return `write ${written(example, notation)}`;
+      if (Object.keys(example).length > 0) return `write ${writeValue(example, notation)}`;
       return `write a mapping; its fields are ${knownFields(shape, notation)}`;
     }
     default:

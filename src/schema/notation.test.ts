@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { jsonNotation, type Notation, written } from "./notation.js";
+import { jsonNotation, type Notation, writeValue } from "./notation.js";
 
 const yaml: Notation = { ...jsonNotation, language: "yaml" };
 
@@ -21,5 +21,5 @@ test.each([
   ["2026", '"2026"'],
   [["a", 1, true], "[a, 1, true]"],
 ])("YAML reads %j back from %s", (value, text) => {
-  expect([written(value, yaml), parse(text)]).toEqual([text, value]);
+  expect([writeValue(value, yaml), parse(text)]).toEqual([text, value]);
 });

@@ -1,5 +1,6 @@
 import type { Mistake } from "./problem.js";
-import { isMapping, type Shape } from "./shape.js";
+import type { Shape } from "./shape.js";
+import { isMapping } from "./type-tag.js";
 
 /** How a caller writes values: hints are in its words. */
 export interface Notation {
@@ -36,11 +37,11 @@ function isPlainInYaml(text: string): boolean {
 }
 
 /** A value as a caller writes it. For `undefined` it has `…`, which the reader of a hint fills in. */
-export function written(value: unknown, notation: Notation): string {
+export function writeValue(value: unknown, notation: Notation): string {
   if (value === undefined) return "…";
-  if (Array.isArray(value)) return `[${value.map((item) => written(item, notation)).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map((item) => writeValue(item, notation)).join(", ")}]`;
   if (isMapping(value)) {
-    const members = Object.entries(value).map(([name, member]) => writtenField(name, member, notation));
+    const members = Object.entries(value).map(([name, member]) => writeField(name, member, notation));
     return `{ ${members.join(", ")} }`;
   }
   if (notation.language === "yaml" && typeof value === "string" && isPlainInYaml(value)) return value;
@@ -48,11 +49,11 @@ export function written(value: unknown, notation: Notation): string {
 }
 
 /** A field as a caller writes it: `per_minute: 60`, `"per_minute": 60`, `perMinute: 60`. */
-export function writtenField(name: string, value: unknown, notation: Notation): string {
-  return `${writtenName(name, notation)}: ${written(value, notation)}`;
+export function writeField(name: string, value: unknown, notation: Notation): string {
+  return `${writeName(name, notation)}: ${writeValue(value, notation)}`;
 }
 
-export function writtenName(name: string, notation: Notation): string {
+export function writeName(name: string, notation: Notation): string {
   const spelled = notation.spell(name);
   const isBare =
     notation.language === "yaml" || (notation.language === "javascript" && /^\w+$/.test(spelled));
@@ -61,7 +62,7 @@ export function writtenName(name: string, notation: Notation): string {
 
 /** Several values to choose from: `test or live`. */
 export function writtenChoices(values: readonly unknown[], notation: Notation): string {
-  const texts = values.map((value) => written(value, notation));
+  const texts = values.map((value) => writeValue(value, notation));
   const last = texts.pop() ?? "";
   return texts.length === 0 ? last : `${texts.join(", ")} or ${last}`;
 }

@@ -1,4 +1,5 @@
-import type { FieldPath, Shape, ShapeCode } from "./shape.js";
+import type { FieldPath } from "./field-path.js";
+import type { Shape, ShapeCode } from "./shape.js";
 
 /** The members of a mapping or a record, not checked yet. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -23,7 +24,7 @@ export interface Mistake {
 }
 
 /** How the text of a scenario writes the number or flag at a path: `007`, `0x1F`, `yes`. */
-export type Spelling = (path: FieldPath) => string | undefined;
+export type SourceTextAt = (path: FieldPath) => string | undefined;
 
 /** A mistake in words: at which field, and how to fix it. Contains no key. */
 export interface Problem<Code extends string = string> {

@@ -1,11 +1,5 @@
 // Shapes describe values as plain data: checks, messages, JSON Schema and types come from them (docs/decisions/0011).
 
-/** A longer name is cut in the text of a path: each problem inside shows it again. */
-const longestNameInPath = 200;
-
-/** The path of a field: names in mappings and positions in lists. */
-export type FieldPath = readonly (string | number)[];
-
 /** What is wrong with a value, as a code that callers test. */
 export type ShapeCode =
   | "unsupported_version"
@@ -20,12 +14,12 @@ export type ShapeCode =
   | "empty_list";
 
 /** The description of a value of one kind. Each shape is made by one of the constructors below, such as `text()`. */
-export type Shape<Value = unknown> = Kind & Traits<Value>;
+export type Shape<Value = unknown> = Kind & CommonOptions<Value>;
 
 type Kind = TextKind | NumberKind | PlainKind | ChoiceKind | ListKind | MappingKind | RecordKind | EitherKind;
 
 /** What a shape of any kind can have. */
-export interface Traits<Value> {
+export interface CommonOptions<Value> {
   readonly title?: string;
   readonly description?: string;
   /** Whether only snapshots write it: editors do not suggest it. */
@@ -46,7 +40,7 @@ export interface TextKind extends Range {
   /** JSON Schema has it, too. */
   readonly pattern?: RegExp;
   /** What no pattern can say. JSON Schema does not have it. */
-  readonly isAllowed?: (text: string) => boolean;
+  readonly accepts?: (text: string) => boolean;
   /** For example, `a time or a duration` in `expires must be a time or a duration, not "soon"`. */
   readonly noun?: string;
   /** A value to show in a hint. */
@@ -78,7 +72,7 @@ export interface ChoiceKind {
   /** Whether another version may have more choices. */
   readonly isGrowing?: boolean;
   /** Other texts that it may be. */
-  readonly besides?: RegExp;
+  readonly otherTexts?: RegExp;
   /** What to write in place of a value that is no choice. */
   readonly hint?: (value: unknown) => string | undefined;
 }
@@ -153,15 +147,15 @@ type Shown<Value> = Value extends infer Members ? { [Name in keyof Members]: Mem
 
 // Constructors by kind. Each call creates a new shape, which can have its own description.
 
-export const text = (of: Omit<TextKind, "kind"> = {}): TextKind & Traits<string> => ({
+export const text = (of: Omit<TextKind, "kind"> = {}): TextKind & CommonOptions<string> => ({
   ...of,
   kind: "text",
 });
-export const instant = (): TextKind & Traits<string> => text({ format: "date-time" });
-export const uuid = (): TextKind & Traits<string> =>
+export const instant = (): TextKind & CommonOptions<string> => text({ format: "date-time" });
+export const uuid = (): TextKind & CommonOptions<string> =>
   text({
     format: "uuid",
-    isAllowed: (id) => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(id),
+    accepts: (id) => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(id),
   });
 export const number = (of: Range = {}): Shape<number> => ({
   ...of,
@@ -169,7 +163,7 @@ export const number = (of: Range = {}): Shape<number> => ({
   isWhole: false,
 });
 /** A whole number, from 0 unless the range has another start. */
-export const count = (of: Range = {}): Shape<number> =>
+export const integer = (of: Range = {}): Shape<number> =>
   ({ ...number({ min: 0, ...of }), isWhole: true }) as Shape<number>;
 export const flag = (): Shape<boolean> => ({ kind: "boolean" });
 export const anything = (): Shape => ({ kind: "anything" });
@@ -193,7 +187,9 @@ export const list = <Item>(item: Shape<Item>, of: Range = {}): Shape<readonly It
   kind: "list",
   item,
 });
-export const mapping = <Of extends Fields>(fields: Of): MappingKind<Of> & Traits<MappingValue<Of>> => ({
+export const mapping = <Of extends Fields>(
+  fields: Of,
+): MappingKind<Of> & CommonOptions<MappingValue<Of>> => ({
   kind: "mapping",
   fields,
 });
@@ -229,194 +225,3 @@ export const described = <Of extends Shape>(shape: Of, description: string): Of 
   ...shape,
   description,
 });
-
-export function shapeOfField(field: MappingField): Shape {
-  return "optional" in field ? field.optional : field;
-}
-
-/** The fields of a mapping, or of all mappings among several kinds; `undefined` if the shape has none. */
-export function fieldsOf(shape: Shape): Fields | undefined {
-  if (shape.kind === "mapping") return shape.fields;
-  if (shape.kind !== "either") return undefined;
-
-  let all: Fields | undefined;
-  for (const option of shape.options) {
-    const fields = fieldsOf(option);
-    if (fields !== undefined) all = { ...all, ...fields };
-  }
-  return all;
-}
-
-/** The name and the shape of a field. */
-export interface NamedShape {
-  readonly name: string;
-  readonly shape: Shape;
-}
-
-/** The fields that `fieldsOf` finds, as a list; empty for a shape without fields. */
-export function namedFieldsOf(shape: Shape): NamedShape[] {
-  const fields = Object.entries(fieldsOf(shape) ?? {});
-  return fields.map(([name, field]) => ({ name, shape: shapeOfField(field) }));
-}
-
-/** The fields that people write: snapshots have more. */
-export function settableFieldsOf(shape: Shape): NamedShape[] {
-  return namedFieldsOf(shape).filter((field) => !field.shape.isSnapshotOnly);
-}
-
-/** Whether a shape has a field of this name that people write. */
-export function hasField(shape: Shape | undefined, name: string | number): boolean {
-  if (shape === undefined) return false;
-  return settableFieldsOf(shape).some((field) => field.name === name);
-}
-
-/** The fields that a mapping must have. */
-export function neededFieldsOf(shape: Shape): NamedShape[] {
-  const fields = fieldsOf(shape) ?? {};
-  return namedFieldsOf(shape).filter(({ name }) => !("optional" in (fields[name] as MappingField))); // one of its names
-}
-
-/** A shape with its direct parts changed and its fields renamed; the same object if all of them stay. */
-export function mapParts(
-  shape: Shape,
-  change: (inner: Shape) => Shape,
-  rename: (name: string) => string,
-): Shape {
-  if (shape.kind === "list") {
-    const item = change(shape.item);
-    return item === shape.item ? shape : { ...shape, item };
-  }
-  if (shape.kind === "record") {
-    const member = change(shape.member);
-    return member === shape.member ? shape : { ...shape, member };
-  }
-  if (shape.kind === "either") {
-    const options = shape.options.map(change);
-    const isSame = options.every((option, index) => option === shape.options[index]);
-    return isSame ? shape : { ...shape, options };
-  }
-  if (shape.kind !== "mapping") return shape;
-
-  let isSame = true;
-  const fields: Record<string, MappingField> = {};
-  for (const [name, field] of Object.entries(shape.fields)) {
-    const newName = rename(name);
-    const inner = change(shapeOfField(field));
-    if (newName !== name || inner !== shapeOfField(field)) isSame = false;
-    fields[newName] = "optional" in field ? optional(inner) : inner;
-  }
-  return isSame ? shape : { ...shape, fields };
-}
-
-/** The shape of the field at a path; `undefined` if the format has none. */
-export function shapeAt(root: Shape, path: FieldPath): Shape | undefined {
-  let shape: Shape | undefined = root;
-  for (const step of path) {
-    if (shape === undefined) return undefined;
-    shape = shapeInside(shape, step);
-  }
-  return shape;
-}
-
-function shapeInside(shape: Shape, step: string | number): Shape | undefined {
-  const fields = fieldsOf(shape);
-  if (fields !== undefined) {
-    const field = Object.hasOwn(fields, step) ? fields[step] : undefined;
-    return field && shapeOfField(field);
-  }
-  if (shape.kind === "list") return shape.item;
-  if (shape.kind === "record") return shape.member;
-  return undefined;
-}
-
-/** The part of a value at a path; `undefined` if it has none. */
-export function valueAt(whole: unknown, path: FieldPath): unknown {
-  let part = whole;
-  for (const step of path) {
-    if (typeof part !== "object" || part === null || !Object.hasOwn(part, step)) return undefined;
-    part = (part as Record<string | number, unknown>)[step]; // it has this member
-  }
-  return part;
-}
-
-/** A path as text: `organizations.bank.keys.main.scopes[1]`. */
-export function pathText(path: FieldPath): string {
-  let text = "";
-  for (const [index, step] of path.entries()) {
-    if (typeof step === "number") {
-      text += `[${step}]`;
-      continue;
-    }
-    if (index > 0) text += ".";
-    text += step.length > longestNameInPath ? `${step.slice(0, longestNameInPath)}…` : step;
-  }
-  return text;
-}
-
-/** What the language calls a value, also one of another realm: `Object`, `Date`, `URL`. */
-export function typeTag(value: unknown): string {
-  return Object.prototype.toString.call(value).slice("[object ".length, -1);
-}
-
-/** Whether a value has fields: a `Date` and a `URL` have none. */
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && /^(?:Object|Module)$/.test(typeTag(value));
-}
-
-/** Whether a value is of the kind of this shape: any text for a text, any mapping for a mapping. */
-export function isOfKind(shape: Shape, value: unknown): boolean {
-  if (shape.isNullable && value === null) return true;
-  switch (shape.kind) {
-    case "anything":
-      return true;
-    case "null":
-      return value === null;
-    case "choice":
-      return isChoice(shape, value);
-    case "list":
-      return Array.isArray(value);
-    case "mapping":
-    case "record":
-      return isMapping(value);
-    case "either":
-      return shape.options.some((option) => isOfKind(option, value));
-    case "text":
-      return typeof value === "string";
-    case "boolean":
-    case "number":
-      return typeof value === shape.kind;
-  }
-}
-
-function isChoice({ choices, besides }: ChoiceKind, value: unknown): boolean {
-  if ((choices as readonly unknown[]).includes(value)) return true;
-  return besides !== undefined && typeof value === "string" && besides.test(value);
-}
-
-/** Whether a value is of the kind and within the limits of its shape; what is in a list or a mapping is not checked. */
-export function isAllowed(shape: Shape, value: unknown): boolean {
-  if (shape.kind === "either") return shape.options.some((option) => isAllowed(option, value));
-  if (!isOfKind(shape, value)) return false;
-  if (value === null) return true;
-
-  if (shape.kind === "list") return isWithin(shape, (value as readonly unknown[]).length);
-  if (shape.kind === "number") {
-    const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
-    return isFine && isWithin(shape, value as number);
-  }
-  if (shape.kind === "text") return isAllowedText(shape, value as string);
-  return true;
-}
-
-function isAllowedText(shape: TextKind, text: string): boolean {
-  const { min, max, pattern } = shape;
-  // In characters, like JSON Schema: an emoji is one.
-  if ((min !== undefined || max !== undefined) && !isWithin(shape, [...text].length)) return false;
-  if (pattern !== undefined && !pattern.test(text)) return false;
-  return shape.isAllowed === undefined || shape.isAllowed(text);
-}
-
-function isWithin(range: Range, size: number): boolean {
-  if (range.min !== undefined && size < range.min) return false;
-  return range.max === undefined || size <= range.max;
-}

@@ -1,6 +1,9 @@
-import { type Notation, writtenField } from "./notation.js";
+import { pathText } from "./field-path.js";
+import { type Notation, writeField } from "./notation.js";
 import type { Mistake, Wording } from "./problem.js";
-import { isMapping, pathText, type Shape, settableFieldsOf } from "./shape.js";
+import type { Shape } from "./shape.js";
+import { settableFieldsOf } from "./shape-fields.js";
+import { isMapping } from "./type-tag.js";
 import { listed, nearest, quote } from "./words.js";
 
 /** Says what the field is called, or which fields there are. */
@@ -36,7 +39,7 @@ function choiceAsField({ path, shape, value, holder = {} }: Mistake, notation: N
   const choice = String(path.at(-1));
   for (const { name, shape: field } of settableFieldsOf(shape)) {
     const isChoice = field.kind === "choice" && field.choices.includes(choice);
-    if (isChoice && !Object.hasOwn(holder, name)) return `write ${writtenField(name, choice, notation)}`;
+    if (isChoice && !Object.hasOwn(holder, name)) return `write ${writeField(name, choice, notation)}`;
   }
   return undefined;
 }

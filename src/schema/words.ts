@@ -1,5 +1,5 @@
 import { distance } from "fastest-levenshtein";
-import { isMapping, typeTag } from "./shape.js";
+import { isMapping, typeTag } from "./type-tag.js";
 import { unicodePattern } from "./unicode-pattern.js";
 
 /** A text of more than 60 characters, which is cut behind them in a message. With `u`, an emoji is one character. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { baseUrlFor, hostToConnectTo, isLoopback } from "./listening-address.js";
-import { certificateName } from "./names.js";
+import { certificateName } from "./public-names.js";
 
 test.each([
   ["0.0.0.0", "127.0.0.1", false],

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { openScenario } from "../node/files/scenario-files.js";
-import { requireFields, requireKnownOptions } from "../rules/validation.js";
+import { invalidFields, requireKnownOptions } from "../rules/validation.js";
 import type { LoadedScenario } from "../scenario/parse-scenario.js";
-import { typeTag } from "../schema/shape.js";
+import { typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 
 /**
@@ -25,6 +25,6 @@ export async function loadScenario(
 export function nameOfFile(file: unknown, doing: string, field: string): string {
   if (typeof file === "string") return file;
   const isOfFile = typeTag(file) === "URL" && String(file).startsWith("file:");
-  if (!isOfFile) requireFields(doing, { [field]: `is a name or a file: URL, not ${quote(file)}` });
+  if (!isOfFile) throw invalidFields(doing, { [field]: `is a name or a file: URL, not ${quote(file)}` });
   return fileURLToPath(file as URL); // its protocol is that of files
 }

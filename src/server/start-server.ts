@@ -7,13 +7,14 @@ import type {
   WithKnownFields,
 } from "../library/sandbox.js";
 import { nodePlatform } from "../node/platform.js";
-import { requireFields, requireKnownOptions, validationError } from "../rules/validation.js";
+import { invalidFields, requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { checkShape } from "../schema/check.js";
 import * as s from "../schema/shape.js";
+import { typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import { loadScenario, nameOfFile } from "./load-scenario.js";
 import { openSandbox } from "./open-sandbox.js";
@@ -41,7 +42,7 @@ type OptionsOfServer = Exclude<keyof ServerOptions, (typeof sandboxOptions)[numb
 
 /** The shapes of these options; those of the sandbox are checked where it starts. The type reports a missing option. */
 const optionShapes: Readonly<Record<OptionsOfServer, s.Optional>> = {
-  port: s.optional(s.count({ max: 65_535 })),
+  port: s.optional(s.integer({ max: 65_535 })),
   host: s.optional(s.text({ min: 1 })),
   explain: s.optional(s.flag()),
   control: s.optional(s.flag()),
@@ -132,7 +133,7 @@ export async function startServer(
       stateFile,
       startedScenario,
       // The process belongs to the caller and continues.
-      onStop: () => void close().catch(onProblem),
+      stop: () => void close().catch(onProblem),
     });
   } catch (error) {
     stateFile?.close();
@@ -165,7 +166,7 @@ function requireOptions(options: Omit<ServerOptions, "scenario">): void {
 
   const { onDefect } = options;
   if (onDefect !== undefined && typeof onDefect !== "function") {
-    requireFields("start the server", { onDefect: `is a function, not ${quote(onDefect)}` });
+    throw invalidFields("start the server", { onDefect: `is a function, not ${quote(onDefect)}` });
   }
 }
 
@@ -175,7 +176,7 @@ async function loadSource(
   run: SandboxRun | undefined,
 ): Promise<LoadedScenario | NamedScenario> {
   if (source === undefined) return run?.scenario ?? loadScenario("key-states");
-  const isFile = typeof source === "string" || s.typeTag(source) === "URL";
+  const isFile = typeof source === "string" || typeTag(source) === "URL";
   if (isFile) return loadScenario(source as string | URL);
   return resolveSource(source as LoadedScenario); // it checks any other value
 }

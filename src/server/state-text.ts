@@ -7,10 +7,10 @@ import { type SavedSandbox, saveInParts } from "../sandbox/saved-sandbox.js";
 import { interpretScenario } from "../scenario/interpret.js";
 import { bundledOnly, type NamedScenario } from "../scenario/parse-scenario.js";
 import { readValue } from "../scenario/plain-data.js";
-import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { tryParseJson } from "../schema/json.js";
-import { isMapping } from "../schema/shape.js";
+import { ScenarioError } from "../scenario/scenario-error.js";
+import { tryParseJson } from "../schema/json-text.js";
+import { isMapping } from "../schema/type-tag.js";
 import { quote, quoteFile } from "../schema/words.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */

@@ -2,7 +2,7 @@ import { nameOf } from "../../src/certify/checks/check.js";
 import type { JudgedCheck, ResultOfCheck, RunEvidence } from "../../src/certify/checks/judgment.js";
 import type { CertifyPlan } from "../../src/certify/checks/plan.js";
 import type { KeyRequest, PlannedRun, RunEnd, SentKey } from "../../src/certify/client-runs/client-run.js";
-import { plainRun, Runs } from "../../src/certify/client-runs/runs.js";
+import { plainRunRequest, Runs } from "../../src/certify/client-runs/runs.js";
 import { clientReport } from "../../src/report/report.js";
 import type { Report } from "../../src/report/report-shape.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
@@ -24,7 +24,7 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   durationMs: 9,
   report,
   output: [],
-  sent: [],
+  sentKeys: [],
   points: [],
   replacedCount: 0,
   lastRequest: undefined,
@@ -89,6 +89,6 @@ export async function handMade(
       separateRuns() {},
     },
   );
-  await runs.makeOnce(plainRun);
+  await runs.makeOnce(plainRunRequest);
   return { runs, names };
 }

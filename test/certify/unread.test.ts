@@ -22,7 +22,7 @@ async function served() {
   const send = (socket: Socket) =>
     socket.write(`GET ${mePath} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${key}\r\n\r\n`);
   const isUnread = () =>
-    collected.facts().sent.flatMap(({ requests }) => requests.map((one) => one.isUnread === true));
+    collected.facts().sentKeys.flatMap(({ requests }) => requests.map((one) => one.isUnread === true));
   return { port: Number(new URL(server.url).port), send, isUnread };
 }
 

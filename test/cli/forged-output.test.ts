@@ -4,7 +4,7 @@ import { certificateLayout } from "../../src/certify/certificate/certificate-lay
 import { certificateText } from "../../src/certify/certificate/certificate-text.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
 import { render } from "../../src/report/render/render.js";
-import { snakeCase } from "../../src/schema/json.js";
+import { membersToSnakeCase } from "../../src/schema/spelling.js";
 import { failed } from "../certify/certified.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
@@ -83,7 +83,7 @@ test.each(hostile)("a report to merge with %j forges no output", async (text) =>
   };
   const [, , uncovered] = failed.report.outcomes;
   const report = { ...failed.report, outcomes: [uncovered], [text]: text };
-  const cwd = temporaryFolder({ "a.json": JSON.stringify(forge(snakeCase(report))) });
+  const cwd = temporaryFolder({ "a.json": JSON.stringify(forge(membersToSnakeCase(report))) });
   for (const format of reportFormats) {
     const { code, stdout, stderr } = await runCli(["report", "--merge", "a.json", "--format", format], {
       cwd,

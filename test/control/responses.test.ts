@@ -5,9 +5,10 @@ import { reportShape } from "../../src/report/report-shape.js";
 import { assumptionTable } from "../../src/rules/assumptions.js";
 import { requestShape } from "../../src/sandbox/view-shapes.js";
 import { controlBodies } from "../../src/scenario/format/control-bodies.js";
-import { reservedKeyRefs } from "../../src/scenario/format/fields.js";
-import { inJson } from "../../src/schema/json.js";
-import { fieldsOf, type Shape, shapeAt } from "../../src/schema/shape.js";
+import { reservedKeyRefs } from "../../src/scenario/format/refs.js";
+import type { Shape } from "../../src/schema/shape.js";
+import { fieldsOf, shapeAt } from "../../src/schema/shape-fields.js";
+import { shapeInJson } from "../../src/schema/spelling.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { exchange } from "../support/exchange.js";
 import { memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../support/pages.js";
@@ -60,7 +61,7 @@ async function send(call: string) {
 
 /** The fields of a shape in JSON, as the page has them: with a question mark for those that can be left out. */
 function fieldNames(shape: Shape): string[] {
-  const fields = Object.entries(fieldsOf(inJson(shape)) ?? {});
+  const fields = Object.entries(fieldsOf(shapeInJson(shape)) ?? {});
   return fields.map(([name, field]) => ("optional" in field ? `${name}?` : name));
 }
 

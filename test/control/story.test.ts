@@ -48,6 +48,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
       ...{ done: false, as_expected: null },
     })),
   );
+  expect(story.keys).toEqual(["main", "next"]);
   const say = {
     number: 1,
     of: 6,
@@ -97,6 +98,20 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   expect((await ask("/story")).body.data).toMatchObject({ done: 0, over: false, last: null });
 });
 
+test("a story names the keys of its steps: the default one, changed and created ones", async () => {
+  const { ask } = await serveControl({
+    scenario: parseScenario(`
+version: 1
+organizations: { bank: { type: bank, keys: { main: { environment: test }, old: { environment: test }, request: { environment: test } } } }
+story:
+  - request: {}
+  - rotate: { key: old, as: new }
+  - request: { key: none }
+`),
+  });
+  expect((await ask("/story")).body.data.keys).toEqual(["main", "old", "new"]);
+});
+
 test("a scenario without a story has no next step", async () => {
   const { ask } = await serveControl({
     scenario: { version: 1, name: "Silent", organizations: { bank: { type: "bank" } } },
@@ -107,6 +122,7 @@ test("a scenario without a story has no next step", async () => {
       done: 0,
       over: true,
       next: null,
+      keys: [],
       outline: [],
       last: null,
       name: "Silent",

@@ -142,9 +142,9 @@ describe("the life of a key", () => {
       [past, ["limited", 0, 30, "429"], ["ended", 30, 1440, ""]],
     ],
     [
-      "is barred",
+      "is rejected",
       { next_request: { status: 403, code: "access_denied", until: null } },
-      [past, ["barred", 0, 1440, "403 access_denied"]],
+      [past, ["rejected", 0, 1440, "403 access_denied"]],
     ],
   ])("that %s", (_, more, expected) => {
     expect(phases(keyWith(more))).toEqual(expected);
@@ -171,7 +171,7 @@ describe("the life of a key", () => {
     expect(phases(keyWith(overlap), { upcoming: steps })).toEqual([
       past,
       ["retiring", 0, 10, "works (retiring)"],
-      ["open", 10, 30, ""],
+      ["unknown", 10, 30, ""],
       ["ended", 30, 1440, ""],
     ]);
   });
@@ -195,7 +195,7 @@ describe("the life of a key", () => {
   ])("is open where chance or a number decides: %s", (words, faults) => {
     expect(phases(keyWith({}), { faults })).toEqual([
       past,
-      ["open", 0, 1440, `200 (${words})`.replaceAll(/ (?!\()/g, "\u00A0")],
+      ["unknown", 0, 1440, `200 (${words})`.replaceAll(/ (?!\()/g, "\u00A0")],
     ]);
   });
 
@@ -203,7 +203,7 @@ describe("the life of a key", () => {
     const next_request = { status: 200, outcome: "200.test", sentence: "200, later a fault", until: null };
     const faults = [{ when: { every: 2 }, then: {} }];
     const [, open] = phases(keyWith({ next_request }), { faults });
-    expect(open).toEqual(["open", 0, 1440, "200 (50%\u00A0get\u00A0a\u00A0fault)"]);
+    expect(open).toEqual(["unknown", 0, 1440, "200 (50%\u00A0get\u00A0a\u00A0fault)"]);
   });
 
   test("is not open for a fault that hits others, or at another time", () => {

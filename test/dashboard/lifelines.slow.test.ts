@@ -32,7 +32,7 @@ describe.skipIf(noBrowser)("the lifelines", () => {
     await lineOf(page, "retiring").getByText(", 2 requests").waitFor({ state: "attached" });
     expect(await drawn(page, "active")).toEqual(["past", "works"]);
     expect(await drawn(page, "expired")).toEqual(["ended", "ended"]);
-    expect(await drawn(page, "wrong-scope")).toEqual(["past", "barred"]);
+    expect(await drawn(page, "wrong-scope")).toEqual(["past", "rejected"]);
     expect(await drawn(page, "retiring")).toEqual(["past", "retiring", "ended"]);
     expect(await drawn(page, "rate-limited-minute")).toEqual(["past", "limited", "works"]);
     const dots = lineOf(page, "retiring").locator(".dot");
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser)("the lifelines", () => {
     const { page, ask } = await openDashboard({ scenario: "key-states", view: "/keys" });
     const faults = [{ when: { key: "active", probability: 0.3 }, then: { status: 503 } }];
     await ask("/faults", { method: "PUT", json: { faults } });
-    await expect.poll(() => drawn(page, "active")).toEqual(["past", "open"]);
+    await expect.poll(() => drawn(page, "active")).toEqual(["past", "unknown"]);
     await lineOf(page, "active").getByText("200 (30% get a fault)").waitFor();
     expect(await drawn(page, "legacy")).toEqual(["past", "works"]);
   });
@@ -131,7 +131,7 @@ describe.skipIf(noBrowser)("the lifelines", () => {
           const { backgroundColor, backgroundImage, borderStyle, height } = getComputedStyle(bar);
           return [backgroundColor, backgroundImage, borderStyle, height].join(" ");
         });
-    const courses = ["past", "works", "retiring", "limited", "barred", "ended"];
+    const courses = ["past", "works", "retiring", "limited", "rejected", "ended"];
     const patterns = new Set<string>();
     for (const course of courses) patterns.add(await pattern(course));
     expect(patterns.size).toBe(courses.length);

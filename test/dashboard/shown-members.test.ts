@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
-import { inJson } from "../../src/schema/json.js";
-import { type Shape, shapeOfField } from "../../src/schema/shape.js";
+import type { Shape } from "../../src/schema/shape.js";
+import { shapeOfField } from "../../src/schema/shape-fields.js";
+import { shapeInJson } from "../../src/schema/spelling.js";
 import { root } from "../support/pages.js";
 
 const viewOf = (name: string) => readFileSync(join(root, "src/dashboard/views", name), "utf8");
@@ -18,7 +19,7 @@ function membersOfOutcomes(report: Shape): string[] {
 
 test("the page shows each member that an outcome of the report has", () => {
   const page = viewOf("outcomes.tsx") + viewOf("overview.tsx");
-  const members = membersOfOutcomes(inJson(reportShape));
+  const members = membersOfOutcomes(shapeInJson(reportShape));
   expect(members).toContain("how_to_cover");
   const missing = members.filter((member) => !new RegExp(`\\b${member}\\b`).test(page));
   expect(missing).toEqual([]);

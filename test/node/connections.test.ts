@@ -153,7 +153,7 @@ test("a defect of the control plane gets 500, and the server continues", async (
   respondTo(server, {
     sandbox,
     explain: false,
-    control() {
+    handleControl() {
       throw new Error("a defect");
     },
     baseUrlFor: () => "",
@@ -167,6 +167,16 @@ test("a defect of the control plane gets 500, and the server continues", async (
     expect((await get(path))[0]?.status).toBe(status);
   }
   expect(defects).toEqual([new Error("a defect")]);
+});
+
+test("connections that cannot be accepted end no server", async () => {
+  const creating = vi.spyOn(process.getBuiltinModule("node:http"), "createServer");
+  onTestFinished(() => creating.mockRestore());
+  const { port, get } = await start();
+  const server = creating.mock.results[0]?.value as Server;
+  for (let n = 0; n < 2; n += 1) server.emit("error", new Error("accept ENFILE"));
+  const [response] = await responsesTo(port, get("active", "Connection: close\r\n"));
+  expect(response?.status).toBe(200);
 });
 
 test("a port in use is an error with the sandbox that uses it, if one does", async () => {

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeFileAtomically, writeReportFile } from "../../src/cli/output-file.js";
+import { writeFileAtomically, writeReportFile } from "../../src/cli/files/output-file.js";
 import { isMachineLimit, makeFolder, replaceFile } from "../../src/node/files/write-file.js";
 import { startServer } from "../../src/server/index.js";
 import { runCli } from "../support/run-cli.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
-import type { KeyRecord } from "../../src/rules/api-key.js";
+import type { KeyRecord } from "../../src/rules/key-record.js";
 import { changeableValues, noteUserChange } from "../../src/sandbox/operations/changes.js";
 import { operations, performAction } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
@@ -10,8 +10,9 @@ import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import type { StepAction } from "../../src/sandbox/step-results.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
-import { camelCase, snakeCase } from "../../src/schema/json.js";
-import { type Fields, fieldsOf, type Shape, shapeAt, shapeOfField } from "../../src/schema/shape.js";
+import type { Fields, Shape } from "../../src/schema/shape.js";
+import { fieldsOf, shapeAt, shapeOfField } from "../../src/schema/shape-fields.js";
+import { membersToCamelCase, membersToSnakeCase } from "../../src/schema/spelling.js";
 import { at, day, hour, open, testKey } from "./sandbox.js";
 
 // A member that one of the places forgets fails here. The members come from the schema.
@@ -58,7 +59,7 @@ test.each(eachValue(organizationFields))(
   "an organization whose %s is %j shows it, and so do a snapshot and a saved state",
   (name, value) => {
     const sandbox = opened({ [name]: value });
-    expect(snakeCase(sandbox.organizations.get("bank"))).toMatchObject({
+    expect(membersToSnakeCase(sandbox.organizations.get("bank"))).toMatchObject({
       [name]: value,
     });
     const shown = shownIn(sandbox);
@@ -72,14 +73,14 @@ test.each(eachValue(inputShapes.organization_update.fields))(
     const before = valuesOf(shapeOfField(organizationFields[name] as Shape)).find((one) => one !== value);
     const sandbox = opened({ [name]: before });
     const state = stateOf(sandbox);
-    sandbox.organizations.update("bank", camelCase({ [name]: value }) as object);
+    sandbox.organizations.update("bank", membersToCamelCase({ [name]: value }) as object);
     const view = sandbox.organizations.get("bank");
-    expect(snakeCase(view)).toMatchObject({ [name]: value });
+    expect(membersToSnakeCase(view)).toMatchObject({ [name]: value });
     const shown = shownIn(sandbox);
     expect(shownAfter(sandbox)).toEqual([shown, shown]);
     // A step does the same.
     operations.organization(state, { ref: "bank", [name]: before } as never);
-    expect(snakeCase(sandbox.organizations.get("bank"))).toMatchObject({
+    expect(membersToSnakeCase(sandbox.organizations.get("bank"))).toMatchObject({
       [name]: before,
     });
   },

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { githubAnnotations, unmetThresholds } from "../../src/cli/thresholds.js";
+import { githubAnnotations, unmetThresholds } from "../../src/cli/report/thresholds.js";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
 import { conclusion, renderReport } from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import { faultKinds } from "../../src/rules/fault-effects.js";
-import { escapeControls } from "../../src/rules/terminal-text.js";
-import { snakeCase } from "../../src/schema/json.js";
+import { oneSafeLine } from "../../src/rules/terminal-text.js";
+import { membersToSnakeCase } from "../../src/schema/spelling.js";
 import { coverageText, promisedCount } from "../support/coverage.js";
 import { memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../support/pages.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";
@@ -141,7 +141,7 @@ test("the JSON of a report is the same as the control plane's, and can be read b
   expect({ failures, conclusion, notes }).toEqual({
     ...{ failures: ["A reason."], conclusion: expect.stringMatching(/^Coverage /), notes: [] },
   });
-  expect(parseReport(plain)).toEqual({ ...report, scenario: escapeControls(report.scenario) });
+  expect(parseReport(plain)).toEqual({ ...report, scenario: oneSafeLine(report.scenario) });
   expect(plain.outcomes[0]).toEqual({
     ...{ outcome: "200.test", promised: true, covered: true, count: report.outcomes[0]?.count },
     ...{ when: "a valid test key", how_to_cover: null },
@@ -153,7 +153,7 @@ const firstReport = JSON.parse(pageOf("test/golden/report.json"));
 
 test("a report of the first version can be read, merged and rendered", () => {
   const report = parseReport(firstReport) as Report;
-  expect(snakeCase(report)).toEqual(firstReport);
+  expect(membersToSnakeCase(report)).toEqual(firstReport);
   expect(mergeReports([report, clean]).requests).toBe(firstReport.requests);
   for (const format of reportFormats) expect(renderReport(report, format)).toContain("401.revoked");
 });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { clientEnvironment } from "../../src/cli/client-variables.js";
+import { clientEnvironment } from "../../src/cli/files/client-variables.js";
 import type { Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import type { HowToCover } from "../../src/report/report-shape.js";

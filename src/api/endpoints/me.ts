@@ -1,6 +1,6 @@
-import { environments } from "../../rules/api-key.js";
+import { environments } from "../../rules/key-text.js";
+import { mePath } from "../../rules/known-paths.js";
 import { organizationViewFields } from "../../rules/organization.js";
-import { mePath } from "../../rules/outcomes.js";
 import type { TextBody } from "../../sandbox/endpoint.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import * as s from "../../schema/shape.js";
@@ -13,11 +13,11 @@ const contextShape = s.mapping({
     environment: s.described(s.choice(environments), "The environment of the key, which matches its prefix."),
     scopes: s.described(s.list(s.text(), { min: 1 }), "The scope names granted to the key."),
     limits: s.openMapping({
-      per_minute: s.described(s.count(), "Requests allowed per minute for the key."),
-      per_day: s.described(s.count(), "Requests allowed per day for the key."),
+      per_minute: s.described(s.integer(), "Requests allowed per minute for the key."),
+      per_day: s.described(s.integer(), "Requests allowed per day for the key."),
     }),
     usage: s.openMapping({
-      today: s.described(s.count({ min: 1 }), "Requests counted today, including the current one."),
+      today: s.described(s.integer({ min: 1 }), "Requests counted today, including the current one."),
     }),
   }),
 });

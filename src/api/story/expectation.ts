@@ -5,8 +5,9 @@ import {
   type StoryStep,
   shownValue,
 } from "../../sandbox/step-results.js";
-import { tryParseJson } from "../../schema/json.js";
-import { type FieldPath, isMapping } from "../../schema/shape.js";
+import type { FieldPath } from "../../schema/field-path.js";
+import { tryParseJson } from "../../schema/json-text.js";
+import { isMapping } from "../../schema/type-tag.js";
 
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 

@@ -1,6 +1,6 @@
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { isFault, type OutcomeId } from "../../rules/outcomes.js";
-import { escapeControls } from "../../rules/terminal-text.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
 import { asksFor, type Check, nameOf, statusOfRejection } from "../checks/check.js";
 import type { Finding, JudgedCheck, Note, Reason } from "../checks/judgment.js";
@@ -62,7 +62,7 @@ export function certificateText(
   lines.push(...listLine("Allowed", certified.allow.map(allowedWords)));
   lines.push(...listLine(`Set by ${certified.scenario}`, certified.assumptions ?? []));
   lines.push(...notJudgedLines(certified, advice));
-  return `${lines.map(escapeControls).join("\n")}\n`;
+  return `${lines.map(oneSafeLine).join("\n")}\n`;
 }
 
 /** The lines of a problem: its sentence, and if it is one of the first, its last line and its fix. Its command comes last. */

@@ -1,11 +1,13 @@
 import { reportShape } from "../../report/report-shape.js";
 import { type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
-import { sha256, time } from "../../scenario/format/fields.js";
+import { sha256 } from "../../scenario/format/fields.js";
 import { shapeDescription } from "../../scenario/format/scenario-json-schema.js";
-import { inJsonOfAnyVersion, snakeCase } from "../../schema/json.js";
+import { time } from "../../scenario/format/times.js";
+import { tolerantJsonShape } from "../../schema/any-version.js";
 import { type JsonSchema, jsonSchemaDocument } from "../../schema/json-schema.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
+import { membersToSnakeCase } from "../../schema/spelling.js";
 import { nameOf } from "../checks/check.js";
 import { type JudgedCheck, judgmentShapes } from "../checks/judgment.js";
 
@@ -55,19 +57,19 @@ const resultFields = {
   sandbox: s.described(version(), "The version of svc-sandbox."),
   command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),
   only: s.optional(s.described(s.list(s.text()), "The only runs, as --only names them. Default: all.")),
-  seeds: s.described(s.list(s.count()), "The seeds of the runs with varied responses."),
+  seeds: s.described(s.list(s.integer()), "The seeds of the runs with varied responses."),
   allow: s.described(
     s.list(growingOutcome()),
     "The outcomes whose wrong answer the client survives on purpose, and the faults that it does not survive on purpose.",
   ),
   startedAt: s.described(time(), "The real time when the first run started."),
-  durationMs: s.described(s.count(), "The real duration of all runs, in milliseconds."),
-  runs: s.described(s.count(), "How often the command ran."),
+  durationMs: s.described(s.integer(), "The real duration of all runs, in milliseconds."),
+  runs: s.described(s.integer(), "How often the command ran."),
   judged: s.described(
-    s.count(),
+    s.integer(),
     "The number of checks that show what the client does, or that --allow names.",
   ),
-  notJudged: s.described(s.count(), "The number of the other checks, of which no run shows anything."),
+  notJudged: s.described(s.integer(), "The number of the other checks, of which no run shows anything."),
   problems: s.described(s.list(judgmentShapes.finding), "What breaks the client, the most serious first."),
   checks: s.described(s.list(judgedCheckShape), "Everything that was tried."),
   notes: s.described(s.list(judgmentShapes.note), "What limits the checks."),
@@ -81,7 +83,7 @@ export interface CertifyResult extends Omit<ValueOf<typeof resultShape>, "checks
 }
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
-const certificateShape = inJsonOfAnyVersion(
+const certificateShape = tolerantJsonShape(
   s.mapping({
     svc_sandbox_certificate: s.described(s.choice([certificateFormat]), "The version of this format."),
     ...resultFields,
@@ -95,7 +97,7 @@ export function certificateJsonSchema(): JsonSchema {
 /** The certificate as JSON, with members in snake_case. */
 export function certificateJson(certified: CertifyResult): object {
   const checks = certified.checks.map(checkMembers);
-  const members = snakeCase({ ...certified, checks }) as object; // of an object, it returns one
+  const members = membersToSnakeCase({ ...certified, checks }) as object; // of an object, it returns one
   const file = { svc_sandbox_certificate: certificateFormat, ...members };
   // Removes members that are `undefined`.
   return JSON.parse(JSON.stringify(file));

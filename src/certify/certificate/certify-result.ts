@@ -1,4 +1,5 @@
-import { mapTexts, redactEncoded } from "../../rules/redact.js";
+import { mapTexts } from "../../rules/map-texts.js";
+import { redact } from "../../rules/redact.js";
 import type { Check } from "../checks/check.js";
 import type { JudgedCheck } from "../checks/judgment.js";
 import { type CertifyPlan, variedSeeds } from "../checks/plan.js";
@@ -48,7 +49,7 @@ export function certifyResultOf(client: JudgedClient, plan: StatedPlan, call: Ca
     notes,
     report: plain.report,
   };
-  return mapTexts(result as CertifyResult, redactEncoded); // what --allow names are outcomes
+  return mapTexts(result as CertifyResult, redact); // what --allow names are outcomes
 }
 
 /** The verdict. A problem comes before a missing request: a command that sends nothing may still print a key. */

@@ -60,7 +60,7 @@ export interface Note extends ValueOf<typeof noteShape> {}
 const pointShape = s.mapping({
   row: s.described(s.text(), "The row of the table of variations."),
   variant: s.described(s.text(), "The variant of that row."),
-  status: s.described(s.count(), "The status of the varied responses."),
+  status: s.described(s.integer(), "The status of the varied responses."),
 });
 
 const findingShape = s.mapping({

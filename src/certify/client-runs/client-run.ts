@@ -46,6 +46,7 @@ interface LastRequest {
 /** A response that asks the client to wait, by `Retry-After`. */
 interface AskedWait {
   readonly outcome: OutcomeId;
+  readonly status: number;
   readonly seconds: number;
 }
 
@@ -66,7 +67,7 @@ export interface PlannedRun {
 export interface RunEnd {
   readonly kind: "ended";
   readonly result: "passed" | "failed" | "timed_out";
-  /** The exit code, which is 128 and its number after a signal; `null` if the command did not end in time, or did not start. */
+  /** The exit code; after a signal, 128 plus the number of the signal; `null` if the command did not end in time, or did not start. */
   readonly code: number | null;
   readonly durationMs: number;
   readonly report: Report;
@@ -76,7 +77,7 @@ export interface RunEnd {
   readonly output: readonly string[];
   /** Why the command could not be started. */
   readonly failure?: Error & { readonly code?: string | undefined };
-  readonly sent: readonly SentKey[];
+  readonly sentKeys: readonly SentKey[];
   /** The variants that its responses had and that `minimal` does not have, by row and status. */
   readonly points: readonly VariedPoint[];
   /** How many requests the conditions of the run hit. */

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, reasonOf } from "../../../test/certify/hand-made.js";
-import type { RunEvidence } from "../checks/judgment.js";
 import type { ClientRun, RunEnd } from "./client-run.js";
-import { failureEvidence, repeatFailures } from "./failure-evidence.js";
+import { failureEvidence } from "./failure-evidence.js";
 
 const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
 const failed: Partial<RunEnd> = { result: "failed" };
@@ -13,38 +12,6 @@ const runsThat = (endOf: (before: number) => Partial<RunEnd> | undefined, only?:
 
 const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) =>
   (await runs.makeOnce(varied)) as ClientRun;
-
-test.each<[string, Partial<RunEnd>, number]>([
-  ["one failure is repeated five times: chance passes one of them", failed, 5],
-  ["a run that does not end is not repeated: chance does not do that", { result: "timed_out" }, 0],
-])("%s", async (_, end, count) => {
-  const made = await runsThat(() => end);
-  const run = await firstOf(made);
-  expect((await repeatFailures(made.runs, [run])).kind).toBe("failed_again");
-  expect(made.names.filter((name) => name === "varied.1")).toHaveLength(1 + count);
-});
-
-test("a repetition that passes contradicts the failure, and one that was not made shows nothing", async () => {
-  const passing = await runsThat((before) => (before < 3 ? failed : {}));
-  expect((await repeatFailures(passing.runs, [await firstOf(passing)])).kind).toBe("contradicted");
-  expect(passing.runs.contradiction).toMatchObject({ failed: { number: 2 }, passed: { number: 5 } });
-  const stopped = await runsThat((before) => (before < 3 ? failed : undefined));
-  const repeated = await repeatFailures(stopped.runs, [await firstOf(stopped)]);
-  expect(reasonOf(repeated as RunEvidence)?.why).toBe("3 of 6 runs were made");
-  expect(stopped.runs.isStopped).toBe(true);
-});
-
-test("only a failure next to another run is repeated alone", async () => {
-  for (const isShared of [true, false]) {
-    const alone: unknown[] = [];
-    const { runs } = await handMade(({ name, isAlone }) => {
-      if (name === "varied.1") alone.push(isAlone);
-      return name === "varied.1" ? { ...failed, isShared } : {};
-    });
-    await repeatFailures(runs, [(await runs.makeOnce(varied)) as ClientRun]);
-    expect(alone).toEqual([false, ...Array(5).fill(isShared)]);
-  }
-});
 
 test("with all varied runs, a failure counts without another run", async () => {
   const made = await runsThat(() => failed);

@@ -5,11 +5,15 @@ import { passEvidence } from "./pass-evidence.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const rejected = { outcome: "401.revoked" } as const;
-const plain = runEnd({ sent: [sentTimes("active", 2), sentKey("revoked", rejected)] });
+const plain = runEnd({ sentKeys: [sentTimes("active", 2), sentKey("revoked", rejected)] });
 
 const whyOf = (more: Partial<RunEnd>, subject: "varied" | "replaced" = "replaced") =>
   reasonOf(
-    passEvidence(plain, runEnd({ replacedCount: 1, points: [point], sent: plain.sent, ...more }), subject),
+    passEvidence(
+      plain,
+      runEnd({ replacedCount: 1, points: [point], sentKeys: plain.sentKeys, ...more }),
+      subject,
+    ),
   )?.why;
 
 test("a run with its subject and all requests of the plain one is judged", () => {
@@ -19,13 +23,13 @@ test("a run with its subject and all requests of the plain one is judged", () =>
 });
 
 test.each<[string, Partial<RunEnd>, "varied" | "replaced", RegExp]>([
-  ["sent nothing", { sent: [] }, "replaced", /^the command sent no request/],
+  ["sent nothing", { sentKeys: [] }, "replaced", /^the command sent no request/],
   ["has another seed", { pinned: "the code sets the seed 3" }, "varied", /^the code sets the seed 3$/],
   ["did not vary", { points: [] }, "varied", /^no response varied$/],
   ["was not hit", { replacedCount: 0 }, "replaced", /^no request was hit$/],
   [
     "lacks a key",
-    { sent: [sentTimes("active", 2)] },
+    { sentKeys: [sentTimes("active", 2)] },
     "replaced",
     /in the plain run: `revoked` \(401\.revoked\)$/,
   ],
@@ -35,18 +39,18 @@ test.each<[string, Partial<RunEnd>, "varied" | "replaced", RegExp]>([
 
 test("a key may lack an outcome after one of its requests was hit, and a fault of the tests may be missing", () => {
   const faulty = runEnd({
-    sent: [sentKey("active", {}, { outcome: "fault.status" }), sentKey("revoked", rejected)],
+    sentKeys: [sentKey("active", {}, { outcome: "fault.status" }), sentKey("revoked", rejected)],
   });
   const run = (...requests: Parameters<typeof sentKey>[1][]) =>
     passEvidence(
       faulty,
-      runEnd({ replacedCount: 1, sent: [sentKey("active", ...requests), sentKey("revoked", rejected)] }),
+      runEnd({ replacedCount: 1, sentKeys: [sentKey("active", ...requests), sentKey("revoked", rejected)] }),
       "replaced",
     );
   expect(run({}).kind).toBe("sufficient");
   const isReplaced = runEnd({
     replacedCount: 1,
-    sent: [
+    sentKeys: [
       sentKey("active", { outcome: "403.access_denied", isReplaced: true }),
       sentKey("revoked", rejected),
     ],
@@ -57,8 +61,9 @@ test("a key may lack an outcome after one of its requests was hit, and a fault o
 test("more than three missing requests are named by three, and an unknown key by its outcome", () => {
   const keys = ["a", "b", "c", "d"].map((key) => sentTimes(key, 1));
   const unknown = { ...sentKey("6f2a", { outcome: "401.unknown" }), isUnknown: true };
-  const why = (...sent: RunEnd["sent"]) =>
-    reasonOf(passEvidence({ sent }, runEnd({ replacedCount: 1, sent: plain.sent }), "replaced"))?.why;
+  const why = (...sentKeys: RunEnd["sentKeys"]) =>
+    reasonOf(passEvidence({ sentKeys }, runEnd({ replacedCount: 1, sentKeys: plain.sentKeys }), "replaced"))
+      ?.why;
   expect(why(...keys)).toMatch(/: `a` \(200\.test\), `b` \(200\.test\), `c` \(200\.test\) and others$/);
   expect(why(...keys.slice(1))).toMatch(/`c` \(200\.test\) and `d` \(200\.test\)$/);
   expect(why(unknown)).toMatch(/: a request that ends on 401\.unknown$/);

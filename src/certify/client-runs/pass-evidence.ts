@@ -8,13 +8,13 @@ import type { RunEnd, SentKey } from "./client-run.js";
  * nothing. `mustHappen`: what the run was made for, a response that varied or the response to a request that was replaced.
  */
 export function passEvidence(
-  plain: Pick<RunEnd, "sent">,
-  run: Pick<RunEnd, "sent" | "pinned" | "points" | "replacedCount">,
+  plain: Pick<RunEnd, "sentKeys">,
+  run: Pick<RunEnd, "sentKeys" | "pinned" | "points" | "replacedCount">,
   mustHappen: "varied" | "replaced",
 ): RunEvidence {
   // A run in which the command does less than in the plain run, as with a cache of tests, passes whatever the sandbox does.
   const missing = missingRequests(plain, run);
-  if (run.sent.length === 0 && missing.length > 0) return notJudged(sentNothing);
+  if (run.sentKeys.length === 0 && missing.length > 0) return notJudged(sentNothing);
   if (mustHappen === "varied" && run.pinned !== undefined) {
     return notJudged({ why: run.pinned, whatToDo: "Leave the seed out: the sandbox then has the run's." });
   }
@@ -48,16 +48,16 @@ const nothingHit: Reason = {
 };
 
 /** What the plain run sent and this run did not, as in "`active` (200.test)". A key of which a request was hit is left out: what follows may change with it. */
-function missingRequests(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): string[] {
+function missingRequests(plain: Pick<RunEnd, "sentKeys">, run: Pick<RunEnd, "sentKeys">): string[] {
   const inRun = new Set<string>();
   const keysHit = new Set<string>();
-  for (const sentKey of run.sent) {
+  for (const sentKey of run.sentKeys) {
     for (const request of requestWords(sentKey)) inRun.add(request);
     if (sentKey.requests.some(({ isReplaced }) => isReplaced)) keysHit.add(sentKey.key);
   }
 
   const missing = new Set<string>();
-  for (const sentKey of plain.sent) {
+  for (const sentKey of plain.sentKeys) {
     if (keysHit.has(sentKey.key)) continue;
     for (const request of requestWords(sentKey)) {
       if (!inRun.has(request)) missing.add(request);

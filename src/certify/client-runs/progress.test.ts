@@ -50,7 +50,7 @@ test("a varied run that passes has a verdict only if it shows what it was made f
   const points = [{ row: "etag", variant: "weak", status: 200 }];
   const lineOf = (end: Partial<RunEnd>) => {
     const run = {
-      ...runEnd({ sent, points, ...end }),
+      ...runEnd({ sentKeys: sent, points, ...end }),
       purpose: { kind: "varied", seed: 1 },
       seed: 1,
       conditions: { profile: "varied" },
@@ -59,12 +59,12 @@ test("a varied run that passes has a verdict only if it shows what it was made f
       isAlone: false,
       number: 2,
     } as const;
-    const [line = ""] = progressLines(run, { allow: [] }, runEnd({ sent }));
+    const [line = ""] = progressLines(run, { allow: [] }, runEnd({ sentKeys: sent }));
     return line.trim();
   };
   expect(lineOf({})).toMatch(/^ok +passed +varied\.1/);
   expect(lineOf({ pinned: "a test sets a seed" })).toMatch(/^passed +varied\.1/);
   expect(lineOf({ points: [] })).toMatch(/^passed +varied\.1/);
-  expect(lineOf({ sent: [] })).toMatch(/^passed +varied\.1/);
+  expect(lineOf({ sentKeys: [] })).toMatch(/^passed +varied\.1/);
   expect(lineOf({ pinned: "a test sets a seed", result: "failed" })).toMatch(/^problem +failed +varied\.1/);
 });

@@ -23,7 +23,7 @@ const progressWords = {
 export function progressLines(
   run: ClientRun,
   { allow }: Pick<CertifyPlan, "allow">,
-  plain: Pick<RunEnd, "sent">,
+  plain: Pick<RunEnd, "sentKeys">,
 ): string[] {
   const { purpose, report, number } = run;
   const name = nameOf(purpose);
@@ -35,7 +35,7 @@ export function progressLines(
   return [`${verdict.padEnd(7)}  ${progressWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`];
 }
 
-function progressOf(run: ClientRun, plain: Pick<RunEnd, "sent">): Progress {
+function progressOf(run: ClientRun, plain: Pick<RunEnd, "sentKeys">): Progress {
   const { purpose, result, conditions, replacedCount } = run;
   const { rows, onRequest } = conditions;
   const open: Progress = { verdict: "", word: result };

@@ -8,8 +8,8 @@ import { progressLines } from "./progress.js";
 import { timeoutsFor } from "./timeouts.js";
 
 // A question that was chosen for what some runs show, such as a cause that they suggest, must be decided by other runs. So there are two
-// ways to ask for a run. What a part asks for once is made once for all parts: the same conditions have the same run. Another run is always
-// a new one, which nobody has seen before.
+// ways to ask for a run. What a part asks for once is made once for all parts: the same conditions have the same run. Another run, such as
+// the repetition of a failure, is always a new one, which nobody has seen before.
 
 /** What a part asks for. A run that has ended can be asked for again. */
 export interface RunRequest {
@@ -24,31 +24,42 @@ export interface RunRequest {
   readonly isAlone?: boolean;
 }
 
-/** What the plain run is asked for with. */
-export const plainRun: RunRequest = { purpose: { kind: "plain" } };
+/** Asks for a run in which the sandbox does only what the specification promises. */
+export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
+
+/** A failure that no run repeats: certify was stopped, or two runs contradict each other, after which no failure shows anything. */
+export interface NotRepeated {
+  readonly kind: "not_repeated";
+  readonly why: "stopped" | "contradicted";
+}
 
 /** The runs of a certification. */
 export class Runs {
   readonly plan: CertifyPlan;
-  /** The runs of a first pass, if all runs are made again. Only what is wrong in any run counts of them, such as a key in the output. */
-  readonly before: readonly ClientRun[];
-  /** In the order in which they ended. */
-  readonly all: ClientRun[] = [];
-  /** Whether a run was not made, because certify was stopped: what it would show stays open. */
+  /** The runs so far, in the order in which they ended. */
+  readonly ended: ClientRun[] = [];
+  /** The runs of a first pass, if this is the second one. */
+  readonly #endedInFirstPass: readonly ClientRun[];
+  /** Whether a signal stopped certify, and a run was not made. */
   isStopped = false;
   readonly #runner: ClientRunner;
   /** The runs that are made once, by the id of their conditions. */
   readonly #madeOnce = new Map<string, Promise<ClientRun | NotMade>[]>();
 
-  constructor(plan: CertifyPlan, runner: ClientRunner, before: readonly ClientRun[] = []) {
+  constructor(plan: CertifyPlan, runner: ClientRunner, endedInFirstPass: readonly ClientRun[] = []) {
     this.plan = plan;
-    this.before = before;
+    this.#endedInFirstPass = endedInFirstPass;
     this.#runner = runner;
+  }
+
+  /** All runs, also those of a first pass: what is wrong in any run counts, such as a key in the output. */
+  get endedInBothPasses(): readonly ClientRun[] {
+    return [...this.#endedInFirstPass, ...this.ended];
   }
 
   /** The first run, in which the sandbox only does what the specification promises: what the client does when nothing is wrong. */
   get plain(): ClientRun {
-    return this.all[0] as ClientRun; // certify makes it before it asks for anything else
+    return this.ended[0] as ClientRun; // certify makes it before anything else is asked for
   }
 
   /** What the plain run covers of the promised outcomes, and of the successes of any endpoint. */
@@ -60,9 +71,9 @@ export class Runs {
     return outcomes;
   }
 
-  /** The first contradiction of the runs so far. */
-  get contradiction(): Contradiction | undefined {
-    return findContradiction(this.all);
+  /** The first contradiction of the runs so far; `undefined` if there is none. */
+  findContradiction(): Contradiction | undefined {
+    return findContradiction(this.ended);
   }
 
   /** Makes the run under these conditions, or returns the one that was asked for before. */
@@ -81,6 +92,19 @@ export class Runs {
     return this.#make(this.#planned(request));
   }
 
+  /** Makes a run that failed again, with these changes. */
+  async repeatFailure(
+    run: ClientRun,
+    changes: Pick<RunRequest, "conditions" | "isAlone">,
+  ): Promise<ClientRun | NotRepeated> {
+    if (this.findContradiction() !== undefined) return { kind: "not_repeated", why: "contradicted" };
+    const repetition = await this.makeAnother({ ...run, ...changes });
+    if (repetition.kind === "not_made") return { kind: "not_repeated", why: "stopped" };
+    // The repetition may have passed, or another run may have ended meanwhile.
+    if (this.findContradiction() !== undefined) return { kind: "not_repeated", why: "contradicted" };
+    return repetition;
+  }
+
   #runsMadeOnce(request: RunRequest, count: number): Promise<ClientRun | NotMade>[] {
     const planned = this.#planned(request);
     const id = conditionsId(planned);
@@ -92,7 +116,7 @@ export class Runs {
 
   #planned({ purpose, conditions = {}, seed, clientMayWaitMs = 0, isAlone = false }: RunRequest): PlannedRun {
     const { profile = "minimal", ...others } = conditions;
-    const [plain] = this.all;
+    const [plain] = this.ended;
     const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;
     return {
       purpose,
@@ -111,8 +135,8 @@ export class Runs {
       return end;
     }
 
-    const run = { ...planned, ...end, number: this.all.length + 1 };
-    this.all.push(run);
+    const run = { ...planned, ...end, number: this.ended.length + 1 };
+    this.ended.push(run);
     for (const line of progressLines(run, this.plan, this.plain)) this.#runner.say(line);
     return run;
   }

@@ -9,7 +9,7 @@ import { pointId, variantWords } from "./varied-points.js";
 /** What a run has of its requests. */
 type FactsOfRequests = Pick<
   RunEnd,
-  | "sent"
+  | "sentKeys"
   | "points"
   | "replacedCount"
   | "lastRequest"
@@ -24,7 +24,7 @@ export class SeenRequests implements RequestCounter {
   readonly counters = new Counters();
   readonly #time: () => number;
   /** The requests with each key, by its ref or fingerprint. */
-  readonly #sent = new Map<string, SentKey & { readonly requests: KeyRequest[] }>();
+  readonly #sentKeys = new Map<string, SentKey & { readonly requests: KeyRequest[] }>();
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
   readonly #ownAssumptions = new Set<string>();
@@ -63,9 +63,9 @@ export class SeenRequests implements RequestCounter {
   /** What a run has of its requests when it ends. */
   facts(): FactsOfRequests {
     const pinned = this.#pinned;
-    const sentKeys = [...this.#sent.values()];
+    const sentKeys = [...this.#sentKeys.values()];
     return {
-      sent: sentKeys.map((sentKey) => this.#withUnread(sentKey)),
+      sentKeys: sentKeys.map((sentKey) => this.#withUnread(sentKey)),
       points: [...this.#points.values()],
       replacedCount: this.#replacedCount,
       lastRequest: this.#lastRequest,
@@ -88,8 +88,8 @@ export class SeenRequests implements RequestCounter {
   #addRequest(exchange: Exchange, { replaced, earlyMs, isElsewhere }: RunTrace): void {
     const { id, at, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
-    const sentKey = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
-    this.#sent.set(key, sentKey);
+    const sentKey = this.#sentKeys.get(key) ?? { key, isUnknown: ref === null, requests: [] };
+    this.#sentKeys.set(key, sentKey);
     // Runs are compared by where a request would have ended; a reason names what the client got last.
     const outcomeWithoutRun = replaced ?? outcome;
     sentKey.requests.push({
@@ -103,7 +103,7 @@ export class SeenRequests implements RequestCounter {
     });
     this.#lastRequest = { id, outcome };
     const seconds = secondsToWait(exchange);
-    if (seconds !== undefined) this.#lastAskedWait = { outcome, seconds };
+    if (seconds !== undefined) this.#lastAskedWait = { outcome, status: response.status, seconds };
     if (replaced !== undefined) this.#replacedCount += 1;
   }
 

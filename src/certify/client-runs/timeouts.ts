@@ -14,6 +14,9 @@ export const longestWait = 30_000;
 /**
  * How long a run may take. `timeout`: what --timeout sets. `plainMs`: how long the plain run took; `undefined` for the plain run itself.
  * `clientMayWaitMs`: how long the client may wait before its next request.
+ *
+ * As an example, the plain run took 10 s, and the client may wait 61 s for the next minute. The run may take 50 s, and the wait besides:
+ * 111 s. It may be silent for the wait and for as long as the plain run took: 71 s.
  */
 export function timeoutsFor(
   timeout: number | undefined,
@@ -23,7 +26,10 @@ export function timeoutsFor(
   if (timeout !== undefined) return { total: timeout, silent: timeout };
   if (plainMs === undefined) return { total: minute, silent: minute };
 
-  const total = Math.max(longestWait, 5 * plainMs) + clientMayWaitMs;
-  if (clientMayWaitMs === 0) return { total, silent: total };
-  return { total, silent: Math.max(longestWait, clientMayWaitMs) + plainMs };
+  const withoutWait = Math.max(longestWait, 5 * plainMs);
+  if (clientMayWaitMs === 0) return { total: withoutWait, silent: withoutWait };
+  return {
+    total: withoutWait + clientMayWaitMs,
+    silent: Math.max(longestWait, clientMayWaitMs) + plainMs,
+  };
 }

@@ -1,11 +1,11 @@
-import { keyVariable } from "../../rules/api-key.js";
+import { keyVariable } from "../../rules/key-text.js";
 import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { isAnswerWanted, makeFirstWrongAnswerOnce } from "../answers.js";
 import { nameOf } from "../checks/check.js";
 import { notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
-import { awaitHeldVariedRuns } from "../varied/varied.js";
+import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
 import { firstExtraRequest, type SteadyKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
@@ -33,10 +33,10 @@ async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise
 }
 
 /** How many requests of a run got the status and code of this rejection. */
-function countRejected({ sent }: ClientRun, { check }: ResendKind): number {
+function countRejected({ sentKeys }: ClientRun, { check }: ResendKind): number {
   const { status, code } = outcomeRow(check.outcome);
   let count = 0;
-  for (const { requests } of sent) {
+  for (const { requests } of sentKeys) {
     for (const request of requests) {
       const outcome = outcomeRow(request.outcome);
       if (outcome.status === status && outcome.code === code) count += 1;

@@ -17,8 +17,8 @@ const report = reportCovering("401.revoked");
 async function whyOf(plain: readonly SentKey[], accepted: readonly SentKey[], only?: readonly string[]) {
   const { runs } = await handMade(({ name }): Partial<RunEnd> => {
     return name === "plain"
-      ? { sent: plain, report }
-      : { sent: accepted, replacedCount: 1, result: "failed" };
+      ? { sentKeys: plain, report }
+      : { sentKeys: accepted, replacedCount: 1, result: "failed" };
   }, only && { only });
   const [note] = await noteRepeatedRejections(runs);
   return note && `${note.what}: ${note.why}`;
@@ -73,7 +73,7 @@ test("of several rejected keys, each is told how often it was sent", async () =>
     ["answer.401.expired", [revoked(3), expired(1, true)]],
   ]);
   const { runs } = await handMade(({ name }) => ({
-    sent: sentIn.get(name) ?? [],
+    sentKeys: sentIn.get(name) ?? [],
     report: reportCovering("401.revoked", "401.expired"),
   }));
   const [note] = await noteRepeatedRejections(runs);

@@ -17,7 +17,7 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
   const names: string[] = [];
   const counts: string[] = [];
   const statuses = new Set<string>();
-  for (const sentKey of runs.plain.sent) {
+  for (const sentKey of runs.plain.sentKeys) {
     const outcome = repeatedRejection(sentKey);
     if (outcome === undefined || !isAnswerWanted(runs.plan, outcome)) continue;
 
@@ -59,14 +59,14 @@ function repeatedRejection({ key, isUnknown, requests }: SentKey): OutcomeId | u
 
 /** Whether the run hit the first request with this key, which then came less often than in the plain run. Each other key came as often: the run did not end early. */
 function isOnlyOneSentLess(sentKey: SentKey, plain: ClientRun, run: ClientRun): boolean {
-  const isHit = run.sent.some(({ key, requests }) => key === sentKey.key && requests[0]?.isReplaced);
+  const isHit = run.sentKeys.some(({ key, requests }) => key === sentKey.key && requests[0]?.isReplaced);
   if (!isHit || countSent(run, sentKey.key) >= sentKey.requests.length) return false;
 
-  const others = plain.sent.filter(({ key }) => key !== sentKey.key);
+  const others = plain.sentKeys.filter(({ key }) => key !== sentKey.key);
   return others.every(({ key }) => countSent(run, key) === countSent(plain, key));
 }
 
-function countSent({ sent }: ClientRun, ref: string): number {
-  const sentKey = sent.find(({ key }) => key === ref);
+function countSent({ sentKeys }: ClientRun, ref: string): number {
+  const sentKey = sentKeys.find(({ key }) => key === ref);
   return sentKey?.requests.length ?? 0;
 }

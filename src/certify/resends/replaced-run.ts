@@ -80,8 +80,8 @@ function requestBeyondUsual(
 }
 
 /** The requests with a key that the sandbox accepts, or would without the conditions of the run. */
-export function acceptedOfRun({ sent }: ClientRun, ref: string): readonly KeyRequest[] {
-  const sentKey = sent.find(({ key }) => key === ref);
+export function acceptedOfRun({ sentKeys }: ClientRun, ref: string): readonly KeyRequest[] {
+  const sentKey = sentKeys.find(({ key }) => key === ref);
   return sentKey === undefined ? [] : acceptedRequests(sentKey);
 }
 

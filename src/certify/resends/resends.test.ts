@@ -71,7 +71,7 @@ async function resendsOf(
   const endOf = (end: End, before: number) => (typeof end === "function" ? end(before) : end);
   const counts = new Map<string, number>();
   const { runs, names } = await handMade(({ name, conditions: { onRequest } }) => {
-    if (onRequest === undefined) return { sent: [sentTimes("active", 2)], points: [point] };
+    if (onRequest === undefined) return { sentKeys: [sentTimes("active", 2)], points: [point] };
     const { which, gets } = onRequest;
     const isFirst = which.kind === "nth" && which.nth === 1;
     const place = gets.kind === "late" ? "late" : isFirst ? "first" : "last";
@@ -87,13 +87,13 @@ async function resendsOf(
 
 const is404 = (gets: Replacement) => gets.kind === "rejection" && gets.as === "404.unknown_path";
 const point = { row: "etag", variant: "weak", status: 200 };
-const silent: Partial<RunEnd> = { result: "failed", replacedCount: 1, sent: [sentTimes("active", 2, 2)] };
-const passed: Partial<RunEnd> = { replacedCount: 1, sent: [sentTimes("active", 2, 2)] };
-const resent: Partial<RunEnd> = { replacedCount: 1, sent: [sentTimes("active", 3, 2)] };
+const silent: Partial<RunEnd> = { result: "failed", replacedCount: 1, sentKeys: [sentTimes("active", 2, 2)] };
+const passed: Partial<RunEnd> = { replacedCount: 1, sentKeys: [sentTimes("active", 2, 2)] };
+const resent: Partial<RunEnd> = { replacedCount: 1, sentKeys: [sentTimes("active", 3, 2)] };
 /** One more request, so long after the rejection, before its time. */
 const early = (earlyMs: number | undefined): Partial<RunEnd> => ({
   replacedCount: 1,
-  sent: [sentKey("active", {}, { isReplaced: true }, { earlyMs })],
+  sentKeys: [sentKey("active", {}, { isReplaced: true }, { earlyMs })],
 });
 const timed = "resend.429.seconds";
 
@@ -169,7 +169,7 @@ test("a 429 that comes too soon twice is a problem, also after waits and if a la
   const ends = [
     early(undefined),
     early(310),
-    { replacedCount: 1, sent: [sentKey("active", {}, { isReplaced: true }, {}, { earlyMs: 290 })] },
+    { replacedCount: 1, sentKeys: [sentKey("active", {}, { isReplaced: true }, {}, { earlyMs: 290 })] },
   ];
   const { problems } = await resendsOf(timed, {
     last: (before) => ends[before] ?? early(280),
@@ -215,7 +215,10 @@ test.each([
 
 test("a request that comes too soon after the first one counts, although the last one of the run comes in time", async () => {
   const sent = sentKey("active", { isReplaced: true }, { earlyMs: 52 }, {});
-  const { result } = await resendsOf(timed, { last: early(300), first: { replacedCount: 1, sent: [sent] } });
+  const { result } = await resendsOf(timed, {
+    last: early(300),
+    first: { replacedCount: 1, sentKeys: [sent] },
+  });
   expect(result?.kind).toBe("failed");
 });
 
@@ -272,12 +275,12 @@ async function resendingAfter(isAgain: (nth: number, kind: string) => boolean) {
   const report = reportCovering("403.insufficient_scope");
   const turns: string[] = [];
   const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
-    if (onRequest === undefined) return { sent: [sentTimes("active", 3)], points: [point], report };
+    if (onRequest === undefined) return { sentKeys: [sentTimes("active", 3)], points: [point], report };
     const nth = onRequest.which.kind === "nth" ? onRequest.which.nth : 0;
     turns.push(`${name} ${nth}`);
     const isRejected = name.startsWith("resend.4") && !name.startsWith("resend.429");
-    const end = { replacedCount: 1, sent: [sentTimes("active", 4, nth)] };
-    return isRejected && isAgain(nth, name) ? end : { ...silent, sent: [sentTimes("active", 3, nth)] };
+    const end = { replacedCount: 1, sentKeys: [sentTimes("active", 4, nth)] };
+    return isRejected && isAgain(nth, name) ? end : { ...silent, sentKeys: [sentTimes("active", 3, nth)] };
   });
   const { checks, problems } = await judgeResends(runs);
   const kinds = kindsOf(checks);
@@ -318,7 +321,7 @@ test("a late response is later than each early request came, in whole seconds", 
   const { runs } = await handMade(({ conditions: { onRequest } }) => {
     if (onRequest?.gets.kind === "late") delays.push(onRequest.gets.seconds);
     if (onRequest === undefined || onRequest.gets.kind === "late") {
-      return { sent: [sentTimes("active", 2)], points: [point] };
+      return { sentKeys: [sentTimes("active", 2)], points: [point] };
     }
     if (is404(onRequest.gets)) return silent;
     earlyRuns += 1;
@@ -333,7 +336,7 @@ test("the run with a late response may take as long as this response is late, an
   const { runs } = await handMade(({ conditions: { onRequest }, clientMayWaitMs }) => {
     if (onRequest?.gets.kind === "late") waits.push(clientMayWaitMs);
     if (onRequest === undefined || onRequest.gets.kind === "late") {
-      return { sent: [sentTimes("active", 2)], points: [point] };
+      return { sentKeys: [sentTimes("active", 2)], points: [point] };
     }
     return is404(onRequest.gets) ? silent : early(40_200);
   });
@@ -344,7 +347,7 @@ test("the run with a late response may take as long as this response is late, an
 test("a request after a rejection in another process is not judged, as no run shows that process's clock", async () => {
   const last: Partial<RunEnd> = {
     replacedCount: 1,
-    sent: [sentKey("active", {}, { isReplaced: true }, { isElsewhere: true })],
+    sentKeys: [sentKey("active", {}, { isReplaced: true }, { isElsewhere: true })],
   };
   expect((await resendsOf(timed, { last })).why).toMatch(/^another process of the command/);
   expect((await resendsOf("resend.401", { last, first: last })).result?.kind).toBe("failed");
@@ -370,8 +373,8 @@ test("a 401 does not hold if a varied run that passed got more of them; a 429 do
       ...Array.from({ length: rejections }, () => ({ outcome: "401.revoked" }) as const),
     );
     return onRequest === undefined
-      ? { sent: [sentTimes("active", 2), revoked, limited], points: [point] }
-      : { ...silent, sent: [sentTimes("active", 2, 2), revoked, limited] };
+      ? { sentKeys: [sentTimes("active", 2), revoked, limited], points: [point] }
+      : { ...silent, sentKeys: [sentTimes("active", 2, 2), revoked, limited] };
   });
   const { checks } = await judgeResends(runs);
   const kinds = kindsOf(checks);
@@ -379,18 +382,22 @@ test("a 401 does not hold if a varied run that passed got more of them; a 429 do
 });
 
 test.each<[string, Partial<RunEnd>, "held" | "not_judged"]>([
-  ["passed, and the key came again", { result: "passed", sent: [sentTimes("active", 3, 1)] }, "not_judged"],
-  ["passed, and nothing more came", { result: "passed", sent: [sentTimes("active", 2, 1)] }, "held"],
-  ["failed, and the key came again", { result: "failed", sent: [sentTimes("active", 3, 1)] }, "held"],
+  [
+    "passed, and the key came again",
+    { result: "passed", sentKeys: [sentTimes("active", 3, 1)] },
+    "not_judged",
+  ],
+  ["passed, and nothing more came", { result: "passed", sentKeys: [sentTimes("active", 2, 1)] }, "held"],
+  ["failed, and the key came again", { result: "failed", sentKeys: [sentTimes("active", 3, 1)] }, "held"],
   [
     "passed, and another key was hit",
-    { result: "passed", sent: [sentTimes("live", 2, 1), sentTimes("active", 3)] },
+    { result: "passed", sentKeys: [sentTimes("live", 2, 1), sentTimes("active", 3)] },
     "held",
   ],
 ])("a run whose first request gets a 401 for a wrong answer %s: a 401 is %s", async (_, end, expected) => {
   const report = reportCovering("200.test");
   const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
-    if (onRequest === undefined) return { sent: [sentTimes("active", 2)], points: [point], report };
+    if (onRequest === undefined) return { sentKeys: [sentTimes("active", 2)], points: [point], report };
     return name === "answer.200.test" ? { replacedCount: 1, ...end } : silent;
   });
   const { checks } = await judgeResends(runs);
@@ -402,10 +409,10 @@ test.each<[string, Partial<RunEnd>, "held" | "not_judged"]>([
 async function withOtherKey(ofLive: Partial<RunEnd>) {
   const plain = [sentTimes("active", 4), sentTimes("live", 1)];
   const { runs, names } = await handMade(({ name, conditions: { onRequest } }) => {
-    if (onRequest?.which.kind !== "nth") return { sent: plain, points: [point] };
-    if (name !== "resend.401") return { ...silent, sent: [sentTimes("active", 4, 4)] };
+    if (onRequest?.which.kind !== "nth") return { sentKeys: plain, points: [point] };
+    if (name !== "resend.401") return { ...silent, sentKeys: [sentTimes("active", 4, 4)] };
     if (onRequest.which.key === "live") return { replacedCount: 1, ...ofLive };
-    return { replacedCount: 1, sent: [sentTimes("active", 5, onRequest.which.nth)] };
+    return { replacedCount: 1, sentKeys: [sentTimes("active", 5, onRequest.which.nth)] };
   });
   const { checks, problems } = await judgeResends(runs);
   const result = resultsOf(checks)["resend.401"];
@@ -414,7 +421,7 @@ async function withOtherKey(ofLive: Partial<RunEnd>) {
 }
 
 test("nobody is accused whose other key is not sent again: all tests with the first one may poll", async () => {
-  expect(await withOtherKey({ result: "failed", sent: [sentTimes("live", 1, 1)] })).toEqual({
+  expect(await withOtherKey({ result: "failed", sentKeys: [sentTimes("live", 1, 1)] })).toEqual({
     kind: "not_judged",
     why: "requests with ACTIVE are sent again (active-5), those with LIVE are not",
     problems: 0,
@@ -423,15 +430,15 @@ test("nobody is accused whose other key is not sent again: all tests with the fi
 });
 
 test.each<[string, Partial<RunEnd>]>([
-  ["is sent again, too", { sent: [sentTimes("live", 2, 1)] }],
-  ["has a response that no test uses", { sent: [sentTimes("live", 1, 1)] }],
+  ["is sent again, too", { sentKeys: [sentTimes("live", 2, 1)] }],
+  ["has a response that no test uses", { sentKeys: [sentTimes("live", 1, 1)] }],
 ])("a client is named whose other key %s, after eight turns in all", async (_, ofLive) => {
   expect(await withOtherKey(ofLive)).toMatchObject({ kind: "failed", problems: 1, count: 2 + 8 });
 });
 
 test("a kind of which not all runs are made says how many were", async () => {
   const { runs } = await handMade(({ name, conditions: { onRequest } }, before) => {
-    if (onRequest === undefined) return { sent: [sentTimes("active", 2)], points: [point] };
+    if (onRequest === undefined) return { sentKeys: [sentTimes("active", 2)], points: [point] };
     if (is404(onRequest.gets)) return silent;
     if (name === timed && before === 1) return undefined;
     return name === timed ? early(undefined) : silent;

@@ -1,4 +1,4 @@
-import { keyVariable } from "../../rules/api-key.js";
+import { keyVariable } from "../../rules/key-text.js";
 import { isFault, isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
 import type { Reason } from "../checks/judgment.js";
@@ -13,7 +13,7 @@ export function whyNoRepeatedKey(
   { plain, plan: { defaultKey } }: Runs,
   working: readonly SteadyKey[],
 ): Reason {
-  const keysOfSandbox = plain.sent.filter(({ isUnknown }) => !isUnknown);
+  const keysOfSandbox = plain.sentKeys.filter(({ isUnknown }) => !isUnknown);
   const defaultKeys = keysOfSandbox.filter(({ key }) => key === defaultKey);
   const otherKeys = keysOfSandbox.filter(({ key }) => key !== defaultKey);
   for (const sentKey of [...defaultKeys, ...otherKeys]) {

@@ -10,9 +10,9 @@ const point = { row: "etag", variant: "weak", status: 200 };
 const sending =
   (keys: readonly SentKey[], used: readonly string[] = ["active", "live"], more: Partial<RunEnd> = {}) =>
   ({ conditions: { onRequest } }: PlannedRun): Partial<RunEnd> => {
-    if (onRequest === undefined) return { sent: keys, points: [point], ...more };
+    if (onRequest === undefined) return { sentKeys: keys, points: [point], ...more };
     return {
-      sent: keys,
+      sentKeys: keys,
       replacedCount: 1,
       result: onRequest.which.kind === "nth" && used.includes(onRequest.which.key) ? "failed" : "passed",
     };
@@ -65,7 +65,7 @@ test("a key that a varied run sends more often is not tried, unless that run fai
   const ofVaried = (result: RunEnd["result"]) =>
     refOf((request) => {
       if (request.name !== "varied.5") return sending([two("active")])(request);
-      return { sent: [sentTimes("active", 3)], points: [point], result };
+      return { sentKeys: [sentTimes("active", 3)], points: [point], result };
     });
   expect(await ofVaried("passed")).toBe(
     "not all runs sent SVC_KEY_ACTIVE equally often, although nothing was rejected",
@@ -76,15 +76,15 @@ test("a key that a varied run sends more often is not tried, unless that run fai
 test.each<[string, Partial<RunEnd>, RegExp]>([
   [
     "it is sent again",
-    { result: "failed", replacedCount: 1, sent: [sentTimes("active", 3, 2)] },
+    { result: "failed", replacedCount: 1, sentKeys: [sentTimes("active", 3, 2)] },
     /also sent again after a 404$/,
   ],
   [
     "the command passes",
-    { replacedCount: 1, sent: [sentTimes("active", 2, 2)] },
+    { replacedCount: 1, sentKeys: [sentTimes("active", 2, 2)] },
     /^the command passes when the last request/,
   ],
-  ["no request was hit", { result: "failed", sent: [two("active")] }, /^no request was hit$/],
+  ["no request was hit", { result: "failed", sentKeys: [two("active")] }, /^no request was hit$/],
   ["it ends late", { result: "timed_out", replacedCount: 1 }, /^the command did not end in time$/],
 ])("a 404 shows why a key does not fit: %s", async (_, end, why) => {
   const request = sending([two("active")]);
@@ -96,9 +96,9 @@ test("without two varied runs that passed, four more plain runs must send the ke
   const whyWith = async (fifth: number, failing: number) => {
     const { runs, names } = await handMade(({ name, seed }, before) => {
       if (name !== "plain") {
-        return { sent: [two("active")], points: [point], result: seed <= failing ? "failed" : "passed" };
+        return { sentKeys: [two("active")], points: [point], result: seed <= failing ? "failed" : "passed" };
       }
-      return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
+      return { sentKeys: [sentTimes("active", before === 4 ? fifth : 2)] };
     });
     return {
       why: reasonOf(await steadinessEvidence(runs, key))?.why,

@@ -10,8 +10,8 @@ import {
 import { isNoticed } from "../client-runs/client-run.js";
 import { failureEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
-import { plainRun, type Runs } from "../client-runs/runs.js";
-import { awaitHeldVariedRuns } from "../varied/varied.js";
+import { plainRunRequest, type Runs } from "../client-runs/runs.js";
+import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
 import {
   acceptedOfRun,
   acceptedRequests,
@@ -75,7 +75,7 @@ async function leaveOutUnsteady(runs: Runs, keys: readonly SteadyKey[]): Promise
 /** The keys that the plain run accepted each time, the default key first. One with an outcome that --allow names is rejected on purpose. */
 function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] {
   const keys: SteadyKey[] = [];
-  for (const sentKey of plain.sent) {
+  for (const sentKey of plain.sentKeys) {
     const { key: ref, isUnknown, requests } = sentKey;
     const isAlwaysAccepted = requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome));
     if (isUnknown || requests.length === 0 || !isAlwaysAccepted) continue;
@@ -116,7 +116,7 @@ export async function steadinessEvidence(runs: Runs, key: SteadyKey): Promise<Ru
   if (variedRuns.length >= sureVariedRuns) return sufficient;
 
   let madeCount = 0;
-  for (const run of await runs.makeUpTo(plainRun, surePlainRuns)) {
+  for (const run of await runs.makeUpTo(plainRunRequest, surePlainRuns)) {
     if (run.kind === "not_made") continue;
     const count = acceptedOfRun(run, key.ref).length;
     if (count !== key.usualCount) return notJudged(notEquallyOften([key]));

@@ -3,21 +3,21 @@ import { listed } from "../../schema/words.js";
 import type { Finding } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { rowRemedy, variantWords } from "../client-runs/varied-points.js";
-import { type RowCause, retryAfterRow } from "./cause-search.js";
+import { type RowCause, retryAfterRow } from "./row-causes.js";
 
 /** Why varied runs fail, in words: one row of variants, the seed, or nothing that certify can tell. */
 export interface Cause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {
-  /** The runs that fail for it, in the order of their seeds. */
-  readonly failed: readonly ClientRun[];
   /** The run that shows it: only its row varied there, if it has one. */
   readonly shownBy: ClientRun;
+  /** The runs that fail for it, in the order of their seeds. */
+  readonly failed: readonly ClientRun[];
 }
 
 type CauseWords = Pick<Cause, "sentence" | "whatToDo">;
 
 /** The words of a row that breaks the client alone. */
-export function rowCause({ row, points, shownBy, failed }: RowCause): Cause {
-  return { row, points, ...rowWords(row, points, shownBy), failed: bySeed(failed), shownBy };
+export function causeByRow({ row, points, shownBy }: RowCause, failed: readonly ClientRun[]): Cause {
+  return { row, points, ...rowWords(row, points, shownBy), shownBy, failed };
 }
 
 function rowWords(row: string, points: readonly VariedPoint[], shownBy: ClientRun): CauseWords {
@@ -46,14 +46,14 @@ const limitWait = "Limit how long your client waits. If it may wait that long, s
 
 /** The words of a client that waits as long as `Retry-After` asks, which is longer than its run may take. */
 function longWaitWords({ lastAskedWait, timeouts }: ClientRun): CauseWords {
-  const isDay = lastAskedWait?.outcome === "429.per_day";
-  const limit = isDay ? "a daily limit" : "a 429";
-  let asks = "asks";
-  if (lastAskedWait !== undefined) asks = `asks: ${inThousands(lastAskedWait.seconds)} s`;
-  const sentence = `Waits longer than ${Math.round(timeouts.total / 1000)} s, as \`Retry-After\` of ${limit} ${asks}`;
-  if (!isDay) return { sentence, whatToDo: limitWait };
+  const longer = `Waits longer than ${Math.round(timeouts.total / 1000)} s, as \`Retry-After\` of`;
+  if (lastAskedWait === undefined) return { sentence: `${longer} a 429 asks`, whatToDo: limitWait };
+
+  const { outcome, status, seconds } = lastAskedWait;
+  const asks = `asks: ${inThousands(seconds)} s`;
+  if (outcome !== "429.per_day") return { sentence: `${longer} a ${status} ${asks}`, whatToDo: limitWait };
   return {
-    sentence,
+    sentence: `${longer} a daily limit ${asks}`,
     whatToDo:
       "Limit how long your client waits, and tell its caller of the limit: a day is too long. Or test it with a key that is limited by the minute.",
   };
@@ -65,10 +65,9 @@ function inThousands(count: number): string {
 }
 
 /** The words of runs that fail with their seed, whatever varies. */
-export function seedCause(failures: readonly ClientRun[]): Cause {
-  const failed = bySeed(failures);
+export function causeBySeed(shownBy: ClientRun, failed: readonly ClientRun[]): Cause {
   return {
-    shownBy: failed[0] as ClientRun, // there is one
+    shownBy,
     sentence: `Fails with ${seedWords(failed)} even when nothing is varied`,
     whatToDo:
       "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
@@ -77,18 +76,20 @@ export function seedCause(failures: readonly ClientRun[]): Cause {
 }
 
 /** The words of runs whose cause no search has found. `searched`: those that were searched; only these are sure. */
-export function unknownCause(failures: readonly ClientRun[], searched: readonly ClientRun[]): Cause {
-  const failed = bySeed(searched);
-  const shownBy = failed[0] as ClientRun; // there is one
+export function unknownCause(
+  shownBy: ClientRun,
+  searched: readonly ClientRun[],
+  failed: readonly ClientRun[],
+): Cause {
   const { lastRequest } = shownBy;
-  const sentence = `The command ${howRunsEnd(failed)}: no single row of varied responses brings it back`;
+  const sentence = `The command ${howRunsEnd(searched)}: no single row of varied responses brings it back`;
 
   let whatToDo = "The command got no response.";
   if (lastRequest) {
     const { outcome, id } = lastRequest;
     whatToDo = `Look at what the command prints, and at the last response (${outcome}, ${id}).`;
   }
-  return { shownBy, sentence, whatToDo, failed: bySeed(failures) };
+  return { shownBy, sentence, whatToDo, failed };
 }
 
 /** As in "fails with exit code 1 with seeds 2 and 3 and does not end in time with seed 5". */
@@ -110,8 +111,4 @@ function howRunsEnd(runs: readonly ClientRun[]): string {
 function seedWords(runs: readonly ClientRun[]): string {
   const seeds = runs.map(({ seed }) => String(seed));
   return `${seeds.length === 1 ? "seed" : "seeds"} ${listed(seeds, "and")}`;
-}
-
-function bySeed(runs: readonly ClientRun[]): ClientRun[] {
-  return runs.toSorted((one, other) => one.seed - other.seed);
 }

@@ -1,16 +1,9 @@
 import type { ClientRun } from "../client-runs/client-run.js";
-import { repeatFailures } from "../client-runs/failure-evidence.js";
-import { plainRun, type Runs } from "../client-runs/runs.js";
-import { pointId } from "../client-runs/varied-points.js";
-import {
-  bodyLengthRow,
-  isCoveredBy,
-  isExplainedBy,
-  type RowCause,
-  searchRows,
-  variedRows,
-} from "./cause-search.js";
-import { type Cause, rowCause, seedCause, unknownCause } from "./cause-words.js";
+import { repeatFailures } from "../client-runs/repeat-failures.js";
+import { type NotRepeated, plainRunRequest, type Runs } from "../client-runs/runs.js";
+import { explainByCauses, searchRows } from "./cause-search.js";
+import { type Cause, causeByRow, causeBySeed, unknownCause } from "./cause-words.js";
+import { bodyLengthRow, causesShownBy, type RowCause, variedRows } from "./row-causes.js";
 import { VariedTrials } from "./varied-trials.js";
 
 // Each run that failed is explained by the first of these that it shows:
@@ -20,20 +13,16 @@ import { VariedTrials } from "./varied-trials.js";
 //    search astray;
 // 4. nothing that can be told.
 
-/**
- * How many runs are searched in vain before the others are not searched at all. Of 60 clients with a flaw of one row, and another one that
- * only two rows show together, 1 names 47 with 122 runs in the mean, 2 names 55 with 119, and 3 no more.
- */
+/** How many runs are searched in vain before the others are not searched at all. One less leaves one cause in seven without its name. */
 const maxSearchedInVain = 2;
 
-/** What explains the runs that were looked at so far. */
-interface ExplainedRuns {
-  /** The rows that each break the client alone. */
-  readonly rows: readonly RowCause[];
-  /** The runs that their seed breaks, without any row. */
-  readonly bySeed: readonly ClientRun[];
-  /** The runs of which nothing can be told. */
-  readonly unknown: readonly ClientRun[];
+/** How many trials of the first run must break although nothing varies, before its seed is the cause. A later run needs one. */
+const failuresOfFirstSeed = 2;
+
+/** The causes of failures. `all_explained`: each failure has one. Otherwise those that were found before the end of the search. */
+export interface FoundCauses {
+  readonly kind: "all_explained" | NotRepeated["why"];
+  readonly causes: readonly Cause[];
 }
 
 /** What breaks one run: rows, of which `newCauses` were not known before; its seed without any row; or nothing that can be told. */
@@ -41,42 +30,88 @@ type Explanation =
   | { readonly kind: "rows"; readonly newCauses: readonly RowCause[] }
   | { readonly kind: "seed" | "unknown" };
 
+/** What explains the failures that were looked at so far. */
+class Explanations {
+  /** The runs that fail for each row, by its cause. */
+  readonly #failedByRow = new Map<RowCause, Set<ClientRun>>();
+  /** The runs that their seed breaks, without any row. */
+  readonly #bySeed: ClientRun[] = [];
+  /** The runs of which nothing can be told. */
+  readonly #unknown: ClientRun[] = [];
+
+  /** The rows that each break the client alone. */
+  get rowCauses(): readonly RowCause[] {
+    return [...this.#failedByRow.keys()];
+  }
+
+  get isSeedKnown(): boolean {
+    return this.#bySeed.length > 0;
+  }
+
+  /** Whether so many runs were searched in vain that no other one is searched. */
+  get isSearchedEnough(): boolean {
+    return this.#unknown.length >= maxSearchedInVain;
+  }
+
+  add(run: ClientRun, explanation: Explanation): void {
+    switch (explanation.kind) {
+      case "seed":
+        this.#bySeed.push(run);
+        return;
+      case "unknown":
+        this.#unknown.push(run);
+        return;
+      case "rows":
+        for (const cause of explanation.newCauses) this.#failedByRow.set(cause, new Set([run]));
+        // Known causes may explain the run as well.
+        for (const cause of causesShownBy(this.rowCauses, run)) this.#failedByRow.get(cause)?.add(run);
+    }
+  }
+
+  /** The causes that are rows, in words. */
+  causesByRow(): Cause[] {
+    const causes: Cause[] = [];
+    for (const [cause, failed] of this.#failedByRow) {
+      causes.push(causeByRow(cause, sortedBySeed([...failed])));
+    }
+    return causes;
+  }
+
+  /** All causes in words, of which each run has one. */
+  allCauses(): Cause[] {
+    const causes = this.causesByRow();
+    const failedBySeed = sortedBySeed(this.#bySeed);
+    const [firstBySeed] = failedBySeed;
+    if (firstBySeed !== undefined) causes.push(causeBySeed(firstBySeed, failedBySeed));
+
+    const searched = sortedBySeed(this.#unknown.slice(0, maxSearchedInVain));
+    const [firstSearched] = searched;
+    if (firstSearched !== undefined) {
+      causes.push(unknownCause(firstSearched, searched, sortedBySeed(this.#unknown)));
+    }
+    return causes;
+  }
+}
+
 /** Finds out why varied runs fail: explains each of these failures, one after another. */
-export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Promise<Cause[]> {
+export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Promise<FoundCauses> {
   // A suite that fails at random passes one of the repetitions.
   const repeated = await repeatFailures(runs, failures);
-  if (repeated.kind !== "failed_again") return [];
+  if (repeated.kind === "not_judged") return { kind: "stopped", causes: [] };
+  if (repeated.kind === "contradicted") return { kind: "contradicted", causes: [] };
 
-  let explained: ExplainedRuns = { rows: [], bySeed: [], unknown: [] };
+  const explanations = new Explanations();
   for (const run of longBodiesFirst(failures)) {
-    const explanation = await explain(runs, run, failures, explained);
-    // A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one.
-    if (explanation.kind === "seed" && explained.bySeed.length === 0) await runs.makeAnother(plainRun);
-    if (runs.isStopped || runs.contradiction !== undefined) return explained.rows.map(rowCause);
-    explained = withExplanation(explained, run, explanation);
+    const explanation = await explain(runs, run, failures, explanations);
+    if (explanation.kind === "not_repeated") {
+      return { kind: explanation.why, causes: explanations.causesByRow() };
+    }
+    explanations.add(run, explanation);
   }
-  return causesOf(explained);
+  return { kind: "all_explained", causes: explanations.allCauses() };
 }
 
-function withExplanation(explained: ExplainedRuns, run: ClientRun, explanation: Explanation): ExplainedRuns {
-  switch (explanation.kind) {
-    case "rows":
-      return { ...explained, rows: addRun([...explained.rows, ...explanation.newCauses], run) };
-    case "seed":
-      return { ...explained, bySeed: [...explained.bySeed, run] };
-    case "unknown":
-      return { ...explained, unknown: [...explained.unknown, run] };
-  }
-}
-
-function causesOf({ rows, bySeed, unknown }: ExplainedRuns): Cause[] {
-  const causes = rows.map(rowCause);
-  if (bySeed.length > 0) causes.push(seedCause(bySeed));
-  if (unknown.length > 0) causes.push(unknownCause(unknown, unknown.slice(0, maxSearchedInVain)));
-  return causes;
-}
-
-/** The runs with a long body come first: it explains the rows that lengthen one, which others would be searched for. */
+/** The runs with a long body come first: it explains the rows that lengthen a body, which others would be searched for. */
 function longBodiesFirst(runs: readonly ClientRun[]): ClientRun[] {
   const isLong = (run: ClientRun) => variedRows(run).includes(bodyLengthRow);
   return [...runs.filter(isLong), ...runs.filter((run) => !isLong(run))];
@@ -87,22 +122,24 @@ async function explain(
   runs: Runs,
   run: ClientRun,
   failures: readonly ClientRun[],
-  explained: ExplainedRuns,
-): Promise<Explanation> {
+  explanations: Explanations,
+): Promise<Explanation | NotRepeated> {
+  const { rowCauses, isSeedKnown, isSearchedEnough } = explanations;
   const trials = new VariedTrials(runs, run);
-  if (await isExplainedBy(trials, explained.rows)) return { kind: "rows", newCauses: [] };
+  const byKnownCauses = await explainByCauses(trials, rowCauses);
+  if (byKnownCauses.kind === "not_repeated") return byKnownCauses;
+  if (byKnownCauses.kind === "explained") return { kind: "rows", newCauses: [] };
 
   // If the run breaks although nothing varies, each row would seem to break it alone.
-  // It must break twice, with a seed after the first one once: of 1,500 suites that fail in 8 to 25% of their runs, none then gets a seed as
-  // its cause.
-  const neededFailures = explained.bySeed.length === 0 ? 2 : 1;
-  const withoutRows = await trials.varyOnly([], neededFailures);
-  if (withoutRows.kind === "breaks") return { kind: "seed" };
-  if (explained.unknown.length === maxSearchedInVain) return { kind: "unknown" };
+  const withoutRows = await trials.varyOnly([], isSeedKnown ? 1 : failuresOfFirstSeed);
+  if (withoutRows.kind === "not_repeated") return withoutRows;
+  if (withoutRows.kind === "breaks") return isSeedKnown ? { kind: "seed" } : confirmSeed(runs);
+  if (isSearchedEnough) return { kind: "unknown" };
 
   // A flaw that breaks a command may not be the one that makes it wait.
   const failedAlike = failures.filter(({ result }) => result === run.result);
-  const first = await searchRows({ runs, trials, failures: failedAlike }, explained.rows);
+  const first = await searchRows({ runs, trials, failures: failedAlike }, rowCauses);
+  if (first.kind === "not_repeated") return first;
   if (first.kind === "found") return { kind: "rows", newCauses: first.causes };
 
   // A run that does not end takes long, and does so by no chance.
@@ -110,32 +147,19 @@ async function explain(
 
   // The second search has trials of its own.
   const freshTrials = new VariedTrials(runs, run);
-  const second = await searchRows({ runs, trials: freshTrials, failures: failedAlike }, explained.rows);
-  if (second.kind === "found") return { kind: "rows", newCauses: second.causes };
-  return { kind: "unknown" };
+  const second = await searchRows({ runs, trials: freshTrials, failures: failedAlike }, rowCauses);
+  if (second.kind === "not_repeated") return second;
+  return second.kind === "found" ? { kind: "rows", newCauses: second.causes } : { kind: "unknown" };
 }
 
-/** Adds a run to the causes that it shows, too. */
-function addRun(causes: readonly RowCause[], run: ClientRun): RowCause[] {
-  const causesOfRun = causesShownBy(causes, run);
-  const changed: RowCause[] = [];
-  for (const cause of causes) {
-    const isNew = causesOfRun.includes(cause) && !cause.failed.includes(run);
-    changed.push(isNew ? { ...cause, failed: [...cause.failed, run] } : cause);
-  }
-  return changed;
+/** A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one. */
+async function confirmSeed(runs: Runs): Promise<Explanation | NotRepeated> {
+  const again = await runs.makeAnother(plainRunRequest);
+  if (again.kind === "not_made") return { kind: "not_repeated", why: "stopped" };
+  if (again.result !== "passed") return { kind: "not_repeated", why: "contradicted" };
+  return { kind: "seed" };
 }
 
-/** The causes of which the run has a variant on the same status, or if there is none, those of which it has the row. */
-function causesShownBy(causes: readonly RowCause[], run: ClientRun): RowCause[] {
-  const withPoint = causes.filter((cause) => hasPointOf(run, cause));
-  if (withPoint.length > 0) return withPoint;
-
-  const rows = variedRows(run);
-  return causes.filter((cause) => rows.some((row) => isCoveredBy(cause, row)));
-}
-
-function hasPointOf(run: ClientRun, cause: RowCause): boolean {
-  const idsOfCause = cause.points.map(pointId);
-  return run.points.some((point) => idsOfCause.includes(pointId(point)));
+function sortedBySeed(runs: readonly ClientRun[]): ClientRun[] {
+  return runs.toSorted((one, other) => one.seed - other.seed);
 }

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { handMade, kindsOf, resultsOf, sentTimes } from "../../../test/certify/hand-made.js";
 import type { RunEnd } from "../client-runs/client-run.js";
-import { awaitHeldVariedRuns, judgeVaried, makeVariedRunsOnce } from "./varied.js";
+import { judgeVaried } from "./varied.js";
+import { awaitHeldVariedRuns, makeVariedRunsOnce } from "./varied-runs.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const sent = [sentTimes("active", 2)];
-const varies: Partial<RunEnd> = { sent, points: [point] };
+const varies: Partial<RunEnd> = { sentKeys: sent, points: [point] };
 
 /** Runs whose varied ones end like this, by their names. */
 const runsWith = (
@@ -14,7 +15,10 @@ const runsWith = (
 ) => handMade(({ name }) => (name in ends ? ends[name] : varies), plan);
 
 test("a varied run without its requests or a variation shows nothing, and is none that passed", async () => {
-  const { runs } = await runsWith({ "varied.2": { sent: [], points: [] }, "varied.5": { sent, points: [] } });
+  const { runs } = await runsWith({
+    "varied.2": { sentKeys: [], points: [] },
+    "varied.5": { sentKeys: sent, points: [] },
+  });
   const holding = await awaitHeldVariedRuns(runs);
   expect(holding.map(({ seed }) => seed)).toEqual([1, 3, 4, 6, 7, 8]);
   const open = Object.entries(kindsOf(await makeVariedRunsOnce(runs))).filter(
@@ -30,7 +34,7 @@ test("varied.mixed follows if all eight runs passed, or if --only names it", asy
     return names.includes("varied.mixed");
   };
   expect(await isMixed({})).toBe(true);
-  expect(await isMixed({ "varied.2": { sent, points: [] } })).toBe(false);
+  expect(await isMixed({ "varied.2": { sentKeys: sent, points: [] } })).toBe(false);
   expect(await isMixed({}, { only: ["varied.mixed"] })).toBe(true);
   expect(await isMixed({}, { only: ["varied.3"] })).toBe(false);
   expect(await isMixed({}, { only: ["varied", "varied.30"] })).toBe(true);

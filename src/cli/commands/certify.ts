@@ -16,21 +16,21 @@ import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { faultOutcomeIds } from "../../rules/outcomes.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { defaultSeed } from "../../rules/seed.js";
-import { escapeControls } from "../../rules/terminal-text.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
-import { canonicalJson } from "../../schema/json.js";
+import { canonicalJson } from "../../schema/json-text.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { loadNamed } from "../open-scenario.js";
-import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
-import { sayWhyNotRun, whyNoRequest } from "../serve/why-no-run.js";
-import { ClientStarter } from "./certify-runs.js";
+import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report/report-files.js";
+import { ClientStarter } from "../run/client-starter.js";
+import { sayWhyNotRun, whyNoRequest } from "../run/why-no-run.js";
+import { loadNamed } from "../scenario/open-scenario.js";
 import { untouchedTests } from "./init.js";
 
 const certificateFormats: readonly ReportFormat[] = ["json", "junit"];
@@ -123,7 +123,7 @@ export const certifyCommand = declareCommand({
       const started = stopwatch();
       const startedAt = isoTime(time());
       const say = (text: string) => {
-        if (!flags.quiet) io.stderr.write(redactKeys(`${text}\n`));
+        if (!flags.quiet) io.stderr.write(redactPlainKeys(`${text}\n`));
       };
 
       say(`Running ${commandLine(clientCommand)}, up to ${pluralize(jobs, "run")} in parallel`);
@@ -256,7 +256,7 @@ async function deliverCertificate(
     if (flags.format === "json") io.stderr.write(describeFailure(failure, { json: true }));
     else io.stderr.say(describeFailure(failure, {}));
   }
-  io.stdout.write(redactKeys(resultText(result, plainOutput, call)));
+  io.stdout.write(redactPlainKeys(resultText(result, plainOutput, call)));
 }
 
 /** How many lines of its output are shown of a command that cannot be judged. */
@@ -281,6 +281,6 @@ function resultText(
   const isNotJudged = result.verdict === "not_judged" && result.why !== undefined;
   if (!isNotJudged || result.problems.length > 0) return text;
   if (plainOutput.every((line) => line.trim() === "")) return text;
-  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${escapeControls(line)}\n`);
+  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
   return `${text}Its last output:\n${lines.join("")}`;
 }

@@ -14,17 +14,17 @@ import { isLoopbackHost } from "../../node/host-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { parseApiKey } from "../../rules/api-key.js";
 import { readBaseUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactKeys } from "../../rules/redact.js";
+import { parseApiKey } from "../../rules/key-text.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
+import { writeFileAtomically } from "../files/output-file.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { asFileArgument } from "../open-scenario.js";
-import { writeFileAtomically } from "../output-file.js";
+import { asFileArgument } from "../scenario/open-scenario.js";
 
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
@@ -101,9 +101,9 @@ export const compareCommand = declareCommand({
     });
 
     const { whyNotCompared, verdict } = result;
-    if (whyNotCompared !== undefined) io.stderr.say(redactKeys(`${whyNotCompared}\n`));
+    if (whyNotCompared !== undefined) io.stderr.say(redactPlainKeys(`${whyNotCompared}\n`));
     if (format === "json" || whyNotCompared === undefined) {
-      io.stdout.write(redactKeys(renderComparison(result, format, io.stdout.style())));
+      io.stdout.write(redactPlainKeys(renderComparison(result, format, io.stdout.style())));
     }
     if (stop.aborted) return 128 + constants.signals[stop.reason as NodeJS.Signals];
     writeLearned?.(result);
@@ -135,7 +135,7 @@ function learnedFile(name: string, { cwd, stderr, program }: Io): (comparison: C
       return;
     }
 
-    const text = redactKeys(learnedScenario(comparison));
+    const text = redactPlainKeys(learnedScenario(comparison));
     orUnwritable(() => {
       // It may be another file by now.
       requireLearned(path);

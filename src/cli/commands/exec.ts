@@ -6,16 +6,16 @@ import { Counters } from "../../sandbox/journal/counts.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { readFaults } from "../fault-flag.js";
 import * as flag from "../flags.js";
-import { loadNamed } from "../open-scenario.js";
-import { extensionWords, reportTargets } from "../report-files.js";
-import { warnOfDates } from "../sandbox-warnings.js";
-import { runClient } from "../serve/run-client.js";
-import { TakenSignals } from "../serve/run-command.js";
-import { sayWhyNotRun } from "../serve/why-no-run.js";
-import { unmetThresholds } from "../thresholds.js";
-import { ExecReport, reportFlag } from "./exec-report.js";
+import { ExecReport, reportFlag } from "../report/exec-report.js";
+import { extensionWords, reportTargets } from "../report/report-files.js";
+import { unmetThresholds } from "../report/thresholds.js";
+import { readFaults } from "../run/fault-flag.js";
+import { runClient } from "../run/run-client.js";
+import { TakenSignals } from "../run/run-command.js";
+import { sayWhyNotRun } from "../run/why-no-run.js";
+import { loadNamed } from "../scenario/open-scenario.js";
+import { warnOfDates } from "../scenario/sandbox-warnings.js";
 
 const flags = {
   report: flag.option(

@@ -10,6 +10,7 @@ import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
+import { SandboxError } from "../../rules/errors.js";
 import {
   describeKeyForm,
   findPrefix,
@@ -18,24 +19,23 @@ import {
   isWellFormedKey,
   keyPrefixes,
   parseApiKey,
-} from "../../rules/api-key.js";
-import { SandboxError } from "../../rules/errors.js";
+} from "../../rules/key-text.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
-import { writtenKeys } from "../../scenario/described-keys.js";
-import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { isReserved, reservedKeyRefs } from "../../scenario/format/refs.js";
+import { listedKeys } from "../../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed } from "../open-scenario.js";
-import { paintStatus, type Style } from "../terminal.js";
+import { paintStatus, type Style } from "../output/terminal.js";
+import { loadNamed } from "../scenario/open-scenario.js";
 
 /** Where the running sandbox is, and how to call it. */
 const runningFlags = {
@@ -129,10 +129,10 @@ function isAboutRequest({ args }: Pick<ExplainCall, "args">): boolean {
 async function sayRequest(id: string, client: ControlClient, { flags, io }: ExplainCall): Promise<void> {
   const { text, ...details } = await client.request(id);
   if (flags.json) {
-    io.stdout.write(redactKeys(`${JSON.stringify(details, null, 2)}\n`));
+    io.stdout.write(redactPlainKeys(`${JSON.stringify(details, null, 2)}\n`));
     return;
   }
-  io.stdout.say(redactKeys(`${paintExplanation(text, details, io.stdout.style())}\n`));
+  io.stdout.say(redactPlainKeys(`${paintExplanation(text, details, io.stdout.style())}\n`));
 }
 
 /** Explains what the next request with a key gets. */
@@ -146,7 +146,7 @@ async function sayKey(word: string, keys: KeySource, { flags, io }: ExplainCall)
   const text = explanationText(explained, keys, io.program);
   const parts = [paintExplanation(text, explained, style)];
   for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
-  io.stdout.say(redactKeys(`${parts.join("\n\n")}\n`));
+  io.stdout.say(redactPlainKeys(`${parts.join("\n\n")}\n`));
 }
 
 /** The keys of a sandbox: of one that runs, or of one in this process. */
@@ -354,7 +354,7 @@ function unknownKey(word: string, keys: KeySource, program: string): SandboxErro
   const listKeys = `${program} keys ${shellWord(scenario)}`;
 
   const keyStates: Scenario = bundledScenarios["key-states"];
-  const isBundled = [...writtenKeys(keyStates)].some(({ ref }) => ref === word);
+  const isBundled = [...listedKeys(keyStates)].some(({ ref }) => ref === word);
   if (isBundled) {
     return new SandboxError(
       "unknown_ref",

@@ -2,14 +2,14 @@ import { makeFarmers } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { buildOrganization } from "../../sandbox/scenario-records.js";
-import { populatedOrganization } from "../../scenario/population.js";
+import { populatedOrganization } from "../../scenario/keys/population.js";
 import { listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
-import { farmerFeatures, farmerRow } from "../farmer-formats.js";
 import * as flag from "../flags.js";
-import type { Printer } from "../terminal.js";
+import { farmerFeatures, farmerRow } from "../output/farmer-formats.js";
+import type { Printer } from "../output/terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
@@ -204,7 +204,7 @@ async function createLayout(records: Records, format: RecordFormat, count: numbe
       };
     case "yaml": {
       // Other formats do not load the YAML writer.
-      const { yamlText } = await import("../../scenario/yaml.js");
+      const { yamlText } = await import("../../scenario/yaml/read-yaml.js");
       return { head: count === 0 ? "[]\n" : "", textsOf: (index) => [yamlText([at(index)])] };
     }
     case "csv":

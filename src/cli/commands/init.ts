@@ -9,17 +9,17 @@ import { SandboxError } from "../../rules/errors.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
-import { tryParseJson } from "../../schema/json.js";
-import { isMapping } from "../../schema/shape.js";
+import { tryParseJson } from "../../schema/json-text.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { docsPlace, servedDocs } from "../docs-place.js";
 import { isExecutable } from "../executable.js";
 import { unwritable, usageError } from "../exit-codes.js";
+import { writeFileAtomically } from "../files/output-file.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { asFileArgument, ownScenario } from "../open-scenario.js";
-import { writeFileAtomically } from "../output-file.js";
+import { asFileArgument, ownScenario } from "../scenario/open-scenario.js";
 
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 

@@ -7,11 +7,11 @@ import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";
 import { actionRefs } from "../../scenario/actions.js";
-import { clientEnvironment } from "../client-variables.js";
 import { declareCommand } from "../command.js";
+import { clientEnvironment } from "../files/client-variables.js";
 import * as flag from "../flags.js";
-import { keyRows, keyTable } from "../key-rows.js";
-import { loadNamed } from "../open-scenario.js";
+import { keyRows, keyTable } from "../output/key-rows.js";
+import { loadNamed } from "../scenario/open-scenario.js";
 
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",

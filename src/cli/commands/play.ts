@@ -5,10 +5,10 @@ import { stepView } from "../../api/story/step-view.js";
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { startInNode } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
-import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
+import { parseApiKey, sandboxMark } from "../../rules/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
-import { redactKeys } from "../../rules/redact.js";
-import { escapeControls } from "../../rules/terminal-text.js";
+import { redactPlainKeys } from "../../rules/redact.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";
@@ -20,15 +20,16 @@ import {
   type StepAction,
   type StoryResponse,
 } from "../../sandbox/step-results.js";
-import { snakeCase, tryParseJson } from "../../schema/json.js";
+import { tryParseJson } from "../../schema/json-text.js";
+import { membersToSnakeCase } from "../../schema/spelling.js";
 import { quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { openNamed } from "../open-scenario.js";
-import { type PlacedDifference, placeDifferences } from "../placed-differences.js";
-import { type Palette, paintStatus, type Style } from "../terminal.js";
+import { type Palette, paintStatus, type Style } from "../output/terminal.js";
+import { openNamed } from "../scenario/open-scenario.js";
+import { type PlacedDifference, placeDifferences } from "../story/placed-differences.js";
 
 const readSpeed = flag.reader((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
@@ -125,8 +126,10 @@ async function playAll(
 
     const style = io.stdout.style();
     const text = stepProse(result, problems, sandbox, style, bodies);
-    if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(snakeCase(stepView(result))))}\n`);
-    else io.stdout.say(text);
+    if (flags.json) {
+      const stepJson = JSON.stringify(membersToSnakeCase(stepView(result)));
+      io.stdout.write(`${redactPlainKeys(stepJson)}\n`);
+    } else io.stdout.say(text);
 
     const isLast = result.number === result.of;
     if (isLast || (await pauses.after(result, text))) continue;
@@ -278,7 +281,7 @@ function differenceLines({ at, message, place }: PlacedDifference, { palette, is
   if (place !== undefined) {
     // On a separate line: terminals open file positions.
     const position = `${place.file ?? ""}:${place.line}:${place.column}`;
-    lines.push(palette.red(escapeControls(position)));
+    lines.push(palette.red(oneSafeLine(position)));
   }
   return lines;
 }
@@ -286,7 +289,7 @@ function differenceLines({ at, message, place }: PlacedDifference, { palette, is
 /** A text of the scenario as one line, without keys. */
 function prose(text: string): string {
   // A line that starts with two colons is a command in a CI log.
-  return redactKeys(escapeControls(text.trim().replace(/\s*\n\s*/g, " ")));
+  return redactPlainKeys(oneSafeLine(text.trim().replace(/\s*\n\s*/g, " ")));
 }
 
 /** Returns a request as a client writes it, line by line: everything that is sent, except the key. */
@@ -294,7 +297,7 @@ function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: 
   const { times, body } = request;
   const lines: string[] = [];
   if (times !== 1) lines.push(palette.dim(`${times} times, one after the other:`));
-  lines.push(palette.bold(escapeControls(`${request.method} ${request.path}`)));
+  lines.push(palette.bold(oneSafeLine(`${request.method} ${request.path}`)));
 
   // The story's own headers come last, and may replace the key.
   const headers: Record<string, string> = {};
@@ -332,7 +335,7 @@ function responseLines(
     const statusLine = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
     lines.push(paintStatus(palette, status)(statusLine));
     for (const [name, value] of Object.entries(response.headers)) {
-      if (!headersOfTransport.includes(name)) lines.push(headerLine(name, redactKeys(value), palette));
+      if (!headersOfTransport.includes(name)) lines.push(headerLine(name, redactPlainKeys(value), palette));
     }
     if (response.body !== "") {
       lines.push("", ...bodies.show(response, stepNumber, palette));
@@ -381,15 +384,15 @@ function keyHeader(ref: string, sandbox: SandboxState): string | undefined {
 
 /** The value is shown as it is: the story's are redacted already, and that of the key is our own. */
 function headerLine(name: string, value: string, palette: Palette): string {
-  const shownName = escapeControls(redactKeys(name));
-  return `${palette.cyan(shownName)}: ${escapeControls(value)}`;
+  const shownName = oneSafeLine(redactPlainKeys(name));
+  return `${palette.cyan(shownName)}: ${oneSafeLine(value)}`;
 }
 
 /** Formats and colors JSON, and leaves any other text as it is, but for keys and what would control the terminal. */
 function bodyLines(body: string, palette: Palette): string[] {
   const value = tryParseJson(body);
-  const text = redactKeys(value === undefined ? body : compactJson(value));
-  const lines = text.split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
+  const text = redactPlainKeys(value === undefined ? body : compactJson(value));
+  const lines = text.split(/\r?\n/).map((line) => oneSafeLine(line).trimEnd());
   if (value === undefined) return lines;
   return lines.map((line) => paintJson(line, palette));
 }

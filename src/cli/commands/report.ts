@@ -6,15 +6,15 @@ import { mergeReports } from "../../report/merge-reports.js";
 import { formats, reportFormats } from "../../report/render/layout.js";
 import { renderReport } from "../../report/report-layout.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
-import { redactKeys } from "../../rules/redact.js";
-import { tryParseJson } from "../../schema/json.js";
-import { isMapping } from "../../schema/shape.js";
+import { redactPlainKeys } from "../../rules/redact.js";
+import { tryParseJson } from "../../schema/json-text.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
-import { githubAnnotations, unmetThresholds } from "../thresholds.js";
+import { githubAnnotations, unmetThresholds } from "../report/thresholds.js";
 
 /** What each mode reads: how the report is printed, and what makes the command fail. */
 const outputFlags = { format: flag.format, json: flag.json, ...flag.thresholdFlags };
@@ -79,8 +79,8 @@ export const reportCommand = declareCommand({
     const unmet = unmetThresholds(report, flags);
     const failures = unmet.map(({ sentence }) => sentence);
     const how = { ...io.stdout.style(), failures, next: `${io.program} certify -- npm test` };
-    io.stdout.write(redactKeys(renderReport(report, format, how)));
-    if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
+    io.stdout.write(redactPlainKeys(renderReport(report, format, how)));
+    if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
   },
 });

@@ -7,7 +7,8 @@ import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
-import { problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { problemsAt } from "../../scenario/problems.js";
+import { ScenarioError } from "../../scenario/scenario-error.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
@@ -16,8 +17,8 @@ import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { openNamed, stdinName } from "../open-scenario.js";
-import { warnOfDates, warnOfPinned } from "../sandbox-warnings.js";
+import { openNamed, stdinName } from "../scenario/open-scenario.js";
+import { warnOfDates, warnOfPinned } from "../scenario/sandbox-warnings.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -323,7 +324,7 @@ async function createVariablesWriter(
   const file = flags.writeEnv;
   if (file === undefined) return () => {};
 
-  const { EnvFile, clientEnvironment } = await import("../client-variables.js");
+  const { EnvFile, clientEnvironment } = await import("../files/client-variables.js");
   const envFile = new EnvFile(file, io.cwd);
   return (server) => {
     const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };

@@ -1,5 +1,5 @@
 import { ControlClient } from "../../node/clients/control-client.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
 
@@ -31,9 +31,9 @@ export const stopCommand = declareCommand({
     ).stop();
     if (flags.json) {
       const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };
-      io.stdout.write(redactKeys(`${JSON.stringify(line)}\n`));
+      io.stdout.write(redactPlainKeys(`${JSON.stringify(line)}\n`));
     } else if (!flags.quiet) {
-      io.stdout.say(redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
+      io.stdout.say(redactPlainKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
     }
   },
 });

@@ -1,16 +1,17 @@
 import { scenarioWarnings } from "../../node/scenario-warnings.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactKeys } from "../../rules/redact.js";
-import { escapeControls, printable } from "../../rules/terminal-text.js";
-import { problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { redactPlainKeys } from "../../rules/redact.js";
+import { oneSafeLine, safeOutput } from "../../rules/terminal-text.js";
+import { problemsAt } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import { ScenarioError } from "../../scenario/scenario-error.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { namedOrOwn, openNamed } from "../open-scenario.js";
-import { problemsJson } from "../scenario-failures.js";
+import { namedOrOwn, openNamed } from "../scenario/open-scenario.js";
+import { problemsJson } from "../scenario/scenario-failures.js";
 
 /** What came of one file. */
 type CheckedFile =
@@ -90,7 +91,7 @@ function printChecked(
     const { error } = checked;
     const count = checked.kind === "invalid" ? checked.error.problems.length : 0;
     const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
-    io.stderr.say(printable(redactKeys(`${error.message}\n${total}`)));
+    io.stderr.say(safeOutput(redactPlainKeys(`${error.message}\n${total}`)));
     return;
   }
   if (quiet) return;
@@ -98,10 +99,10 @@ function printChecked(
   const { problems, message } = checked.warnings;
   if (problems.length > 0) {
     const count = pluralize(problems.length, "warning");
-    io.stderr.say(redactKeys(`${message}\n\n${file}: ${count}\n\n`));
+    io.stderr.say(redactPlainKeys(`${message}\n\n${file}: ${count}\n\n`));
   }
   const contents = contentsText(checked.scenario);
-  io.stdout.say(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
+  io.stdout.say(`ok  ${oneSafeLine(redactPlainKeys(file))}  ${contents}\n`);
 }
 
 /** What a scenario has, in numbers. */
@@ -117,7 +118,7 @@ function contentsText(scenario: Scenario): string {
 }
 
 function asJson(checked: CheckedFile): object {
-  const file = redactKeys(checked.file);
+  const file = redactPlainKeys(checked.file);
   if (checked.kind !== "valid") {
     return { file, ok: false, problems: problemsJson(checked.error, checked.file) };
   }

@@ -2,17 +2,17 @@ import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactKeys } from "../../rules/redact.js";
-import { printable } from "../../rules/terminal-text.js";
+import { redactPlainKeys } from "../../rules/redact.js";
+import { safeOutput } from "../../rules/terminal-text.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { namedOrOwn, openNamed, stdinName } from "../open-scenario.js";
-import { filesOfFailure, problemsJson } from "../scenario-failures.js";
+import { namedOrOwn, openNamed, stdinName } from "../scenario/open-scenario.js";
+import { filesOfFailure, problemsJson } from "../scenario/scenario-failures.js";
 import { createLog } from "../serve/log.js";
-import { storyTestJson, storyTestText, testStory } from "./story-test.js";
+import { storyTestJson, storyTestText, testStory } from "../story/story-test.js";
 
 const flags = {
   all: flag.cliOnlyToggle("--all", "every bundled scenario"),
@@ -145,7 +145,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     const documents = verdicts.map((verdict) => verdict.json);
     // With --watch, each document is on a separate line.
     const indent = flags.watch ? 0 : 2;
-    io.stdout.write(`${redactKeys(JSON.stringify(documents, null, indent))}\n`);
+    io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
   } else if (printer.hasText) {
     sayTotal(verdicts, call);
   }
@@ -261,7 +261,7 @@ function notPlayed(name: string, error: unknown, cwd: string): NotPlayed {
     kind: "not_played",
     exitCode: exitCodeOf(error),
     files: filesOfFailure(error, name, cwd),
-    error: printable(redactKeys(error.message)),
+    error: safeOutput(redactPlainKeys(error.message)),
     json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
   };
 }

@@ -3,9 +3,8 @@ import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
-import { mePath } from "../../rules/outcomes.js";
-import { redactKeys } from "../../rules/redact.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath, mePath } from "../../rules/known-paths.js";
+import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsByRef } from "../../sandbox/secrets.js";
@@ -14,8 +13,8 @@ import { isWildcard } from "../../server/listening-address.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type { Io } from "../io.js";
-import { keyRows, keyTable, rejectedRows } from "../key-rows.js";
-import type { Style } from "../terminal.js";
+import { keyRows, keyTable, rejectedRows } from "../output/key-rows.js";
+import type { Style } from "../output/terminal.js";
 import { noteRefusedPort } from "./refused-ports.js";
 import type { ServeFlags } from "./serve-options.js";
 
@@ -54,7 +53,7 @@ export function announce(
 ): void {
   // Other people may read logs, so with a log of JSON, keys are hidden by default. The line of --json is only for its caller.
   const showKeys = flags.showKeys ?? flags.log !== "json";
-  const hideKeys = showKeys ? (text: string) => text : redactKeys;
+  const hideKeys = showKeys ? (text: string) => text : redactPlainKeys;
   // People see a token only if it was generated: they know their own, and so do their browsers.
   const generatedToken = flags.controlToken === undefined ? server.controlToken : undefined;
   const tokenForPeople = showKeys ? generatedToken : undefined;

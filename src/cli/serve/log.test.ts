@@ -6,7 +6,7 @@ import { secretToSend } from "../../sandbox/secrets.js";
 import type { ScenarioName } from "../../scenario/bundled.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import type { Io } from "../io.js";
-import { createPrinter, type Output } from "../terminal.js";
+import { createPrinter, type Output } from "../output/terminal.js";
 import { createLog, type LogFlags, logEvents } from "./log.js";
 
 /** The log of a request of a bundled scenario. */

@@ -4,8 +4,8 @@ import type { Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
 import { adviceOf } from "../../rules/advice.js";
 import { outcomes } from "../../rules/outcomes.js";
-import { redactKeys } from "../../rules/redact.js";
-import { escapeCommands, escapeControls, printable } from "../../rules/terminal-text.js";
+import { redactPlainKeys } from "../../rules/redact.js";
+import { oneSafeLine, safeOutput, withoutLogCommands } from "../../rules/terminal-text.js";
 import { isoTime, shortTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
@@ -17,7 +17,7 @@ import {
   type StoryResponse,
 } from "../../sandbox/step-results.js";
 import type { Io } from "../io.js";
-import { type Palette, paintStatus, responseText, type Style } from "../terminal.js";
+import { type Palette, paintStatus, responseText, type Style } from "../output/terminal.js";
 
 /** The flags of a command with a log. */
 export interface LogFlags {
@@ -97,7 +97,7 @@ export function logEvents({ journal, timeline }: SandboxState, flags: LogFlags, 
 function createTextLog(write: (text: string) => void, style: Style, verbose: boolean): Logger {
   const { palette } = style;
   const writeWrapped = (text: string) => {
-    const safe = escapeCommands(redactKeys(text)).trimEnd();
+    const safe = withoutLogCommands(redactPlainKeys(text)).trimEnd();
     write(`${style.wrap(safe)}\n`);
   };
   return {
@@ -105,9 +105,9 @@ function createTextLog(write: (text: string) => void, style: Style, verbose: boo
       if (event.type === "request") write(`${requestLogLine(event.exchange, palette, verbose)}\n`);
       else writeWrapped(stepLogLine(event, style));
     },
-    note: (message) => writeWrapped(printable(message)),
-    controlCall: ({ call, result }) => writeWrapped(printable(`${call}  ${result}`)),
-    problem: (message) => writeWrapped(palette.red(printable(message))),
+    note: (message) => writeWrapped(safeOutput(message)),
+    controlCall: ({ call, result }) => writeWrapped(safeOutput(`${call}  ${result}`)),
+    problem: (message) => writeWrapped(palette.red(safeOutput(message))),
   };
 }
 
@@ -129,8 +129,8 @@ function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): 
   // A column is padded before it is painted: colors have a length, too.
   const columns = [
     palette.dim(time),
-    escapeControls(exchange.method).padEnd(4),
-    escapeControls(exchange.path).padEnd(pathWidth),
+    oneSafeLine(exchange.method).padEnd(4),
+    oneSafeLine(exchange.path).padEnd(pathWidth),
     paintResponse(responseText(exchange).padEnd(responseWidth)),
     outcome.padEnd(outcomeWidth),
     palette.dim(duration.padStart(7)),
@@ -153,7 +153,7 @@ export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): st
   const { say, step, failure, response } = result;
   if (say !== null) return palette.dim(onOneLine(say, isTerminal));
   // A step may leave out the method and path of its request.
-  const intent = escapeControls(stepIntent(step, result.request));
+  const intent = oneSafeLine(stepIntent(step, result.request));
   if (failure !== null) return `${intent} → ${palette.red(failure.code)}`;
   if (response !== null) return `${intent} → ${responseLine(response, palette)}`;
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(result.now)}`;
@@ -164,8 +164,8 @@ export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): st
 export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "performed">): string {
   const intent = actionIntent(step, performed);
   const error = performed?.error ?? null;
-  if (error === null) return escapeControls(intent);
-  return escapeControls(`${intent} → rejected: ${error.code} (${error.message})`);
+  if (error === null) return oneSafeLine(intent);
+  return oneSafeLine(`${intent} → rejected: ${error.code} (${error.message})`);
 }
 
 /** Describes a step of the timeline or the story as a line of the log: the sandbox's time, the source, the action. */
@@ -184,7 +184,7 @@ function stepLogLine(event: StepEvent, style: Style): string {
   }
 
   for (const { at, expected, found } of differences) {
-    const difference = escapeControls(`unexpected: ${at}: expected ${expected}, found ${found}`);
+    const difference = oneSafeLine(`unexpected: ${at}: expected ${expected}, found ${found}`);
     columns.push(palette.red(difference));
   }
   return columns.join("  ");
@@ -194,12 +194,12 @@ function stepLogLine(event: StepEvent, style: Style): string {
 function responseLine(response: StoryResponse, palette: Palette): string {
   const { status, outcome, fault } = response;
   const outcomes = fault === null || fault === outcome ? outcome : `${outcome}, ${fault}`;
-  const text = escapeControls(responseText({ status, code: errorCodeOf(response) }));
+  const text = oneSafeLine(responseText({ status, code: errorCodeOf(response) }));
   return `${paintStatus(palette, status)(text)}  ${palette.dim(outcomes)}`;
 }
 
 function onOneLine(text: string, isShortened: boolean): string {
-  const line = escapeControls(text.trim().replace(/\s+/g, " "));
+  const line = oneSafeLine(text.trim().replace(/\s+/g, " "));
   if (!isShortened || line.length <= maxNarration) return line;
   return `${line.slice(0, maxNarration - 1).trimEnd()}…`;
 }

@@ -22,7 +22,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
     ...otherFlags,
     port,
     ...(tls !== undefined && { tls }),
-    onStop: io.stop,
+    stop: io.stop,
     program: io.program,
     onDefect(error) {
       const failure = describeFailure(error, { ...flags, json: false }).trimEnd();

@@ -7,8 +7,8 @@ import { startAnother } from "../../sandbox/start-sandbox.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as flag from "../flags.js";
-import { openNamed } from "../open-scenario.js";
-import { filesOfFailure } from "../scenario-failures.js";
+import { openNamed } from "../scenario/open-scenario.js";
+import { filesOfFailure } from "../scenario/scenario-failures.js";
 import { FileWatch } from "./file-watch.js";
 import type { ServedScenario } from "./served-scenario.js";
 

@@ -1,10 +1,10 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import type { PromisedOutcomeId } from "../../rules/outcomes.js";
-import { redactEncoded } from "../../rules/redact.js";
+import { redact } from "../../rules/redact.js";
 import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
 import { findMismatches } from "../../schema/check.js";
-import { isMapping } from "../../schema/shape.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
@@ -112,7 +112,7 @@ function readDetails({ response }: ReadContext): ShownAssumption | undefined {
 function readCode({ response }: ReadContext): ShownAssumption {
   const code = memberIn(response, ["error", "code"]);
   if (typeof code !== "string") return anotherForm("no error.code");
-  const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code }, redactEncoded);
+  const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code }, redact);
   if (mismatches.length > 0) return anotherForm(quoted(code));
   return valueShown(code);
 }

@@ -1,6 +1,6 @@
 import { assumptionTable } from "../../rules/assumptions.js";
 import type { PromisedOutcomeId } from "../../rules/outcomes.js";
-import { isMapping } from "../../schema/shape.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { contractOutcomes, isLimit } from "../contract/keys-of-outcomes.js";
 import { quoted } from "../response/describe.js";
 import { memberIn } from "../response/members.js";

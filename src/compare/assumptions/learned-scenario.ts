@@ -1,4 +1,4 @@
-import { escapeControls } from "../../rules/terminal-text.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import type { Comparison } from "../comparison.js";
 import { whereSeen } from "./assumptions.js";
 
@@ -18,13 +18,13 @@ export function learnedScenario({ assumptions, unlikeKeyStates, url, comparedAt 
   let comments = "";
   for (const [name, values] of Object.entries(unlikeKeyStates)) {
     for (const { value, from } of values) {
-      comments += `#   ${name}: ${escapeControls(value)} (${from.join(", ")})\n`;
+      comments += `#   ${name}: ${oneSafeLine(value)} (${from.join(", ")})\n`;
     }
   }
   if (comments !== "") comments = `# Not in this scenario, which has the keys of key-states:\n${comments}`;
 
   return `${learnedHeading}
-# What ${escapeControls(new URL(url).host)} does, compared at ${comparedAt}.
+# What ${oneSafeLine(new URL(url).host)} does, compared at ${comparedAt}.
 ${comments}version: 1
 extends: key-states
 assumptions:

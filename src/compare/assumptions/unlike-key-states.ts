@@ -1,9 +1,9 @@
 import { challengeHeaders } from "../../api/respond.js";
 import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
-import { writtenKeys } from "../../scenario/described-keys.js";
-import { defaultScopes, readLimits } from "../../scenario/key-settings.js";
-import { isMapping } from "../../schema/shape.js";
+import { defaultScopes, readLimits } from "../../scenario/keys/key-settings.js";
+import { listedKeys } from "../../scenario/keys/scenario-keys.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, numberText, perDayPath, perMinutePath } from "../response/members.js";
@@ -87,7 +87,7 @@ const refsInKeyStates: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
 /** Returns the settings of a key of `key-states`, and the challenge of its 401s. */
 function valuesOfKeyStates(outcome: PromisedOutcomeId): ResponseValues {
   const ref = refsInKeyStates[outcome] ?? "active";
-  const keys = [...writtenKeys(bundledScenarios["key-states"])];
+  const keys = [...listedKeys(bundledScenarios["key-states"])];
   const key = keys.find((written) => written.ref === ref);
   const { scopes = defaultScopes, limits } = key?.fields ?? {};
   const { perMinute, perDay } = readLimits(limits);

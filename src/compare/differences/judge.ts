@@ -1,9 +1,9 @@
 import { me } from "../../api/endpoints/me.js";
 import { errorShape } from "../../api/openapi.js";
-import { findPrefix } from "../../rules/api-key.js";
+import { findPrefix } from "../../rules/key-text.js";
 import { outcomeRow, outcomes } from "../../rules/outcomes.js";
-import { redactEncoded } from "../../rules/redact.js";
-import { escapeControls } from "../../rules/terminal-text.js";
+import { redact } from "../../rules/redact.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { findMismatches } from "../../schema/check.js";
 import type { Shape } from "../../schema/shape.js";
 import type { ContractRule } from "../contract/contract-rules.js";
@@ -114,8 +114,8 @@ function judgeShape(
   response: RedactedResponse,
   ruleAt: (path: string) => ContractRule,
 ): ResponseDifference[] {
-  return findMismatches(shape, response.json, redactEncoded).map(({ kind, path, expected, value }) => {
-    const at = path === "" ? "$" : `$.${escapeControls(path)}`;
+  return findMismatches(shape, response.json, redact).map(({ kind, path, expected, value }) => {
+    const at = path === "" ? "$" : `$.${oneSafeLine(path)}`;
     // Nobody knows what a member that the contract does not have contains.
     const canBeDrawnAnew = kind === "unknown_member" || drawnAnew.has(path);
     const actual = canBeDrawnAnew ? describeKind(value) : describeValue(value, response.numbers.get(path));

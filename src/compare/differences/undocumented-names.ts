@@ -1,6 +1,8 @@
 import { me } from "../../api/endpoints/me.js";
 import { errorShape } from "../../api/openapi.js";
-import { isMapping, type Shape, shapeOfField } from "../../schema/shape.js";
+import type { Shape } from "../../schema/shape.js";
+import { shapeOfField } from "../../schema/shape-fields.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { shownText } from "../response/describe.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
 

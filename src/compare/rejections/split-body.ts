@@ -1,4 +1,4 @@
-import { isMapping } from "../../schema/shape.js";
+import { isMapping } from "../../schema/type-tag.js";
 import type { PlacedText, ResponsePlace } from "./places.js";
 
 // A body has a place for each member of its root, for each member of `$.error`, and for each one in `$.error.details`,

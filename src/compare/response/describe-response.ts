@@ -1,4 +1,4 @@
-import { pathText } from "../../schema/shape.js";
+import { pathText } from "../../schema/field-path.js";
 import { describeTarget, describeValue, quoted, shownText } from "./describe.js";
 import { headerOf, isHtml } from "./headers.js";
 import { memberIn } from "./members.js";

@@ -1,5 +1,5 @@
-import { escapeControls } from "../../rules/terminal-text.js";
-import { isMapping } from "../../schema/shape.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
+import { isMapping } from "../../schema/type-tag.js";
 
 // The words of a report for what a server has sent. Two comparisons of a service must be equal, so what a service may draw
 // anew for each response is described without its content.
@@ -27,9 +27,9 @@ export function describeKind(value: unknown): string {
   return describeValue(value);
 }
 
-/** Prepares a server's text for display: one line, printable, shortened. */
+/** Prepares a server's text for display: one line, safeOutput, shortened. */
 export function shownText(text: string): string {
-  return escapeControls(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
+  return oneSafeLine(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
 }
 
 /** Describes a `Retry-After` in a form that clients need not be able to read; its value may be another one each time. */

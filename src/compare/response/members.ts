@@ -1,4 +1,5 @@
-import { isMapping, pathText } from "../../schema/shape.js";
+import { pathText } from "../../schema/field-path.js";
+import { isMapping } from "../../schema/type-tag.js";
 import type { JsonBody } from "./redacted-response.js";
 
 export const perMinutePath = ["data", "limits", "per_minute"] as const;

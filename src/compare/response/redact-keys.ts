@@ -1,5 +1,5 @@
-import { findPrefix } from "../../rules/api-key.js";
-import { redactEncoded } from "../../rules/redact.js";
+import { findPrefix } from "../../rules/key-text.js";
+import { redact } from "../../rules/redact.js";
 
 /** Removes the keys of a comparison from texts. */
 export interface RedactKeys {
@@ -34,7 +34,7 @@ export function createRedactKeys(keys: readonly string[]): RedactKeys {
     text(given) {
       let text = given;
       for (const { secret, shown } of secretTexts) text = text.replaceAll(secret, shown);
-      return redactEncoded(text);
+      return redact(text);
     },
     finds: (given) => secretTexts.some(({ secret }) => given.includes(secret)),
   };

@@ -1,7 +1,7 @@
 import type { RawResponse } from "../../node/clients/send-once.js";
-import { mapTexts } from "../../rules/redact.js";
-import { isTooDeep, tryParseJson } from "../../schema/json.js";
-import { type FieldPath, pathText } from "../../schema/shape.js";
+import { mapTexts } from "../../rules/map-texts.js";
+import { type FieldPath, pathText } from "../../schema/field-path.js";
+import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import { shownText } from "./describe.js";
 import type { RedactKeys } from "./redact-keys.js";
 

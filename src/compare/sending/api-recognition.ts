@@ -1,6 +1,6 @@
 import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
 import { pluralize } from "../../report/plain-text.js";
-import { isMapping } from "../../schema/shape.js";
+import { isMapping } from "../../schema/type-tag.js";
 import type { Variables } from "../contract/keys-of-outcomes.js";
 import { describeTarget, quoted } from "../response/describe.js";
 import { describeUnexpected } from "../response/describe-response.js";

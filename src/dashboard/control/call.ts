@@ -49,7 +49,7 @@ export class ControlError extends Error {
 /** Why the page is not up to date, as a sentence. Any call may set it; only a new revision removes it. */
 export const whyOffline = new Shared<string | undefined>(undefined);
 
-/** The number of changes by this page, after each of which it looks for news immediately. */
+/** The number of calls of this page that may have changed something. After each, it looks for news immediately. */
 export const ownChanges = new Shared(0);
 
 interface Call {
@@ -82,7 +82,7 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
     whyOffline.value = "The sandbox does not respond. Is it still running?";
     throw new ControlError("unreachable", whyOffline.value);
   }
-  if (isChange && path !== "/scenario/validate") ownChanges.value += 1;
+  if (isChange) ownChanges.value += 1;
   if (response.ok) return response;
 
   const problem = await readProblem(response);

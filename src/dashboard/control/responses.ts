@@ -2,7 +2,7 @@ import type { NextResult } from "../../api/next-request.js";
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
 import type { stepView } from "../../api/story/step-view.js";
 import type { Report as ReportView } from "../../report/report-shape.js";
-import type { KeyEnds, keyStateTable } from "../../rules/api-key.js";
+import type { KeyEnds, keyStateTable } from "../../rules/key-state.js";
 import type { Fault as FaultView } from "../../sandbox/active-faults.js";
 import type {
   ClockView,
@@ -12,7 +12,7 @@ import type {
   Upcoming as UpcomingView,
 } from "../../sandbox/view-shapes.js";
 import type { ActionName, actions } from "../../scenario/actions.js";
-import type { InJson } from "../../schema/json.js";
+import type { InJson } from "../../schema/spelling.js";
 
 // What the page reads of the control plane's responses: views of the core as JSON, and what only its routes have.
 
@@ -92,7 +92,9 @@ export type Story = {
   readonly done: number;
   readonly name: string | null;
   readonly description: string | null;
-  readonly outline: readonly { readonly as_expected: boolean | null; readonly text: string | null }[];
+  /** The refs of the keys that its steps use. */
+  readonly keys: readonly string[];
+  readonly outline: readonly { readonly as_expected: boolean | null }[];
   readonly last: StepResult | null;
 };
 

@@ -101,9 +101,10 @@ export function chooseKeys(
   max: number,
 ): readonly ListedKey[] {
   const sentRefs: readonly (string | null)[] = requests.map(({ key }) => key);
-  // The place of its latest request, which is -1 for an unused key. An end adds half a place: it decides between unused keys.
-  const rank = (key: ListedKey) => sentRefs.lastIndexOf(key.ref) + (keyEnd(key) === null ? 0 : 0.5);
-  const ranked = [...keys].sort((one, other) => rank(other) - rank(one));
+  // -1 for an unused key.
+  const lastUse = (key: ListedKey) => sentRefs.lastIndexOf(key.ref);
+  const hasEnd = (key: ListedKey) => Number(keyEnd(key) !== null);
+  const ranked = [...keys].sort((one, other) => lastUse(other) - lastUse(one) || hasEnd(other) - hasEnd(one));
   const chosen = new Set(ranked.slice(0, max));
   return keys.filter((key) => chosen.has(key));
 }
@@ -112,8 +113,8 @@ export function chooseKeys(
 export interface Phase {
   readonly from: number;
   readonly to: number;
-  /** `barred`: rejected, but not for good. `open`: nobody knows what a request gets. */
-  readonly course: "past" | "works" | "retiring" | "limited" | "barred" | "open" | "ended";
+  /** `rejected`: but not for good. `unknown`: nobody knows what a request gets. */
+  readonly course: "past" | "works" | "retiring" | "limited" | "rejected" | "unknown" | "ended";
   /** What is written on it. */
   readonly words: string;
 }
@@ -127,22 +128,19 @@ export function lifePhases(key: ListedKey, data: LifelineData): readonly Phase[]
   const last = axis.stations.at(-1) as number;
   const end = toInstant(keyEnd(key)) ?? last;
 
-  let phases: readonly Phase[];
+  const phases: Phase[] = [];
   if (isOver[state]) {
-    phases = [
-      { from: start, to: end, course: "past", words: "" },
-      { from: end, to: now, course: "ended", words: "" },
-      { from: now, to: last, course: "ended", words: state },
-    ];
+    phases.push({ from: start, to: end, course: "past", words: "" });
+    phases.push({ from: end, to: now, course: "ended", words: "" });
+    phases.push({ from: now, to: last, course: "ended", words: state });
   } else {
     const changesAt = Math.min(nextChange(key, data.events) ?? end, end);
-    phases = [
-      { from: start, to: now, course: "past", words: "" },
-      ...nextPhases(key, data, changesAt),
-      { from: changesAt, to: end, course: "open", words: "" },
-      { from: end, to: last, course: "ended", words: "" },
-    ];
+    phases.push({ from: start, to: now, course: "past", words: "" });
+    phases.push(...nextPhases(key, data, changesAt));
+    phases.push({ from: changesAt, to: end, course: "unknown", words: "" });
+    phases.push({ from: end, to: last, course: "ended", words: "" });
   }
+  // A phase without a length is none: a key that never ends has no `ended`.
   return phases.filter(({ from, to }) => from < to);
 }
 
@@ -155,7 +153,7 @@ function nextPhases(key: ListedKey, data: LifelineData, changesAt: number): read
   if (faultWords !== undefined) {
     // The faults are in one line with the result, or not shown.
     const bothWords = `${unbroken(words)} (${unbroken(faultWords)})`;
-    return [{ from, to: changesAt, course: "open", words: bothWords }];
+    return [{ from, to: changesAt, course: "unknown", words: bothWords }];
   }
 
   const working = state === "retiring" ? "retiring" : "works";
@@ -170,7 +168,7 @@ function nextPhases(key: ListedKey, data: LifelineData, changesAt: number): read
       { from: reset, to: changesAt, course: working, words: "" },
     ];
   }
-  return [{ from, to: changesAt, course: "barred", words }];
+  return [{ from, to: changesAt, course: "rejected", words }];
 }
 
 const unbroken = (words: string) => words.replaceAll(" ", "\u00A0");

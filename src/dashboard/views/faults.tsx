@@ -11,17 +11,18 @@ import { capitalized, counted, instantText, percentText, shortened } from "../el
 import { DocsLink, Panel } from "../elements/words.js";
 import { useScenarioName } from "./scenario.js";
 
-// Each change of faults sends the whole list. So that it can be undone, the page keeps a second list: with the faults, at
-// their places, that it has turned off. An undo makes the second list active. The page keeps only what it did itself: if
-// somebody else has changed the active faults since, the second list starts again, equal to theirs.
+// Each change of faults sends the whole list. So that it can be undone, the page remembers the faults that it has turned off,
+// each at its place among the active ones. It remembers only what it did itself: if somebody else has changed the active
+// faults since, none of them is turned off by this page.
 
 type Faults = readonly ShownFault[];
 type Effects = readonly Effect[];
 
-interface FaultLists {
-  readonly active: Faults;
-  /** The active faults, and those that this page turned off. */
-  readonly all: Faults;
+/** A fault in the list of this page, at its place. */
+interface Switch {
+  readonly fault: ShownFault;
+  /** Whether it is active. If not, this page has turned it off. */
+  readonly isOn: boolean;
 }
 
 /** What a fault matches and does, as a text. The number of requests that it has matched is not part of it. */
@@ -36,59 +37,64 @@ function faultIds(faults: Faults): readonly string[] {
   });
 }
 
-const noFaults: FaultLists = { active: [], all: [] };
-
-/** Both lists after the last change by this page. */
-const lastLists = new Shared(noFaults);
+/** The switches after the last change by this page. */
+const lastSwitches = new Shared<readonly Switch[]>([]);
 
 /** The texts of the faults that this page added: any other one may be the scenario's. */
 const addedTexts = new Set<string>();
 
-/** Both lists for the faults that are active now. */
-function listsFor(active: Faults, last: FaultLists): FaultLists {
-  const isUnchanged = faultIds(active).join() === faultIds(last.active).join();
-  if (!isUnchanged) return { active, all: active };
+const faultsThatAreOn = (switches: readonly Switch[]) =>
+  switches.filter(({ isOn }) => isOn).map(({ fault }) => fault);
+
+/** The switches for the faults that are active now. */
+function switchesFor(active: Faults, last: readonly Switch[]): readonly Switch[] {
+  const isUnchanged = `${active.map(faultText)}` === `${faultsThatAreOn(last).map(faultText)}`;
+  if (!isUnchanged) return active.map((fault) => ({ fault, isOn: true }));
+
   // An active fault may have matched more requests since; one that is turned off is as it was.
-  const all = last.all.map((fault) => active[last.active.indexOf(fault)] ?? fault);
-  return { active, all };
+  const activeInOrder = [...active];
+  return last.map((row) => (row.isOn ? { ...row, fault: activeInOrder.shift() as ShownFault } : row));
 }
 
-async function changeFaults(change: (lists: FaultLists) => FaultLists): Promise<void> {
+async function changeFaults(change: (switches: readonly Switch[]) => readonly Switch[]): Promise<void> {
   const active = await call<Faults>("/faults");
-  const changed = change(listsFor(active, lastLists.value));
-  await call("/faults", { method: "PUT", body: { faults: changed.active } });
-  lastLists.value = changed;
+  const changed = change(switchesFor(active, lastSwitches.value));
+  await call("/faults", { method: "PUT", body: { faults: faultsThatAreOn(changed) } });
+  lastSwitches.value = changed;
 }
 
-/** Turns off the faults with these ids. */
+/** Turns off the active faults with these ids. */
 function turnOff(ids: readonly string[]): Promise<void> {
-  return changeFaults(({ active, all }) => {
-    const activeIds = faultIds(active);
-    const left = active.filter((_, index) => !ids.includes(activeIds[index] as string));
-    return { active: left, all };
+  return changeFaults((switches) => {
+    const activeIds = [...faultIds(faultsThatAreOn(switches))];
+    return switches.map((row) => {
+      const isChosen = row.isOn && ids.includes(activeIds.shift() as string);
+      return isChosen ? { ...row, isOn: false } : row;
+    });
   });
 }
 
 function addFault(fault: ShownFault): Promise<void> {
   addedTexts.add(faultText(fault));
-  return changeFaults(({ active, all }) => ({ active: [...active, fault], all: [...all, fault] }));
+  return changeFaults((switches) => [...switches, { fault, isOn: true }]);
 }
 
 /** Turns on again what this page has turned off. */
-const undo = () => changeFaults(({ all }) => ({ active: all, all }));
+const undo = () => changeFaults((switches) => switches.map(({ fault }) => ({ fault, isOn: true })));
 
 /** Faults change responses, so every view shows them and turns them off, or on again. */
 export function ActiveFaults() {
   const name = useScenarioName();
   // Another scenario has other keys, and its own faults.
   useEffect(() => {
-    lastLists.value = noFaults;
+    lastSwitches.value = [];
     addedTexts.clear();
   }, [name]);
-  const { active, all } = listsFor(useData("/faults").data ?? [], useShared(lastLists));
+  const active = useData("/faults").data ?? [];
+  const switches = switchesFor(active, useShared(lastSwitches));
 
   const isOn = active.length > 0;
-  const hasUndo = all.length > active.length;
+  const hasUndo = switches.length > active.length;
   if (!isOn && !hasUndo) return null;
   return (
     <span class="bar active-faults">

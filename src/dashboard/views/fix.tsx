@@ -87,7 +87,7 @@ function findFix(outcome: string, key: ListedKey | undefined): Fix | undefined {
   // Until the key is read, the usual fix of the outcome keeps the place of the button.
   if (key === undefined) return fix;
   // The scope depends on the endpoint, and the next request of the key is about the first one.
-  if (fix === createKeyWithScope) return fix;
+  if (outcome === "403.insufficient_scope") return fix;
 
   const { next_request: next, replaced_by, limits } = key;
   const isChanged = next.outcome !== outcome || replaced_by !== null;

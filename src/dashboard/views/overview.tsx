@@ -125,9 +125,6 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
       </Panel>
     );
   }
-  // A request that requires other scopes has no button: the text describes the change of the scenario.
-  const how = next.how_to_cover;
-  const text = change?.text ?? (how?.scopes && how.text) ?? next.when;
   return (
     <Panel title="Next step" name="next" actions={story}>
       <p>
@@ -135,7 +132,7 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
         <a href={linkTo("overview", [next.outcome])}>
           <OutcomeBadge outcome={next.outcome} />
         </a>
-        : {text}.
+        : {change ? change.text : requestText(next)}.
       </p>
       {change ? (
         <Button class={isQuiet ? "quiet" : ""} run={change.run}>
@@ -146,6 +143,11 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
       )}
     </Panel>
   );
+}
+
+/** The request of an outcome. One that requires other scopes has no button: the text describes the change of the scenario. */
+function requestText({ how_to_cover: how, when }: ReportOutcome): string {
+  return how?.scopes ? how.text : when;
 }
 
 /** The environments of the keys that get a success, by its outcome. */

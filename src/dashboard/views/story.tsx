@@ -159,14 +159,11 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
   );
 }
 
-/** The keys that the texts of the story's steps name. A step with narration has no text. */
+/** The keys that the story uses, of those that the sandbox has now. */
 function useStoryKeys(story: Story): readonly ListedKey[] {
   const { sections = [] } = useData("/directory?limit=200").data ?? {};
-  const words = new Set<string>();
-  for (const { text } of story.outline) {
-    for (const word of text?.split(/[ ,]+/) ?? []) words.add(word);
-  }
-  return sections.flatMap((section) => section.keys).filter(({ ref }) => words.has(ref));
+  const keys = sections.flatMap((section) => section.keys);
+  return keys.filter(({ ref }) => story.keys.includes(ref));
 }
 
 /** The lifelines of the keys that the story uses. */

@@ -1,8 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { readHttpUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
-import { mapTexts, redactEncoded } from "../../rules/redact.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
+import { mapTexts } from "../../rules/map-texts.js";
+import { redact } from "../../rules/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { readFailure, rejectEndlessFile } from "../files/write-file.js";
 import { controlErrorShape, jsonObjectIn, readAs } from "./control-replies.js";
@@ -50,7 +51,7 @@ export class ControlCall {
     this.#address = address;
     this.#method = method;
     this.#url = new URL(baseUrl + controlPath + path);
-    this.#whatFailed = `Failed to ${purpose} ${redactEncoded(method === "GET" ? this.#url.href : baseUrl)}`;
+    this.#whatFailed = `Failed to ${purpose} ${redact(method === "GET" ? this.#url.href : baseUrl)}`;
   }
 
   /** Makes the call. Throws if it gets no response, or needs another token. */

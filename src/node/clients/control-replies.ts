@@ -1,11 +1,13 @@
 import { requestDetailsShape } from "../../api/request-details.js";
 import { outcomeShape } from "../../rules/outcomes.js";
-import { escapeControls } from "../../rules/terminal-text.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
+import { tolerantJsonShape } from "../../schema/any-version.js";
 import { findMismatches } from "../../schema/check.js";
-import { type InJson, inJsonOfAnyVersion, isTooDeep, tryParseJson } from "../../schema/json.js";
+import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
+import type { InJson } from "../../schema/spelling.js";
 
 // What a control plane replies. Any program may listen at its address, so that nothing without these shapes is read.
 
@@ -46,10 +48,10 @@ export const runningKeyShape = s.openMapping({
 export const runningKeysShape = s.list(runningKeyShape);
 export type RunningKey = ValueOf<typeof runningKeyShape>;
 
-export const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
+export const detailsShape = tolerantJsonShape(requestDetailsShape);
 export type DetailsInJson = InJson<ValueOf<typeof requestDetailsShape>>;
 
-export const requestsShape = inJsonOfAnyVersion(s.list(requestShape));
+export const requestsShape = tolerantJsonShape(s.list(requestShape));
 export type RequestInJson = InJson<ValueOf<typeof requestShape>>;
 
 /** A value of another program; `undefined` if it does not have the shape. */
@@ -66,5 +68,5 @@ export function jsonObjectIn(body: Uint8Array): object {
 
 /** A text of another program, as the terminal may show it. */
 export function printableText(text: string): string {
-  return escapeControls(text.slice(0, 500));
+  return oneSafeLine(text.slice(0, 500));
 }

@@ -3,9 +3,9 @@ import { dirname, isAbsolute, join, parse, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
-import { escapeControls } from "../../rules/terminal-text.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
-import { scenarioLimits } from "../../scenario/format/fields.js";
+import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
 import { withStory } from "../../scenario/stories.js";
@@ -38,7 +38,7 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
   }
   if (isScenarioName(nameOrFile)) return openBundled(nameOrFile);
   // Messages show the name.
-  if (escapeControls(nameOrFile) !== nameOrFile) {
+  if (oneSafeLine(nameOrFile) !== nameOrFile) {
     const why = "its name has a control character, or starts like a command of a CI log. Rename it";
     throw new SandboxError(
       "file_unreadable",

@@ -1,4 +1,4 @@
-import { escapeControls } from "../../rules/terminal-text.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { alignColumns } from "../plain-text.js";
 import {
   type Cell,
@@ -67,7 +67,7 @@ export function render(layout: ReportLayout, format: ReportFormat, style: TextSt
 
 function renderText(layout: ReportLayout, style: TextStyle): string {
   const { palette = colorless, wrap = unchanged } = style;
-  const lines = [escapeControls(layout.title), ""];
+  const lines = [oneSafeLine(layout.title), ""];
 
   for (const section of layout.sections) {
     lines.push(palette.bold(section.title));
@@ -77,13 +77,13 @@ function renderText(layout: ReportLayout, style: TextStyle): string {
   }
 
   for (const note of layout.notes) {
-    lines.push(escapeControls(note), "");
+    lines.push(oneSafeLine(note), "");
   }
 
-  const conclusion = escapeControls(layout.conclusion.text);
+  const conclusion = oneSafeLine(layout.conclusion.text);
   lines.push(paint(conclusion, layout.conclusion.tone, palette));
   for (const failure of layout.failures) {
-    lines.push(palette.red(escapeControls(failure)));
+    lines.push(palette.red(oneSafeLine(failure)));
   }
   lines.push("");
 
@@ -115,7 +115,7 @@ function labeledDetails(row: TableRow, columns: readonly string[]): string[][] {
   for (const [index, lines] of (row.details ?? []).entries()) {
     let label = columns[row.cells.length + index] ?? "";
     for (const line of lines) {
-      labeled.push([label, escapeControls(line)]);
+      labeled.push([label, oneSafeLine(line)]);
       label = "";
     }
   }
@@ -171,7 +171,7 @@ function markdownCell(cell: Cell): string {
   const fence = "`".repeat(mostTicks + 1);
 
   // In tables, bars must be escaped.
-  const escaped = escapeControls(code).replaceAll("|", "\\|");
+  const escaped = oneSafeLine(code).replaceAll("|", "\\|");
   const command = mostTicks === 0 ? escaped : ` ${escaped} `;
   return `${markdownText(text)} ${fence}${command}${fence}`;
 }
@@ -180,7 +180,7 @@ function markdownCell(cell: Cell): string {
 const markdownSigns = /[\\|`*<[\]~&@]|(?<![a-z0-9])_|_(?![a-z0-9])/gi;
 
 function markdownText(text: string): string {
-  return escapeControls(text).replace(markdownSigns, (sign) => `&#${sign.charCodeAt(0)};`);
+  return oneSafeLine(text).replace(markdownSigns, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 /** A group of tests in JUnit: a section, the conclusion or the failures. */
@@ -308,7 +308,7 @@ const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 
 /** Escapes a text for XML and HTML, for an element or double quotes. */
 function xmlText(text: string): string {
-  return escapeControls(text).replace(/[&<>"]/g, (sign) => entities[sign] as string);
+  return oneSafeLine(text).replace(/[&<>"]/g, (sign) => entities[sign] as string);
 }
 
 function attribute(text: string): string {
@@ -318,5 +318,5 @@ function attribute(text: string): string {
 /** A cell as text: its command is behind its words. */
 function plainCell(cell: Cell): string {
   const { text, code } = normalizeCell(cell);
-  return escapeControls(code === undefined ? text : `${text} ${code}`);
+  return oneSafeLine(code === undefined ? text : `${text} ${code}`);
 }

@@ -6,7 +6,7 @@ import { surveyMethods } from "./survey-methods.js";
 const textField = (description: string, of: Omit<s.TextKind, "kind"> = {}) =>
   s.described(s.text(of), description);
 const numberField = (description: string) => s.described(s.number({ min: 0 }), description);
-const whole = (description: string, of: s.Range = {}) => s.described(s.count(of), description);
+const whole = (description: string, of: s.Range = {}) => s.described(s.integer(of), description);
 const choiceField = <const Value extends string>(description: string, values: readonly Value[]) =>
   s.described(s.choice(values), description);
 const listField = <Item>(description: string, item: s.Shape<Item>, of: s.Range = {}) =>

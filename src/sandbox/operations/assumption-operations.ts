@@ -1,6 +1,7 @@
-import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
-import { requireFields } from "../../rules/validation.js";
+import { maximumActiveKeys } from "../../rules/key-state.js";
+import { environments } from "../../rules/key-text.js";
+import { throwIfProblems } from "../../rules/validation.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { quote } from "../../schema/words.js";
 import { assumptionsInEffect, type ProfileSettings, settingsOf } from "../profile.js";
@@ -28,7 +29,7 @@ export function changeAssumptions(
   const assumptions = assumptionsInEffect(after);
 
   // The scopes and keys that there are must fit the new assumptions.
-  requireFields("change the assumptions", {
+  throwIfProblems("change the assumptions", {
     me_scope: missingScopeProblem(assumptions),
     scopes: heldScopeProblem(registry, before, assumptions),
     retiring_counts_as_active: tooManyActiveProblem(registry, assumptions, now),

@@ -1,5 +1,5 @@
 import type { ActionName } from "../../scenario/actions.js";
-import { canonicalJson } from "../../schema/json.js";
+import { canonicalJson } from "../../schema/json-text.js";
 import { writtenFaults } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { viewAssumptions } from "../views.js";

@@ -1,26 +1,25 @@
+import type { Assumptions } from "../../rules/assumptions.js";
+import { SandboxError } from "../../rules/errors.js";
+import type { KeyRecord } from "../../rules/key-record.js";
 import {
   countsAsActive,
   defaultOverlap,
-  type Environment,
-  type KeyRecord,
   type KeyStateName,
   keyStateAt,
-  makeSecret,
   maximumActiveKeys,
   maximumOverlap,
-} from "../../rules/api-key.js";
-import type { Assumptions } from "../../rules/assumptions.js";
-import { SandboxError } from "../../rules/errors.js";
+} from "../../rules/key-state.js";
+import { type Environment, makeSecret } from "../../rules/key-text.js";
 import type { Organization } from "../../rules/organization.js";
-import { isInstant, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
-import { requireFields } from "../../rules/validation.js";
+import { isClockTime, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
+import { throwIfProblems } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
 import { actions } from "../../scenario/actions.js";
-import { deriveSecret } from "../../scenario/described-keys.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/refs.js";
 import { timeFrom } from "../../scenario/format/when.js";
-import { readSettings } from "../../scenario/key-settings.js";
+import { readSettings } from "../../scenario/keys/key-settings.js";
+import { deriveSecret } from "../../scenario/keys/secrets.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type KeyEntry, type OrganizationEntry, workingKeysOf } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
@@ -50,7 +49,7 @@ export function createKey(
 
   // What may reject the new key.
   const isTwice = new Set(scopes).size < scopes.length;
-  requireFields("create a key", { scopes: isTwice ? "must not contain a scope twice" : undefined });
+  throwIfProblems("create a key", { scopes: isTwice ? "must not contain a scope twice" : undefined });
   const expiresAt = expires === undefined ? undefined : expiryOf(expires, now);
   const { organization } = sandbox.registry.organization(input.organization);
   requireAccess(organization, environment);
@@ -157,8 +156,8 @@ export function expireKey(
 /** The end of a key as an instant. */
 function expiryOf(expires: string, now: number): number {
   const expiresAt = timeFrom(now, expires);
-  const problem = isInstant(expiresAt) ? undefined : "must be a time before the year 10000";
-  requireFields("set the end of a key", { expires: problem });
+  const problem = isClockTime(expiresAt) ? undefined : "must be a time before the year 10000";
+  throwIfProblems("set the end of a key", { expires: problem });
   return expiresAt;
 }
 
@@ -184,7 +183,7 @@ function addNewKey(
 
 /** Throws unless a new key can have this ref, which the caller gives in the field `ref` or `as`. */
 function requireNewRef({ registry }: SandboxState, field: "ref" | "as", ref: string): void {
-  requireFields("create a key", { [field]: refProblem(ref) });
+  throwIfProblems("create a key", { [field]: refProblem(ref) });
   if (!registry.keys.has(ref)) return;
   const message = `A key with the ref ${quote(ref)} already exists.`;
   throw new SandboxError("name_taken", message, { ref });

@@ -5,7 +5,7 @@ import { validationError } from "../../rules/validation.js";
 import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { camelCase } from "../../schema/json.js";
+import { membersToCamelCase } from "../../schema/spelling.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { type ActionResult, actionDifferences, type Initiator, type StepAction } from "../step-results.js";
@@ -227,7 +227,7 @@ function updateOrganization(
 
 /** The values of an organization that a change sets. */
 function accessNames({ ref, ...access }: OrganizationInput): string[] {
-  const written = camelCase(access) as Readonly<Record<string, unknown>>; // a mapping stays one
+  const written = membersToCamelCase(access) as Readonly<Record<string, unknown>>; // a mapping stays one
   const names: string[] = [];
   for (const [member, value] of Object.entries(written)) {
     if (value !== undefined) names.push(`organization ${ref} ${member}`);

@@ -1,5 +1,5 @@
 import { parseTime } from "../../rules/time.js";
-import type { FieldPath } from "../../schema/shape.js";
+import type { FieldPath } from "../../schema/field-path.js";
 import { timeFrom } from "../format/when.js";
 import { type AddProblem, addingTo, type FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";

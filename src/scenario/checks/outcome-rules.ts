@@ -1,6 +1,6 @@
 import { cachedByObject } from "../../rules/cached-by.js";
 import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
-import type { FieldPath } from "../../schema/shape.js";
+import type { FieldPath } from "../../schema/field-path.js";
 import { nearest, quote } from "../../schema/words.js";
 import type { AddProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";

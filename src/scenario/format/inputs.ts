@@ -4,16 +4,18 @@ import { outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/validation.js";
+import type { FieldPath } from "../../schema/field-path.js";
 import type { Notation } from "../../schema/notation.js";
 import * as s from "../../schema/shape.js";
-import { overlap, refOf, time, timeOrDuration } from "./fields.js";
+import { refOf } from "./refs.js";
 import { actor, faultsSchema, keyCreationFields, replacementRef } from "./step-shapes.js";
+import { overlap, time, timeOrDuration } from "./times.js";
 
 // The inputs of the library and the control plane have the fields of scenarios, and so their spelling, checks and messages.
 
 const sandboxOptionFields = {
   scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
-  seed: s.optional(s.count()),
+  seed: s.optional(s.integer()),
   now: s.optional(time()),
   frozen: s.optional(s.flag()),
   profile: s.optional(s.choice(profiles)),
@@ -34,7 +36,7 @@ export const actorQuery = s.mapping({ actor });
 
 /** Which requests of the journal a call is about. */
 export const requestQuery = s.mapping({
-  limit: s.optional(s.count()),
+  limit: s.optional(s.integer()),
   outcome: s.optional(outcomeShape()),
   key: s.optional(refOf("key")),
   source: s.optional(s.choice(requestSources)),
@@ -48,7 +50,7 @@ export const expectationQuery = s.mapping({
     s.described(outcomeShape(), "The outcome of the response, or of the fault that affected it."),
   ),
   key: s.optional(refOf("key")),
-  count: s.optional(s.described(s.count(), "How many requests there must be. Default: at least one.")),
+  count: s.optional(s.described(s.integer(), "How many requests there must be. Default: at least one.")),
   faults: s.optional(
     s.described(
       s.flag(),
@@ -58,7 +60,7 @@ export const expectationQuery = s.mapping({
 });
 
 interface LeakedKey {
-  readonly field: s.FieldPath;
+  readonly field: FieldPath;
   readonly message: string;
 }
 
@@ -77,7 +79,7 @@ export function checkInput<Of extends s.Shape>(
 }
 
 /** The fields of an input that contain an API key, as a value or as a name. `shownName` is the name of the value in messages. */
-function leakedKeys(value: unknown, field: s.FieldPath, shownName: string): LeakedKey[] {
+function leakedKeys(value: unknown, field: FieldPath, shownName: string): LeakedKey[] {
   if (typeof value === "string") {
     if (!containsKey(value)) return [];
     return [{ field, message: `${shownName} must not contain an API key` }];

@@ -1,5 +1,5 @@
-import { camelSpelling } from "../../schema/json.js";
 import { jsonNotation, type Notation } from "../../schema/notation.js";
+import { camelCaseName } from "../../schema/spelling.js";
 
 // How the callers of a sandbox write values, other than in JSON.
 
@@ -8,7 +8,7 @@ export const libraryNotation: Notation = {
   ...jsonNotation,
   language: "javascript",
   whole: "the argument",
-  spell: camelSpelling,
+  spell: camelCaseName,
 };
 
 /** A scenario as a value, and faults: the fields of the format, as they are. */

@@ -7,7 +7,9 @@ import {
   jsonSchemaDocument,
   jsonSchemaOf,
 } from "../../schema/json-schema.js";
-import { isMapping, type Shape, shapeAt } from "../../schema/shape.js";
+import type { Shape } from "../../schema/shape.js";
+import { shapeAt } from "../../schema/shape-fields.js";
+import { isMapping } from "../../schema/type-tag.js";
 import { type ControlBodyName, controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { requestQuery } from "./inputs.js";

@@ -1,21 +1,14 @@
-import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
+import { keyStates, maximumActiveKeys } from "../../rules/key-state.js";
+import { environments } from "../../rules/key-text.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
 import * as s from "../../schema/shape.js";
 import { endpointsSchema } from "./endpoint-shapes.js";
-import {
-  limits,
-  maximumScopes,
-  ref,
-  refOf,
-  scenarioLimits,
-  scope,
-  sha256,
-  shortText,
-  time,
-  timeOrDuration,
-} from "./fields.js";
+import { limits, maximumScopes, scope, sha256, shortText } from "./fields.js";
+import { ref, refOf } from "./refs.js";
+import { scenarioLimits } from "./scenario-limits.js";
 import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./step-shapes.js";
+import { time, timeOrDuration } from "./times.js";
 
 // The only source of the scenario format. `descriptions.json` has its texts, which a page that checks scenarios does not load.
 
@@ -23,8 +16,8 @@ import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const usage = s.mapping({
-  this_minute: s.optional(s.count()),
-  today: s.optional(s.count()),
+  this_minute: s.optional(s.integer()),
+  today: s.optional(s.integer()),
   counted_at: s.snapshotOnly(s.list(time())),
 });
 
@@ -71,9 +64,9 @@ const organization = s.mapping({
 const clock = s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) });
 
 const population = s.mapping({
-  organizations: s.optional(s.count({ max: scenarioLimits.organizationsOfPopulation })),
-  keys_per_organization: s.optional(s.count({ max: environments.length * maximumActiveKeys })),
-  farmers: s.optional(s.count({ max: maxFarmers - 1 })),
+  organizations: s.optional(s.integer({ max: scenarioLimits.organizationsOfPopulation })),
+  keys_per_organization: s.optional(s.integer({ max: environments.length * maximumActiveKeys })),
+  farmers: s.optional(s.integer({ max: maxFarmers - 1 })),
   locale: s.optional(s.choice(farmerLocaleChoices)),
   as_of: s.optional(time()),
 });
@@ -84,8 +77,8 @@ export const scenarioSchema = s.mapping({
   name: s.optional(shortText()),
   description: s.optional(s.text({ max: 2000 })),
   extends: s.optional(shortText()),
-  seed: s.optional(s.count()),
-  requests_responded: s.snapshotOnly(s.count()),
+  seed: s.optional(s.integer()),
+  requests_responded: s.snapshotOnly(s.integer()),
   clock: s.optional(clock),
   default_key: s.optional(refOf("key")),
   assumptions: s.optional(assumptionsSchema),

@@ -1,27 +1,18 @@
-import { environments } from "../../rules/api-key.js";
 import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
 import { actionErrorCodes } from "../../rules/errors.js";
 import { type FailureStatus, failures, faultKinds, faultKindTable } from "../../rules/fault-effects.js";
+import { environments } from "../../rules/key-text.js";
+import { mePath } from "../../rules/known-paths.js";
 import { organizationChange } from "../../rules/organization.js";
-import { type ApiOutcomeId, apiOutcomeIds, mePath, outcomeShape } from "../../rules/outcomes.js";
+import { type ApiOutcomeId, apiOutcomeIds, outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
 import type { Scenario } from "../scenario.generated.js";
-import {
-  durationOrNone,
-  limits,
-  maximumScopes,
-  overlap,
-  positiveDuration,
-  ref,
-  refOf,
-  scenarioLimits,
-  scope,
-  shortText,
-  timeOrDuration,
-  wait,
-} from "./fields.js";
+import { limits, maximumScopes, scope, shortText } from "./fields.js";
+import { ref, refOf } from "./refs.js";
+import { scenarioLimits } from "./scenario-limits.js";
+import { durationOrNone, overlap, positiveDuration, timeOrDuration, wait } from "./times.js";
 
 // The parts of a scenario that its steps have too: assumptions, faults, actions, requests.
 
@@ -51,7 +42,7 @@ export const assumptionsSchema = s.mapping(assumptionFields) as s.Shape<
 
 const maxFaults = 100;
 
-const positive = () => s.count({ min: 1 });
+const positive = () => s.integer({ min: 1 });
 
 const conditionFields = {
   key: s.optional(refOf("key")),
@@ -102,7 +93,7 @@ const then = { ...s.needingOneOf(faultKinds, s.mapping(effects)), isOffByFalse: 
 const faultSchema: s.Shape = s.mapping({
   when: s.optional(s.mapping(conditionFields)),
   then,
-  requests_matched: s.snapshotOnly(s.count()),
+  requests_matched: s.snapshotOnly(s.integer()),
 });
 
 type FaultOfScenario = NonNullable<Scenario["faults"]>[number];
@@ -184,7 +175,7 @@ const isOfKey = (name: string) => name.toLowerCase() === "x-api-key" || contains
 const sentHeaderName = s.text({
   ...headerName,
   noun: "the name of a header to set here",
-  isAllowed: (name) => !isOfKey(name),
+  accepts: (name) => !isOfKey(name),
   hint: (name) => (isOfKey(name) ? "use key: a ref, none, malformed or unknown" : undefined),
 });
 /** One line of Latin-1: what Node and browsers send. */
@@ -206,14 +197,14 @@ const maxRequestRepeats = 10_000;
 const storyRequestFields = s.mapping({
   key: s.optional(refOf("key")),
   ...requestFields,
-  repeat: s.optional(s.count({ min: 1, max: maxRequestRepeats })),
+  repeat: s.optional(s.integer({ min: 1, max: maxRequestRepeats })),
 });
 
 /** An error code is a word: `404` is a status. */
 const statusHint = (text: string) => (/^[1-5]\d\d$/.test(text) ? `write status: ${text}` : undefined);
 
 const expectedResult = s.mapping({
-  status: s.optional(s.count()),
+  status: s.optional(s.integer()),
   code: s.optional(s.orNull(s.text({ hint: statusHint }))),
   outcome: s.optional(outcomeShape()),
   headers: s.optional(s.record(s.either(s.text(), s.flag()), headerName)),

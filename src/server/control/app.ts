@@ -9,15 +9,17 @@ import express, {
 import { textOfBytes } from "../../node/files/scenario-files.js";
 import { hostName, isLoopbackHost } from "../../node/host-names.js";
 import { SandboxError } from "../../rules/errors.js";
-import { controlPath, redactPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
+import { redactPath } from "../../rules/redact-path.js";
 import { checkValue } from "../../rules/validation.js";
 import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { controlBodies } from "../../scenario/format/control-bodies.js";
 import { checkInput } from "../../scenario/format/inputs.js";
-import { isTooDeep, maxLevels, snakeCase, tryParseJson } from "../../schema/json.js";
+import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
-import { shapeOfField } from "../../schema/shape.js";
+import { shapeOfField } from "../../schema/shape-fields.js";
+import { membersToSnakeCase } from "../../schema/spelling.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
 import { HttpError, sendControlError } from "./control-errors.js";
@@ -66,7 +68,7 @@ export function createControlApp(server: ControlServer): ControlHandler {
 }
 
 /** Logs each call with a writing method and each rejected token, once its response is known. */
-function logCalls({ onCall }: ControlServer): RequestHandler {
+function logCalls({ onControlCall }: ControlServer): RequestHandler {
   return (request, response, next) => {
     response.once("close", () => {
       const { statusCode } = response;
@@ -76,7 +78,7 @@ function logCalls({ onCall }: ControlServer): RequestHandler {
       let result = response.writableFinished ? `${statusCode}` : "no response";
       const { errorCode } = callNotesOn(response);
       if (errorCode) result += ` ${errorCode}`;
-      onCall({ call: `${request.method} ${redactPath(request.path)}`, result });
+      onControlCall({ call: `${request.method} ${redactPath(request.path)}`, result });
     });
     next();
   };
@@ -157,10 +159,10 @@ function admitCallers(server: ControlServer): RequestHandler {
 }
 
 /** Whether a call may do everything: it has the server's token, or the server needs none. */
-function hasToken({ token }: ControlServer, { headers }: Request): boolean {
-  if (token === undefined) return true;
+function hasToken({ controlToken }: ControlServer, { headers }: Request): boolean {
+  if (controlToken === undefined) return true;
   const [, sent = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
-  return isSameToken(sent, token);
+  return isSameToken(sent, controlToken);
 }
 
 // Hashes have the same length, so that the comparison takes the same time for every wrong text.
@@ -259,7 +261,7 @@ async function runRoute(route: Route, server: ControlServer, request: Request, r
 
   // The sandbox must be as of now.
   const { sandbox } = server;
-  server.beforeCall();
+  server.beforeControlCall();
   runDue(sandbox);
 
   // Express has read the parameters from the path of the route.
@@ -267,7 +269,7 @@ async function runRoute(route: Route, server: ControlServer, request: Request, r
   const result = await run(context, { server, request, response });
 
   // A change is saved before the client gets its response.
-  const json = result instanceof TextResponse ? undefined : snakeCase(result);
+  const json = result instanceof TextResponse ? undefined : membersToSnakeCase(result);
   if (route.changes) saveChange(json, server.stateFile);
 
   // The routes of pages have sent their own response.

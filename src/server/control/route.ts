@@ -88,9 +88,9 @@ export function controlRoute<
 }
 
 /** The fields of a query for a part of a list. `defaultLimit` is the number without a limit. */
-export function pageFields(defaultLimit: number | "all", limit = s.count()) {
+export function pageFields(defaultLimit: number | "all", limit = s.integer()) {
   return {
-    offset: s.optional(s.described(s.count(), "The index of the first one. Default: 0.")),
+    offset: s.optional(s.described(s.integer(), "The index of the first one. Default: 0.")),
     limit: s.optional(s.described(limit, `At most this many. Default: ${defaultLimit}.`)),
   };
 }

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
-import { type Received, receivedRequest } from "../../rules/request.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
+import { readApiRequest } from "../../rules/read-request.js";
+import type { Received } from "../../rules/request.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { addedHeaders, keepAliveTimeout } from "./added-headers.js";
@@ -34,7 +35,7 @@ interface Responders {
   /** Whether API responses have `X-Sandbox-Outcome`. */
   readonly explain: boolean;
   /** The control plane; `undefined` if it is not served. */
-  readonly control: ControlHandler | undefined;
+  readonly handleControl: ControlHandler | undefined;
   /** The base URL of the server, as the client of a request knows it. */
   readonly baseUrlFor: (request: IncomingMessage) => string;
   /** Aborted when the server is about to stop: each connection ends after its next response. */
@@ -102,7 +103,7 @@ function tryToRespond(responders: Responders, response: ServerResponse): void {
 
 /** Responds as the control plane under its path, and as the API everywhere else. */
 function respond(responders: Responders, response: ServerResponse): void {
-  const { sandbox, control, baseUrlFor } = responders;
+  const { sandbox, handleControl, baseUrlFor } = responders;
   const { req: request } = response;
   let received = readRequest(request, response);
   if (received === undefined) {
@@ -110,16 +111,16 @@ function respond(responders: Responders, response: ServerResponse): void {
     return;
   }
 
-  if (control !== undefined && isControlPath(received.path)) {
-    control(request, response);
+  if (handleControl !== undefined && isControlPath(received.path)) {
+    handleControl(request, response);
     return;
   }
 
   // People open the server's address: the response names the address of the dashboard.
-  if (control !== undefined && isFirstPage(received, request)) {
+  if (handleControl !== undefined && isFirstPage(received, request)) {
     received = { ...received, dashboard: `${baseUrlFor(request) + controlPath}/` };
   }
-  const exchange = handle(sandbox, receivedRequest(received));
+  const exchange = handle(sandbox, readApiRequest(received));
   sendExchange(responders, exchange, response);
 }
 

@@ -17,7 +17,7 @@ export const routes: readonly Route[] = [
   ...requestRoutes,
   controlRoute("GET /farmers", {
     summary: "The synthetic farmers",
-    query: s.mapping(pageFields(defaultFarmerPage, s.count({ max: 1000 }))),
+    query: s.mapping(pageFields(defaultFarmerPage, s.integer({ max: 1000 }))),
     isBare: true,
     run({ sandbox, query }) {
       const { offset = 0, limit = defaultFarmerPage } = query;

@@ -4,8 +4,10 @@ import { stepIntent } from "../../../api/story/step-text.js";
 import { stepView } from "../../../api/story/step-view.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
+import { defaultKeyRef } from "../../../sandbox/secrets.js";
 import type { StoryStep } from "../../../sandbox/step-results.js";
-import { stepKind } from "../../../scenario/actions.js";
+import { actionRefs, stepKind } from "../../../scenario/actions.js";
+import { isReserved } from "../../../scenario/format/refs.js";
 import { quoteFile } from "../../../schema/words.js";
 import { controlRoute, type Route } from "../route.js";
 
@@ -18,6 +20,7 @@ export const storyRoutes: readonly Route[] = [
         ...storyProgress(sandbox),
         name,
         description,
+        keys: keysOf(sandbox),
         outline: outlineOf(sandbox),
         last: viewLastStep(sandbox),
       };
@@ -56,6 +59,19 @@ function viewLastStep({ story }: SandboxState) {
   // Only a request has checks.
   const checks = last.response === null ? null : checkResults(last.response.outcome);
   return { ...stepView(last), checks };
+}
+
+/** The refs of the keys that the steps send, change or create, each once. A key that is created without a ref is not among them. */
+function keysOf({ story, scenario }: SandboxState): readonly string[] {
+  const refs = new Set<string>();
+  for (const step of story.steps) {
+    const { key, newKey } = actionRefs(step);
+    const sent = step.request && (step.request.key ?? defaultKeyRef(scenario));
+    for (const ref of [sent, key, newKey]) {
+      if (ref !== undefined && !isReserved(ref)) refs.add(ref);
+    }
+  }
+  return [...refs];
 }
 
 /** All steps of the story, in few words. */

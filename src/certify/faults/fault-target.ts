@@ -1,0 +1,94 @@
+import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
+import { makeFirstWrongAnswerOnce } from "../answers.js";
+import { type NotJudged, notJudged, type Reason, runNotMade, runTooLate } from "../checks/judgment.js";
+import { type ClientRun, isNoticed, type RunEnd } from "../client-runs/client-run.js";
+import { failureEvidence } from "../client-runs/failure-evidence.js";
+import { passEvidence } from "../client-runs/pass-evidence.js";
+import type { Runs } from "../client-runs/runs.js";
+import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
+import { noRequest, responseNotUsed, sentAgainAfter401 } from "./fault-words.js";
+
+// A fault hits the first of the requests that end on one success, with a key that works. A client that survives it shows something only if
+// a test uses the response: then the command fails when the response is a 401. If no test does, the faults are tried all the same, since
+// a client that does not survive one has a problem.
+
+export type FaultTarget = UsedTarget | UnusedTarget;
+
+/** Requests whose first response a test uses. */
+interface UsedTarget {
+  readonly kind: "used";
+  readonly outcome: OutcomeId;
+  /** How many requests end on the outcome without a fault, at most. If more do so after a fault, the client has sent the request again. */
+  readonly mostRequests: number;
+}
+
+/** Requests of which no test is known to use the first response: a client that survives a fault shows nothing. */
+interface UnusedTarget {
+  readonly kind: "unused";
+  readonly outcome: OutcomeId;
+  readonly reason: Reason;
+}
+
+/** Whether a test uses the response to the first request with an outcome. */
+type ResponseUse = UsedTarget | { readonly kind: "not_used" } | NotJudged;
+
+/** Finds requests whose response a test uses, or else any that a fault may hit. */
+export async function findFaultTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
+  const outcomes = outcomesToHit(runs.plain, await awaitHeldVariedRuns(runs));
+  const [firstOutcome] = outcomes;
+  if (firstOutcome === undefined) return notJudged(noRequest);
+
+  // What says more than that no test uses the response comes first.
+  let reason: Reason | undefined;
+  for (const outcome of outcomes) {
+    const use = await findResponseUse(runs, outcome);
+    if (use.kind === "used") return use;
+    if (use.kind === "not_judged") reason ??= use.reason;
+  }
+  return { kind: "unused", outcome: firstOutcome, reason: reason ?? responseNotUsed };
+}
+
+async function findResponseUse(runs: Runs, outcome: OutcomeId): Promise<ResponseUse> {
+  const run = await makeFirstWrongAnswerOnce(runs, outcome);
+  if (run.kind === "not_made") return notJudged(runNotMade);
+  if (run.result === "timed_out") return notJudged(runTooLate);
+
+  const countInPlain = countRequests(runs.plain, outcome);
+  const count = countRequests(run, outcome);
+  if (isNoticed(run)) {
+    const evidence = await failureEvidence(runs, run);
+    if (evidence.kind === "not_judged") return evidence;
+    return { kind: "used", outcome, mostRequests: Math.max(countInPlain, count) };
+  }
+
+  if (run.result === "passed" && count > countInPlain) return notJudged(sentAgainAfter401);
+  const evidence = passEvidence(runs.plain, run, "replaced");
+  return evidence.kind === "not_judged" ? evidence : { kind: "not_used" };
+}
+
+/** The successes of requests that a fault may hit: first those that come equally often in each run. */
+function outcomesToHit(plain: ClientRun, variedRuns: readonly ClientRun[]): OutcomeId[] {
+  const steady = new Set<OutcomeId>();
+  const unsteady = new Set<OutcomeId>();
+  for (const { requests } of plain.sentKeys) {
+    for (const { outcome, canFail } of requests) {
+      if (!canFail || !isSuccess(outcome)) continue;
+      const countInPlain = countRequests(plain, outcome);
+      const isSteady = variedRuns.every((run) => countRequests(run, outcome) === countInPlain);
+      if (isSteady) steady.add(outcome);
+      else unsteady.add(outcome);
+    }
+  }
+  return [...steady, ...unsteady];
+}
+
+/** The number of a run's requests with this outcome. */
+export function countRequests({ sentKeys }: Pick<RunEnd, "sentKeys">, outcome: OutcomeId): number {
+  let count = 0;
+  for (const { requests } of sentKeys) {
+    for (const request of requests) {
+      if (request.outcome === outcome) count += 1;
+    }
+  }
+  return count;
+}

@@ -1,0 +1,98 @@
+import { judgeAdvice } from "./advice.js";
+import type { JudgedClient } from "./certificate/certification.js";
+import {
+  type JudgedCheck,
+  type Judgment,
+  mergeJudgments,
+  nothingJudged,
+  notJudged,
+  type Reason,
+} from "./checks/judgment.js";
+import { type Contradiction, whyUnstable } from "./client-runs/contradiction.js";
+import type { Runs } from "./client-runs/runs.js";
+import { onlyEvidence } from "./only-evidence.js";
+import { noteRepeatedRejections } from "./resends/repeated-rejections.js";
+
+/** What each part of the runs has shown. */
+export interface Parts {
+  readonly answers: Judgment;
+  readonly resends: Judgment;
+  readonly faults: Judgment;
+  readonly varied: Judgment;
+}
+
+/** Joins the parts. Their problems are in this order, the most serious first. */
+function joined({ resends, varied, faults, answers }: Parts): Judgment {
+  return mergeJudgments([resends, varied, faults, answers]);
+}
+
+/** Whether a check has its result because runs failed: it would have another one if the command no longer passed at all. */
+export function restOnFailures(parts: Parts): boolean {
+  return joined(parts).checks.some(restsOnFailure);
+}
+
+function restsOnFailure({ check, result }: JudgedCheck): boolean {
+  switch (check.kind) {
+    // A client should fail at a wrong answer or a rejection.
+    case "answer":
+    case "resend":
+      return result.kind === "held";
+    // It should pass whatever varies, and survive a fault.
+    case "varied":
+    case "fault":
+      return result.kind === "failed";
+    // Advice is about requests and output, however the run ended.
+    case "advice":
+      return false;
+  }
+}
+
+/** Nothing contradicts what the runs have shown. */
+export async function clientByParts(runs: Runs, parts: Parts): Promise<JudgedClient> {
+  // What a named resend explains needs no note.
+  const notes = parts.resends.problems.length > 0 ? [] : await noteRepeatedRejections(runs);
+  const judgment = mergeJudgments([judgeAdvice(runs), joined(parts), { notes }]);
+  if (runs.isStopped) return judgedClient(runs, judgment);
+
+  const evidence = onlyEvidence(runs.plan, judgment.checks, runs.plain.report);
+  return judgedClient(runs, judgment, evidence.kind === "not_judged" ? evidence.reason : undefined);
+}
+
+/** A failure shows nothing after a contradiction: neither a problem, nor what has a result because of it. */
+export function clientWithoutFailures(runs: Runs, parts: Parts, contradiction: Contradiction): JudgedClient {
+  const unstable = whyUnstable(contradiction);
+  const { checks, notes } = joined(parts);
+  const withoutFailures = checks.map((judged) =>
+    restsOnFailure(judged) ? { check: judged.check, result: notJudged(unstable) } : judged,
+  );
+
+  // A client that resends, or that accepts a wrong answer, passes; each other problem is a failure.
+  const problems = [...parts.resends.problems, ...parts.answers.problems];
+  const judgment = { checks: withoutFailures, problems, notes };
+  return judgedClient(runs, mergeJudgments([judgeAdvice(runs), judgment]), unstable);
+}
+
+/** The runs show nothing but a key in the output, which is a problem all the same. That there is none shows nothing then. */
+export function clientNotJudged(runs: Runs, whyNotJudged?: Reason): JudgedClient {
+  const advice = judgeAdvice(runs);
+  return judgedClient(runs, advice.problems.length > 0 ? advice : nothingJudged, whyNotJudged);
+}
+
+/** What the runs have shown. `whyNotJudged`: why that is nothing, or not all. */
+function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): JudgedClient {
+  const { endedInBothPasses, plain, isStopped } = runs;
+  const scenarios = new Set<string>();
+  for (const run of endedInBothPasses) {
+    for (const name of run.scenarios) scenarios.add(name);
+  }
+
+  return {
+    kind: "judged",
+    ...judgment,
+    runs: endedInBothPasses.length,
+    plain,
+    scenarios: [...scenarios],
+    isStopped,
+    ...(whyNotJudged && { whyNotJudged }),
+  };
+}

@@ -1,0 +1,36 @@
+import type { Report } from "../report/report-shape.js";
+import { asksFor, asksForOutcome, readPattern } from "./checks/check.js";
+import { type JudgedCheck, notJudged, type Reason, type RunEvidence, sufficient } from "./checks/judgment.js";
+import type { CertifyPlan } from "./checks/plan.js";
+import { keysToSend } from "./coverage.js";
+
+/** Whether each name of `--only` shows something: one of its checks is judged. */
+export function onlyEvidence(
+  { only = [] }: Pick<CertifyPlan, "only">,
+  checks: readonly JudgedCheck[],
+  report: Report,
+): RunEvidence {
+  for (const name of only) {
+    if (name === "plain") continue;
+    const checksOfName = checks.filter(({ check }) => asksFor(name, check));
+    const [first] = checksOfName;
+    if (first === undefined) return notJudged(coversNoOutcome(name, report));
+
+    const isAnyJudged = checksOfName.some(({ result }) => result.kind !== "not_judged");
+    if (isAnyJudged || first.result.kind !== "not_judged") continue;
+    const { why, whatToDo } = first.result.reason;
+    return notJudged({ why: `${name}: ${why}`, whatToDo });
+  }
+  return sufficient;
+}
+
+/** Why there is no check of this name: the client covers none of the outcomes that it begins with, such as `answer.401`. */
+function coversNoOutcome(name: string, report: Report): Reason {
+  const pattern = readPattern(name);
+  const keys = keysToSend(report.outcomes.filter(({ outcome }) => asksForOutcome(pattern, outcome)));
+
+  // Some outcomes need no key of the scenario, such as `401.missing`.
+  let whatToDo = "Send a request that ends there, and check its response.";
+  if (keys !== "") whatToDo = `Send a key that ends there, and check its response: ${keys}`;
+  return { why: `the client covers no outcome of ${name}`, whatToDo };
+}

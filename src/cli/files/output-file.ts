@@ -1,0 +1,90 @@
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  openSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { makeFolder, replaceFile, resolveLinks } from "../../node/files/write-file.js";
+
+const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
+
+/** How a text gets into a file that is not replaced. */
+type WayIn =
+  /** In place of what the file has. */
+  | "overwrite"
+  /** After what the file has. */
+  | "append"
+  /** Into a device, a pipe, or an output of this process, which may have earlier lines. */
+  | "stream";
+
+/** What opens a file for each way. Only a stream must exist. */
+const openFlags: Readonly<Record<WayIn, number>> = {
+  overwrite: O_CREAT | O_TRUNC,
+  append: O_CREAT | O_APPEND,
+  stream: O_APPEND,
+};
+
+/**
+ * Replaces a whole file or leaves it as it is. A new file gets `modeOfNew`; one that exists keeps its mode and its links. A failure
+ * leaves no draft behind. Devices, pipes and files with several links cannot be replaced: the text is written into them.
+ */
+export function writeFileAtomically(file: string, text: string | Uint8Array, modeOfNew: number): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    replaceFile(resolveLinks(file), [text], modeOfNew);
+    return;
+  }
+  if (!stats.isFile()) {
+    writeInto(file, text, "stream");
+    return;
+  }
+  if (stats.nlink > 1) {
+    writeInto(file, text, "overwrite");
+    return;
+  }
+
+  const target = resolveLinks(file);
+  const mode = stats.mode & 0o777;
+  replaceFile(target, [text], mode);
+  // The mask of this process, which narrows the mode of the replacement, does not apply to the user's file.
+  chmodSync(target, mode);
+}
+
+/** Writes a report where the user wants it. Makes its folder again if the command has removed it. */
+export async function writeReportFile(file: string, text: string, isAppended = false): Promise<void> {
+  makeFolder(dirname(file));
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (isStream(file, stats)) writeInto(file, text, "stream");
+  else writeInto(file, text, isAppended ? "append" : "overwrite");
+}
+
+/** An output of this process, which may be a usual file: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`. */
+const ownOutput = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/\w+\/fd\/\d+)$/;
+
+function isStream(file: string, stats: Stats | undefined): boolean {
+  if (ownOutput.test(file)) return true;
+  return stats !== undefined && !stats.isFile();
+}
+
+function writeInto(file: string, text: string | Uint8Array, way: WayIn): void {
+  // O_NONBLOCK does not wait for the reader of a pipe.
+  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | openFlags[way], 0o666);
+  try {
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Throws what the write of a report to this file would, as far as it can be known before. */
+export function requireWritable(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) throw new Error("it is a directory");
+  const written = stats === undefined ? dirname(file) : file;
+  accessSync(written, constants.W_OK);
+}

@@ -1,0 +1,131 @@
+import { stripVTControlCharacters } from "node:util";
+import type { NotMade, PlannedRun, RunEnd } from "../../certify/client-runs/client-run.js";
+import { SeenRequests } from "../../certify/client-runs/seen-requests.js";
+import { nodePlatform } from "../../node/platform.js";
+import { redact } from "../../rules/redact.js";
+import { minute, minuteEnd } from "../../rules/time.js";
+import type { StartOptions } from "../../sandbox/sandbox-state.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { CommandCall } from "../command.js";
+import type { ServeFlags } from "../serve/serve-options.js";
+import { JobQueue } from "./job-queue.js";
+import { runClient } from "./run-client.js";
+import { type CommandEnd, TakenSignals } from "./run-command.js";
+
+/** The client's command and the sandbox that each of its runs starts. */
+interface ClientCommand {
+  readonly loaded: LoadedScenario;
+  readonly call: Pick<CommandCall<ServeFlags>, "clientCommand" | "io" | "flags">;
+  /** The options of each sandbox, but for its seed. */
+  readonly startOptions: StartOptions;
+}
+
+/** Runs a client many times, `jobs` of them in parallel, and takes the signals of this process. */
+export class ClientStarter {
+  readonly #command: ClientCommand;
+  readonly #queue: JobQueue;
+  readonly #signals: TakenSignals;
+
+  constructor(command: ClientCommand, jobs: number) {
+    this.#command = command;
+    this.#queue = new JobQueue(jobs);
+    this.#signals = new TakenSignals(command.call.io);
+  }
+
+  /** The signal that has stopped the runs: all current ones got it, and no more start. */
+  get stopped(): NodeJS.Signals | undefined {
+    return this.#signals.first;
+  }
+
+  /** Stops taking signals: after the certificate, which a signal must not interrupt. */
+  release(): void {
+    this.#signals.release();
+  }
+
+  /** Runs the client in its own sandbox once a job is free. */
+  async runInTurn(request: PlannedRun): Promise<RunEnd | NotMade> {
+    const run = () => this.#runUnlessStopped(request);
+    const { result, isShared } = await this.#queue.run(run, request.isAlone);
+    return result.kind === "not_made" ? result : { ...result, isShared };
+  }
+
+  /** Runs the client once at a time from now on. */
+  runOneAtATime(): void {
+    this.#queue.runOneAtATime();
+  }
+
+  async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | NotMade> {
+    if (this.stopped !== undefined) return { kind: "not_made" };
+    const run = await runInOwnSandbox(this.#command, request, this.#signals);
+    // A run that the signal ended shows nothing.
+    return this.stopped === undefined ? run : { kind: "not_made" };
+  }
+}
+
+async function runInOwnSandbox(
+  command: ClientCommand,
+  request: PlannedRun,
+  signals: TakenSignals,
+): Promise<RunEnd> {
+  const { loaded, call, startOptions } = command;
+  const { total, silent } = request.timeouts;
+  const { stopwatch, time } = nodePlatform;
+  const requests = new SeenRequests(stopwatch);
+  const output = new OutputTail();
+  const started = stopwatch();
+  const { end, report, folder } = await runClient(call, {
+    loaded,
+    options: { ...startOptions, seed: request.seed },
+    // Each run starts at the start of a minute, so that a limit of the minute ends at the same time in all of them.
+    clockStart: minuteEnd(time()) - minute,
+    conditions: request.conditions,
+    countsInto: requests,
+    readsCountsFrom: requests.counters,
+    certifyLine: `${call.io.program} certify`,
+    signals,
+    isLate: () => stopwatch() - started > total || stopwatch() - requests.latest > silent,
+    onOutput: (_name, chunk) => output.add(chunk),
+  });
+  folder.requireEachLine();
+  const durationMs = Math.round(stopwatch() - started);
+  return { kind: "ended", ...howEnded(end), durationMs, report, output: output.lines(), ...requests.facts() };
+}
+
+function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> {
+  switch (end.kind) {
+    case "not_run":
+      return { result: "failed", code: null, failure: end.failure };
+    // A run that was stopped is discarded.
+    case "stopped":
+      return { result: "failed", code: null };
+    case "ended":
+      if (end.isTimedOut) return { result: "timed_out", code: null };
+      return { result: end.code === 0 ? "passed" : "failed", code: end.code };
+    default:
+      return end satisfies never;
+  }
+}
+
+/** Bytes of output that are kept for the certificate, and characters of each line. */
+const maxTail = 64 * 1024;
+const maxLine = 500;
+
+/** The end of the output, as lines without keys and colors. */
+class OutputTail {
+  #chunks: Buffer[] = [];
+  #length = 0;
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length < 2 * maxTail) return;
+    this.#chunks = [Buffer.concat(this.#chunks).subarray(-maxTail)];
+    this.#length = maxTail;
+  }
+
+  lines(): string[] {
+    const text = Buffer.concat(this.#chunks).subarray(-maxTail).toString("utf8");
+    const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
+    return lines.map((line) => redact(line).slice(0, maxLine));
+  }
+}

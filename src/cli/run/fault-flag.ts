@@ -1,0 +1,62 @@
+import { exampleOfFault } from "../../api/example-faults.js";
+import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import type { FaultOutcomeId } from "../../rules/fault-effects.js";
+import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
+import { randomStream } from "../../rules/seed.js";
+import type { Fault } from "../../sandbox/active-faults.js";
+import { whyNeverMatches } from "../../scenario/checks/fault-contradictions.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import { didYouMean, quote } from "../../schema/words.js";
+import { usageError } from "../exit-codes.js";
+
+/** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
+export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
+  const [name = "", outcome, more] = text.split("@");
+  const invalid = `Invalid --fault: ${quote(text)}`;
+  const examples = " Use one such as fault.hang or fault.hang@401.revoked.";
+  if (more !== undefined) throw usageError(`${invalid} has more than one @.${examples}`);
+
+  // The name of the fault.
+  const fault = faultOutcomeIds.find((one) => one === name);
+  if (fault === undefined) {
+    // People leave out the start of the name.
+    const hint = didYouMean(name, faultOutcomeIds) || didYouMean(`fault.${name}`, faultOutcomeIds);
+    throw usageError(`${invalid} does not name a fault.${hint || examples}`);
+  }
+
+  // The outcomes in whose place it comes. Default: all promised ones.
+  const promised = expectedOutcomes(scenario);
+  const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
+  if (outcomes.length === 0) {
+    const hint = didYouMean(outcome ?? "", promised) || examples;
+    throw usageError(`${invalid} does not name a promised outcome.${hint}`);
+  }
+
+  // The faults that a request can get. Other sandboxes of the command may have any key.
+  const anyKeys = { keyOf: () => "unknown" as const, legacyOwners: "any" as const };
+  const possible: Fault[] = [];
+  let firstReason: ReturnType<typeof whyNeverMatches>;
+  for (const candidate of faultsOn(outcomes, fault)) {
+    const whyNot = whyNeverMatches(candidate, anyKeys, scenario.endpoints);
+    if (whyNot === undefined) possible.push(candidate);
+    firstReason ??= whyNot;
+  }
+  if (possible.length > 0) return possible;
+  throw usageError(`${invalid}: ${firstReason?.message}; ${firstReason?.hint}.`);
+}
+
+/** Returns a fault of one kind for the first request that would end on each outcome. */
+export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
+  const faults: Fault[] = [];
+  for (const outcome of outcomes) {
+    const then = exampleOfFault(fault, sendsPage(outcome) ? "html" : "json");
+    const ofApi = outcome as ApiOutcomeId; // a fault is on no other outcome
+    faults.push({ when: { outcome: ofApi, requests: [1] }, then });
+  }
+  return faults;
+}
+
+/** Whether the status of a fault on an outcome comes with a gateway's page: on about half of the outcomes. */
+function sendsPage(outcome: OutcomeId): boolean {
+  return randomStream(0, "fault.page", outcome)() % 2 === 1;
+}

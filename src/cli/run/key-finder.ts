@@ -1,0 +1,71 @@
+import { findBase64Keys } from "../../rules/base64-keys.js";
+import { parseApiKey, randomLength, sandboxMark } from "../../rules/key-text.js";
+import { findKeys } from "../../rules/redact.js";
+import { runDue } from "../../sandbox/operations/operations.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { unknownSecret } from "../../scenario/keys/secrets.js";
+
+/** The shortest real key, without its prefix; what is shorter is a placeholder. */
+const minRealLength = 16;
+
+/** A line without an end is searched once this much of it has come, and not kept any longer. */
+const longestUnsearched = 64 * 1024;
+
+/** What is kept of a line that was searched: a key may have begun there. No percent-encoded key is as long. */
+const keptForKey = 1024;
+
+type OutputName = "stdout" | "stderr";
+
+/** Finds full keys in what a command prints. */
+export class KeyFinder {
+  readonly #sandbox: SandboxState;
+  /** For each output the number of the current line, and what has come of it. */
+  readonly #streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
+  readonly #places = new Set<string>();
+
+  constructor(sandbox: SandboxState) {
+    this.#sandbox = sandbox;
+  }
+
+  /** Searches what the command has printed, line by line. */
+  add(name: OutputName, chunk: Buffer): void {
+    const stream = this.#streams[name];
+    const lines = (stream.rest + chunk.toString("latin1")).split("\n");
+    stream.rest = lines.pop() as string;
+    for (const line of lines) {
+      this.#search(name, line);
+      stream.line += 1;
+    }
+
+    if (stream.rest.length < longestUnsearched) return;
+    this.#search(name, stream.rest);
+    stream.rest = stream.rest.slice(-keptForKey);
+  }
+
+  /** The lines with a key, also in the last one without an end: `stdout, line 3`. */
+  places(): string[] {
+    for (const name of ["stdout", "stderr"] as const) this.#search(name, this.#streams[name].rest);
+    return [...this.#places];
+  }
+
+  #search(name: OutputName, text: string): void {
+    for (const key of [...findKeys(text), ...findBase64Keys(text)]) {
+      if (!isFullKey(key, this.#sandbox)) continue;
+      this.#places.add(`${name}, line ${this.#streams[name].line}`);
+      return;
+    }
+  }
+}
+
+/** Whether a text is a whole key that may be real or is one of the sandbox, and not the start of one or a placeholder. */
+function isFullKey(key: string, sandbox: SandboxState): boolean {
+  runDue(sandbox);
+  const { seed, platform, registry } = sandbox;
+  const parsed = parseApiKey(key);
+  if (parsed === undefined || key === unknownSecret(seed)) return false;
+
+  const fullLength = parsed.marked ? sandboxMark.length + randomLength : minRealLength;
+  if (key.length >= parsed.prefix.length + fullLength) return true;
+  // A scenario may set a shorter one.
+  return registry.find(platform.sha256(key)) !== undefined;
+}

@@ -1,0 +1,145 @@
+import { nodePlatform } from "../../node/platform.js";
+import { commandLine } from "../../report/plain-text.js";
+import { clientReport } from "../../report/report.js";
+import type { Report } from "../../report/report-shape.js";
+import { conditionedRun } from "../../runs/conditioned-run.js";
+import type { RunConditions } from "../../runs/conditions.js";
+import type { Counters, RequestCounter } from "../../sandbox/journal/counts.js";
+import { runDue } from "../../sandbox/operations/operations.js";
+import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
+import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import { serve } from "../../server/serve.js";
+import type { CommandCall } from "../command.js";
+import type * as flag from "../flags.js";
+import { warnOfPinned } from "../scenario/sandbox-warnings.js";
+import { createLog, logEvents } from "../serve/log.js";
+import { noteRefusedPort } from "../serve/refused-ports.js";
+import { type ServeFlags, serveOptions } from "../serve/serve-options.js";
+import { commandEnvironment, directHosts } from "./command-environment.js";
+import { KeyFinder } from "./key-finder.js";
+import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
+import { openRunFolder, type RunFolder } from "./run-folder.js";
+
+/** The part of a call of `exec` or `certify` that each run of its client needs. */
+type ClientCall = Pick<
+  CommandCall<Omit<ServeFlags, "verbose"> & flag.SandboxFlags>,
+  "clientCommand" | "flags" | "io"
+>;
+
+/** What a caller has to do with a command that runs. */
+type ClientHooks = Pick<CommandOptions, "signals" | "isLate" | "onOutput">;
+
+/** What a run of a client starts with. */
+interface ClientStart extends ClientHooks {
+  readonly loaded: LoadedScenario;
+  readonly options: StartOptions;
+  /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
+  readonly clockStart?: number;
+  readonly conditions: RunConditions | undefined;
+  /** Counts all requests of the run, also those that a test has cleared in its sandboxes. */
+  readonly countsInto: RequestCounter;
+  /** Where `countsInto` adds up what it counts: the report has these counts. */
+  readonly readsCountsFrom: Pick<Counters, "read">;
+  /** The command line that starts certify, for the report. */
+  readonly certifyLine: string;
+  readonly onStart?: (sandbox: SandboxState) => void;
+}
+
+/**
+ * Runs a client's command against its own sandbox, to its end. The folder of the run is removed then, and also if a signal
+ * comes before the command starts: the caller takes signals.
+ */
+export async function runClient(
+  call: ClientCall,
+  client: ClientStart,
+): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
+  const { loaded, options, clockStart, conditions } = client;
+  // The command's processes may have sandboxes of their own, which start with what is in this folder.
+  const folder = await openRunFolder({ scenario: loaded, options, start: clockStart, conditions });
+
+  // The start of the clock is a condition of the run, in every process of the command. As an option of this sandbox, it would
+  // also replace the time that a scenario sets which the client loads.
+  const run = conditions && { ...conditionedRun(conditions, folder.claim), start: clockStart };
+  const surroundings = { platform: nodePlatform, run, invocation: invocationOf(call, client.certifyLine) };
+  const sandbox = startSandbox(checkedStart(loaded, options, surroundings));
+  sandbox.counters.passOnTo(client.countsInto);
+  client.onStart?.(sandbox);
+
+  // Keys that the command prints are advice in the report.
+  const keyFinder = new KeyFinder(sandbox);
+  let end: CommandEnd;
+  try {
+    end = await runWhileServing(call, sandbox, folder, {
+      signals: client.signals,
+      ...(client.isLate && { isLate: client.isLate }),
+      onOutput(name, chunk) {
+        keyFinder.add(name, chunk);
+        client.onOutput?.(name, chunk);
+      },
+    });
+  } finally {
+    folder.remove();
+  }
+
+  const reported = { underExec: true, keysInOutput: keyFinder.places() };
+  return { end, report: clientReport(sandbox, reported, client.readsCountsFrom), folder };
+}
+
+/** How often the requests of other processes are read while the command runs. */
+const readIntervalMs = 100;
+
+/** Serves the sandbox, runs the command, and stops. */
+async function runWhileServing(
+  { clientCommand, flags, io }: ClientCall,
+  sandbox: SandboxState,
+  folder: RunFolder,
+  hooks: ClientHooks,
+): Promise<CommandEnd> {
+  // Unless a flag sets them, any free port and no log.
+  const serveFlags = { port: 0, log: "off", ...flags } as const;
+  const logger = await createLog(serveFlags, io);
+  logEvents(sandbox, serveFlags, logger);
+  const options = await serveOptions(serveFlags, io, logger);
+
+  // The control plane and the page show what other processes have added.
+  const readFolder = () => folder.read(sandbox);
+  const server = await serve(sandbox, { ...options, beforeControlCall: readFolder });
+  runDue(sandbox);
+  warnOfPinned(sandbox, flags, logger);
+  noteRefusedPort(server, logger);
+
+  const { name, seed, profile } = sandbox;
+  if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
+  const noProxy = directHosts(io.env, server.url).join(",");
+  if (flags.verbose && noProxy !== "") logger.note(`A proxy is set: NO_PROXY of the command is ${noProxy}.`);
+
+  const command = clientCommand as [string, ...string[]]; // the reading of the command line has refused an empty one
+  let reading: NodeJS.Timeout | undefined;
+  try {
+    const env = await commandEnvironment(io, sandbox, server, folder.path, noProxy);
+    reading = setInterval(readFolder, readIntervalMs);
+    const end = await runCommand(command, { cwd: io.cwd, env, ...hooks });
+    readFolder();
+    folder.requireNothingForeign();
+    return end;
+  } finally {
+    clearInterval(reading);
+    // Requests in progress are counted as well.
+    await server.close();
+  }
+}
+
+/** How to run the command again, for the report. */
+function invocationOf(
+  { clientCommand, flags }: Pick<ClientCall, "clientCommand" | "flags">,
+  certifyLine: string,
+): Invocation {
+  const isSecure = flags.tls || flags.cert !== undefined;
+  return {
+    certify: certifyLine,
+    command: commandLine(clientCommand, 2_000),
+    // The command had a file with the certificate.
+    curlOptions: isSecure ? '--cacert "$SVC_CA_FILE"' : "",
+  };
+}

@@ -1,0 +1,17 @@
+import { allFieldDifferences, type FieldDifference } from "../../api/story/expectation.js";
+import type { PlayedStep } from "../../sandbox/step-results.js";
+import type { ScenarioPlaces } from "../../scenario/problems.js";
+import type { Place } from "../../scenario/source-text.js";
+
+export interface PlacedDifference extends FieldDifference {
+  /** `undefined` if no text has the field. */
+  readonly place: Place | undefined;
+}
+
+/** Adds to the differences of a step where they are in its file. */
+export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces): PlacedDifference[] {
+  return allFieldDifferences(result).map((difference) => ({
+    ...difference,
+    place: placeOf(difference.field),
+  }));
+}

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { isMeantAsKey } from "./meant-key.js";
+import { readApiRequest } from "./read-request.js";
+import { findKeys } from "./redact.js";
+
+const key = "SVC_test_sbx0000";
+
+test.each([
+  ["Bearer <key>", true],
+  ["x-api-key: <key>", true],
+  ["$SVC_API_KEY", true],
+  [["$", "{SVC_API_KEY}"].join(""), true],
+  ["%SVC_API_KEY%", true],
+  ["{{ api_key }}", true],
+  ['"undefined"', true],
+  ['"SVC_API_KEY', true],
+  ['"', false],
+  ["SVC_KEY_ACTIVE", true],
+  ["SVC_API_KEY", true],
+  ["process.env.SVC_API_KEY", true],
+  ["SVC_API_KEYS", false],
+  ["not-a-key", false],
+  ["50%", false],
+  // A test of its own for what is malformed.
+  ["<key>, <key>", false],
+])("%s was meant as a key: %s", (text, expected) => {
+  const sent = text.replaceAll("<key>", key);
+  expect(isMeantAsKey(sent, findKeys(sent))).toBe(expected);
+});
+
+test.each([
+  ["a key in the path", `/${key}`, {}, { inUrl: [key] }],
+  ["an encoded key in the path", `/${encodeURIComponent(key)}%5f`, {}, { inUrl: [`${key}_`] }],
+  ["a key in the user info", `http://${key}@host/`, {}, { inUrl: [key] }],
+  ["a key in the query", `/?key=${key}`, {}, { inQuery: [key] }],
+  ["a key in a header", "", { "x-api-key": `${key}a`, cookie: `k=${key}` }, { inOtherHeaders: [key] }],
+  ["a key in credentials", "", { authorization: `Basic ${btoa(`u:${key}`)}` }, { inOtherHeaders: [key] }],
+  ["credentials elsewhere", "", { cookie: `Basic ${btoa(`u:${key}`)}` }, undefined],
+  ["an origin", "", { origin: "https://shop.example" }, { page: "https://shop.example" }],
+  ["a page", "", { referer: "https://shop.example/orders" }, { page: "https://shop.example" }],
+  [
+    "an escaped key in a header",
+    "",
+    { cookie: "k=SVC\\u005ftest\\u005fa" },
+    { inOtherHeaders: ["SVC_test_a"] },
+  ],
+  ["an origin that no page of the web has", "", { origin: "chrome-extension://abc" }, {}],
+  ["an endless origin", "", { origin: `https://${"a".repeat(300)}` }, {}],
+])("the evidence of a request with %s", (_what, target, headers, expected) => {
+  const none = { inQuery: [], inUrl: [], inOtherHeaders: [], page: undefined };
+  const [path = "", query = ""] = target.split(/(?=\?)/);
+  const { evidence } = readApiRequest({
+    method: "GET",
+    path,
+    query,
+    headers: Object.entries(headers).flat(),
+  });
+  expect(evidence).toEqual(expected && { ...none, ...expected });
+});
+
+test("R46 a kept header loses its keys before it is cut: a key across character 200, and the text after it", () => {
+  const agent = `${"x".repeat(180)} ${key}${"0".repeat(40)} bank/1`;
+  const { keptHeaders } = readApiRequest({
+    method: "GET",
+    path: "/",
+    query: "",
+    headers: ["User-Agent", agent],
+  });
+  expect(keptHeaders).toEqual(["user-agent", `${"x".repeat(180)} SVC_test_… bank/1`]);
+});

@@ -1,0 +1,91 @@
+import { type Document, stringify } from "yaml";
+import { maximumProblems } from "../../schema/check.js";
+import { scenarioLimits } from "../format/scenario-limits.js";
+import { readPlain } from "../plain-data.js";
+import type { FieldProblem } from "../problems.js";
+import type { SourceText, TextRange } from "../source-text.js";
+import type { ReadScenario, WrittenScenario } from "../written-scenario.js";
+import { readDocument } from "./document.js";
+import { checkNodes, isEmpty, missingSpaces, secretsIn } from "./nodes.js";
+import { createSource } from "./places.js";
+import { problemAtOffset, repeatLess } from "./text-problem.js";
+import { locateField, NodeValues, type Tree } from "./tree.js";
+import { yamlNotation } from "./yaml-hints.js";
+
+// A scenario is read in four steps: its text becomes a document (yaml-document.ts), whose nodes are checked (yaml-nodes.ts) and
+// have values and places (yaml-tree.ts); the values are copied as plain data (plain-data.ts).
+
+/** What a text has: a scenario, unless the text cannot be read, and the problems of the text. */
+type TextReading = Pick<WrittenScenario, "scenario" | "problems">;
+
+/** Reads a scenario from YAML to values with their places. Never throws: what is wrong with the text is in `problems`. */
+export function readYaml(text: string, file: string | undefined): WrittenScenario {
+  const source = createSource(text, file);
+  // `version: 1` at the start of a line, or `{ "version": 1`; not `version: 1.0.0`.
+  const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*["']?1(?![^\s"',}])/m.test(source.text);
+  const { scenario, problems } = readText(source);
+  const firstProblems = problems.slice(0, maximumProblems);
+  return { file, text, notation: yamlNotation, startsLikeScenario, scenario, problems: firstProblems };
+}
+
+function readText(unreadSource: SourceText): TextReading {
+  const readResult = readDocument(unreadSource);
+  if (readResult.kind === "stopped") {
+    return withoutScenario([problemAtOffset(unreadSource, readResult.offset, readResult.problem)]);
+  }
+
+  const { document } = readResult;
+  const source = withSecrets(unreadSource, document);
+  const { contents } = document;
+  if (contents === null || isEmpty(contents)) {
+    const problem = problemAtOffset(source, contents?.range?.[0] ?? 0, {
+      code: "empty",
+      message: "the scenario is empty",
+      hint: 'start with "version: 1" and "organizations:"',
+    });
+    return withoutScenario([problem]);
+  }
+
+  const { targets, problems: nodeProblems } = checkNodes(document, source);
+  const problems = [...missingSpaces(document, source), ...nodeProblems];
+  // A text with duplicate fields can still be read and checked; with any other problem of its nodes, it cannot.
+  if (problems.some(({ code }) => code !== "duplicate_field")) return withoutScenario(problems);
+
+  const tree: Tree = { source, root: contents, targets, pairs: new WeakMap() };
+  const plain = readPlain(new NodeValues(tree).valueOf(contents), scenarioLimits.membersAndItems);
+  if (plain.kind === "not_plain") {
+    const placedProblems = plain.problems.map((problem) => withPlace(problem, tree));
+    return withoutScenario([...problems, ...placedProblems]);
+  }
+  const locate: ReadScenario["locate"] = (field, pointAt) => locateField(tree, field, pointAt);
+  return { scenario: { fields: plain.fields, locate }, problems };
+}
+
+function withoutScenario(problems: readonly FieldProblem[]): TextReading {
+  return { scenario: undefined, problems };
+}
+
+/** The text with the places of its secrets, which are not shown. They are searched only once a problem is shown. */
+function withSecrets(source: SourceText, document: Document.Parsed): SourceText {
+  let ranges: readonly TextRange[] | undefined;
+  const secrets = () => {
+    ranges ??= secretsIn(document);
+    return ranges;
+  };
+  return { ...source, secrets };
+}
+
+/** A problem of the values at its place in the text. */
+function withPlace(problem: FieldProblem, tree: Tree): FieldProblem {
+  const { place } = locateField(tree, problem.field, problem.pointAt ?? "value");
+  // Where a text has aliases, they are why it has too many parts: they repeat some.
+  if (problem.code === "too_large" && tree.targets.size > 0) {
+    return { ...problem, place, message: "the aliases (*) repeat too much", hint: repeatLess };
+  }
+  return { ...problem, place };
+}
+
+/** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */
+export function yamlText(value: unknown): string {
+  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
+}

@@ -1,0 +1,126 @@
+import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
+import type { FieldPath } from "../../schema/field-path.js";
+import type { SourceText } from "../source-text.js";
+import type { FieldLocation } from "../written-scenario.js";
+import { placeAt } from "./places.js";
+
+// The nodes of a text have the values of its fields, and their places.
+
+export type MapPair = Pair<Node, Node | null>;
+
+/** The nodes of a text that can be read to values. */
+export interface Tree {
+  readonly source: SourceText;
+  /** The node that has the whole scenario. */
+  readonly root: Node;
+  /** The node that each alias refers to. */
+  readonly targets: ReadonlyMap<Node, Node>;
+  /** The fields of each mapping by name, once one of them was looked for. */
+  readonly pairs: WeakMap<YAMLMap, ReadonlyMap<string, MapPair>>;
+}
+
+/**
+ * The values of nodes. The yaml package would compare each alias with every anchor and alias before it; here, an alias has
+ * the value of its anchor, which may contain itself.
+ */
+export class NodeValues {
+  readonly #tree: Tree;
+  readonly #byNode = new Map<Node, unknown>();
+
+  constructor(tree: Tree) {
+    this.#tree = tree;
+  }
+
+  valueOf(written: Node | null): unknown {
+    const node = aliasTarget(this.#tree, written);
+    if (node === null) return null;
+    const made = this.#byNode.get(node);
+    if (made !== undefined) return made;
+
+    // A mapping and a list are kept before their parts are read: a part may be an alias of the whole.
+    if (isMap(node)) {
+      const members: Record<string, unknown> = {};
+      this.#byNode.set(node, members);
+      for (const { key, value } of node.items as MapPair[]) {
+        // Also for `__proto__`, which an assignment would not make a member.
+        Object.defineProperty(members, keyText(key), {
+          value: this.valueOf(value),
+          configurable: true,
+          enumerable: true,
+          writable: true,
+        });
+      }
+      return members;
+    }
+    if (isSeq(node)) {
+      const items: unknown[] = [];
+      this.#byNode.set(node, items);
+      for (const item of node.items) items.push(this.valueOf(item as Node));
+      return items;
+    }
+    return isScalar(node) ? node.value : null;
+  }
+}
+
+/** The text of a name; empty for a name that is no text. */
+export function keyText(key: Node): string {
+  return isScalar(key) ? String(key.value) : "";
+}
+
+/** A field of a mapping, or an item of a list, which has no name: its value is in place of the name. */
+interface Field {
+  readonly key: Node | null;
+  readonly value: Node | null;
+}
+
+/** Follows a field path as far as the text has it. */
+export function locateField(tree: Tree, field: FieldPath, pointAt: "key" | "value"): FieldLocation {
+  let nearest: Field = { key: tree.root, value: tree.root };
+  let depth = 0;
+  for (const name of field) {
+    const inner = fieldIn(tree, nearest.value, name);
+    if (inner === undefined) break;
+    nearest = inner;
+    depth += 1;
+  }
+
+  // The place is that of the name, or of the value if the text has the field, and any text of its value.
+  const isExact = depth === field.length;
+  const [valueStart = 0, valueEnd = 0] = nearest.value?.range ?? [];
+  const hasText = valueEnd > valueStart;
+  const node = isExact && pointAt === "value" && hasText ? nearest.value : nearest.key;
+  const place = placeAt(tree.source, node?.range?.[0] ?? 0);
+
+  const value = aliasTarget(tree, nearest.value);
+  const spelling = isScalar(value) ? value.source : undefined;
+  return { place, isExact, depth, layer: 0, spelling };
+}
+
+/** The field or the item inside a node; `undefined` if it has none of this name or number. */
+function fieldIn(tree: Tree, parent: Node | null, name: string | number): Field | undefined {
+  // The fields of an alias are in the lines of its anchor.
+  const node = aliasTarget(tree, parent);
+  if (isMap(node)) return pairsOf(tree, node).get(String(name));
+  if (!isSeq(node)) return undefined;
+
+  const item = node.items[Number(name)] as Node | undefined;
+  if (item === undefined) return undefined;
+  return { key: item, value: item };
+}
+
+/** The fields of a mapping by name. */
+function pairsOf(tree: Tree, map: YAMLMap): ReadonlyMap<string, MapPair> {
+  const cachedPairs = tree.pairs.get(map);
+  if (cachedPairs !== undefined) return cachedPairs;
+
+  const pairs = new Map<string, MapPair>();
+  for (const pair of map.items as MapPair[]) pairs.set(keyText(pair.key), pair);
+  tree.pairs.set(map, pairs);
+  return pairs;
+}
+
+/** The node that an alias refers to, or the node itself. */
+function aliasTarget(tree: Tree, node: Node | null): Node | null {
+  if (node === null) return null;
+  return tree.targets.get(node) ?? node;
+}

@@ -1,0 +1,67 @@
+import type { Shape } from "./shape.js";
+import { mapParts } from "./shape-fields.js";
+import { isMapping } from "./type-tag.js";
+
+// Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
+
+/** Plain data with its members spelled for JSON: `perMinute` as `per_minute`. */
+export function membersToSnakeCase(value: unknown): unknown {
+  return spellMembers(value, snakeCaseName);
+}
+
+/** Plain data from JSON with its members spelled as in values: `per_minute` as `perMinute`. */
+export function membersToCamelCase(value: unknown): unknown {
+  return spellMembers(value, camelCaseName);
+}
+
+function spellMembers(value: unknown, spell: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => spellMembers(item, spell));
+  if (!isMapping(value)) return value;
+
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    // Headers have the names of a client or the API.
+    const inner = name === "headers" ? member : spellMembers(member, spell);
+    members.push([spell(name), inner]);
+  }
+  return Object.fromEntries(members);
+}
+
+export function snakeCaseName(name: string): string {
+  if (!isMemberName(name)) return name;
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** A name as values spell it: `perMinute`. */
+export function camelCaseName(name: string): string {
+  if (!isMemberName(name)) return name;
+  return name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** Whether a name is one of our members. Others, such as `Content-Type` and `200.getKeyUsage`, have one spelling. */
+function isMemberName(name: string): boolean {
+  return /^[a-z]\w*$/.test(name);
+}
+
+/** The type of a value in JSON: what `membersToSnakeCase` makes of it. */
+export type InJson<Value> = Value extends string | number | boolean | null | undefined
+  ? Value
+  : Value extends readonly (infer Item)[]
+    ? readonly InJson<Item>[]
+    : Value extends object
+      ? {
+          readonly [Name in keyof Value as Name extends string ? SnakeCaseName<Name> : never]: InJson<
+            Value[Name]
+          >;
+        }
+      : Value;
+
+/** `"perMinute"` as `"per_minute"`, letter by letter. */
+type SnakeCaseName<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCaseName<Rest>}`
+  : Name;
+
+/** The shape of a value in JSON: its fields are spelled in snake_case. */
+export function shapeInJson(shape: Shape): Shape {
+  return mapParts(shape, shapeInJson, snakeCaseName);
+}

@@ -1,0 +1,40 @@
+import { hostName, readHostName } from "../node/host-names.js";
+import { readBaseUrl } from "../rules/base-url.js";
+import { SandboxError } from "../rules/errors.js";
+
+/** The names of a server that only its user knows, such as those of a proxy. */
+interface PublicNames {
+  /** The base URL for clients anywhere, without a slash at its end; `undefined` for the server's own. */
+  readonly publicUrl: string | undefined;
+  /** The names besides this machine's own, in lower case, some with a port. */
+  readonly allowedHosts: readonly string[];
+}
+
+/** Reads the names. Throws `usage` for a public URL or an allowed host that is none. */
+export function readPublicNames(
+  publicUrl: string | URL | undefined,
+  allowHosts: readonly string[] = [],
+): PublicNames {
+  const allowedHosts = allowHosts.map(readAllowedHost);
+  if (publicUrl === undefined) return { publicUrl, allowedHosts };
+
+  const url = readPublicUrl(publicUrl);
+  return { publicUrl: url, allowedHosts: [new URL(url).host, ...allowedHosts] };
+}
+
+function readPublicUrl(text: string | URL): string {
+  const url = readBaseUrl(String(text));
+  if (url !== undefined) return url;
+  throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
+}
+
+function readAllowedHost(text: string): string {
+  const host = readHostName(text);
+  if (host !== undefined) return host;
+  throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
+}
+
+/** The name in a `Host` header as certificates have it: an IPv6 address without brackets. */
+export function certificateName(host: string): string {
+  return hostName(host).replace(/^\[(.*)\]$/, "$1");
+}
