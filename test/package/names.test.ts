@@ -91,7 +91,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/scenario/format/endpoint-shapes.ts": "HTTP",
   "src/scenario/format/step-shapes.ts": "HTTP",
   "src/schema/field-path.ts": "field",
-  "src/server/control/app.ts": "HTTP",
+  "src/server/control/access.ts": "HTTP",
   "src/server/sockets/http-server.ts": "HTTP",
 };
 
