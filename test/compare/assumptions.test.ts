@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { learnedHeading, learnedScenario } from "../../src/compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../src/compare/compare.js";
 import type { Comparison } from "../../src/compare/comparison.js";
+import { learnedHeading, learnedScenario } from "../../src/compare/learned-scenario.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { keyVariable } from "../../src/rules/key-text.js";
 import { unknownSecret } from "../../src/scenario/keys/secrets.js";

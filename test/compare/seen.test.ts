@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { learnedScenario } from "../../src/compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
+import { learnedScenario } from "../../src/compare/learned-scenario.js";
 import { createSandbox, parseScenario } from "../../src/index.js";
 import { keyVariable } from "../../src/rules/key-text.js";
 import { unknownSecret } from "../../src/scenario/keys/secrets.js";

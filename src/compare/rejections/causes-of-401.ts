@@ -22,7 +22,7 @@ import { allTurns } from "./turns.js";
 //   hide what reveals the cause.
 
 /** How the 401s differ, and what of R14 stays open. */
-export interface ComparedRejections {
+interface ComparedRejections {
   readonly differences: readonly ContractDifference[];
   readonly notes: readonly string[];
   /** The causes that were tried and not compared with the others, with the reason. */

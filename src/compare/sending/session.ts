@@ -16,7 +16,7 @@ export type SendResult =
   | { readonly kind: "not_sent"; readonly why: string };
 
 /** Whether requests may be sent. */
-export type Permission = { readonly kind: "granted" } | { readonly kind: "refused"; readonly why: string };
+type Permission = { readonly kind: "granted" } | { readonly kind: "refused"; readonly why: string };
 
 /** What came of one request, by the comparison's own clock in milliseconds. */
 interface Exchange {
