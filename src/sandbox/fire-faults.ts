@@ -81,7 +81,7 @@ function matchingEffect(fault: ActiveFault, facts: FaultFacts): FaultEffects | u
   if (!isMatching(fault.when, facts)) return undefined;
   const { effect } = fault;
   const breaksBody = effect.truncate || effect.malformed;
-  if (!breaksBody || hasBody(effect, facts)) return effect;
+  if (!breaksBody || isBodyThere(effect, facts)) return effect;
 
   // There is no body to break. The other effects are left, if there are any.
   const { truncate, malformed, ...otherEffects } = effect;
@@ -90,7 +90,7 @@ function matchingEffect(fault: ActiveFault, facts: FaultFacts): FaultEffects | u
 }
 
 /** Whether the response to a request has a body: its usual one, or the error of an effect that sets the status. */
-function hasBody({ status }: FaultEffects, { isHead, hasUsualBody }: FaultFacts): boolean {
+function isBodyThere({ status }: FaultEffects, { isHead, hasUsualBody }: FaultFacts): boolean {
   if (isHead) return false;
   const isErrorOfFault = status !== undefined;
   return isErrorOfFault || hasUsualBody();
