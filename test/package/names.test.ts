@@ -78,8 +78,8 @@ const mostTwice = 7;
 
 /** The files whose names may end in `Path` or `Paths`, each with the kind of its paths. */
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
-  "src/api/misplaced-keys.ts": "HTTP",
   "src/api/openapi.ts": "HTTP",
+  "src/api/probe.ts": "HTTP",
   "src/api/request-details.ts": "HTTP",
   "src/cli/commands/exec.ts": "HTTP",
   "src/compare/response/members.ts": "field",
