@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../src/index.js";
-import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
-import type { Sandbox } from "../../src/library/sandbox.js";
+import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
+import { sandboxApi, stateOf } from "../../src/library/sandbox-api.js";
 import type { KeyRecord } from "../../src/rules/key-record.js";
 import { performAction } from "../../src/sandbox/operations/actions.js";
 import { keyValues } from "../../src/sandbox/operations/changeable-values.js";
@@ -51,9 +50,9 @@ const shownIn = ({ organizations, keys }: Sandbox) => [organizations.list(), key
 /** The sandboxes that go on with a state: with a snapshot, and with a saved state. */
 function continuationsOf(sandbox: Sandbox): Sandbox[] {
   const { platform } = stateOf(sandbox);
-  const saved = JSON.parse([...saveSandbox(stateOf(sandbox))].join(""));
-  const restored = sandboxApi(restoreSandbox(saved, checkedStart(saved, {}, { platform })));
-  return [createSandbox({ scenario: sandbox.snapshot() }), restored];
+  const saved = JSON.parse(JSON.stringify(saveSandbox(stateOf(sandbox))));
+  const restored = restoreSandbox(saved, checkedStart(saved, {}, { platform }));
+  return [createSandbox({ scenario: sandbox.snapshot() }), sandboxApi(() => restored)];
 }
 
 const shownAfter = (sandbox: Sandbox) => continuationsOf(sandbox).map(shownIn);
