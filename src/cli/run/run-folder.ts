@@ -27,7 +27,7 @@ import {
 } from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { findMismatches } from "../../schema/check.js";
+import { findMismatches } from "../../schema/mismatches.js";
 import { tryParseJson } from "../../schema/json-text.js";
 import * as s from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
@@ -263,7 +263,7 @@ const exchangeShape = s.openMapping({
   leaksRealKey: s.flag(),
   presented: s.choice(["missing", "malformed", "well_formed"]),
   traits: s.list(s.text()),
-  operation: s.nullable(s.text()),
+  operation: s.orNull(s.text()),
   keptHeaders: s.list(s.text()),
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
 });

@@ -4,7 +4,7 @@ import type { ForbiddenCode, PromisedOutcomeId } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
-import { findMismatches } from "../../schema/check.js";
+import { findMismatches } from "../../schema/mismatches.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
