@@ -83,15 +83,9 @@ const reportedRequest = s.mapping({
   at: s.described(s.instant(), "ISO 8601, on the sandbox's clock."),
   method: s.described(s.text(), "The method."),
   path: s.described(s.text(), "The path, without keys."),
-  key: s.described(
-    s.orNull(s.text()),
-    "The ref of the key that the advice is about, if the sandbox has it.",
-  ),
+  key: s.described(s.orNull(s.text()), "The ref of the key that the advice is about, if the sandbox has it."),
   fingerprint: s.described(s.orNull(s.text()), "The fingerprint of that key, or of the text in its place."),
-  didYouMean: s.described(
-    s.orNull(s.text()),
-    "The nearest method and path, if the API does not have these.",
-  ),
+  didYouMean: s.described(s.orNull(s.text()), "The nearest method and path, if the API does not have these."),
 });
 /** A request that caused advice. */
 export interface ReportedRequest extends s.ValueOf<typeof reportedRequest> {}

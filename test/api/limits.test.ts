@@ -59,6 +59,13 @@ test.each([
   },
 );
 
+test("R22 the words of a 429 show a second in which the key works again, also if its limit resets within one", async () => {
+  const { sandbox, statuses } = gateway({ minute_window: "sliding" });
+  sandbox.clock.advance("500ms");
+  await statuses("key", 2);
+  expect(nextRequest(stateOf(sandbox), "key").sentence).toBe("429 until 09:01:27");
+});
+
 test("R22 rejected requests that count in a sliding minute postpone the end of a wait", async () => {
   const assumptions = { minute_window: "sliding", count_rejected: true } as const;
   const { sandbox, me, status } = gateway({ profile: "typical", ...assumptions });

@@ -48,9 +48,9 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
     case "may_be_right":
       differences.push(...judgeSuccess(response, attempt.apiKey));
       break;
-    case "another_limit":
+    case "limit_of_others":
     case "outage":
-    case "limited_before":
+    case "earlier_limit":
       break;
   }
   return differences.map((difference) => withRequest(attempt, difference));
