@@ -23,10 +23,10 @@ export function checkValue<Of extends Shape>(
 }
 
 /** What an error tells of a problem. */
-interface ShownProblem extends Pick<Problem, "field" | "message" | "hint"> {}
+interface WordedProblem extends Pick<Problem, "field" | "message" | "hint"> {}
 
 /** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
-export function validationError(failure: string, problems: readonly ShownProblem[]): SandboxError {
+export function validationError(failure: string, problems: readonly WordedProblem[]): SandboxError {
   // A field can have several problems, such as the name and the value of a member.
   const textsByField = new Map<string, string>();
   for (const problem of problems) {
@@ -44,7 +44,7 @@ export function validationError(failure: string, problems: readonly ShownProblem
   return new SandboxError("validation_failed", message, { fields: Object.fromEntries(textsByField) });
 }
 
-function textOf({ message, hint }: ShownProblem): string {
+function textOf({ message, hint }: WordedProblem): string {
   return redactPlainKeys(hint === undefined ? message : `${message}: ${hint}`);
 }
 

@@ -17,7 +17,7 @@ interface FoundMistakes {
   /** The mistake of a part comes before those inside the part. */
   readonly mistakes: readonly Mistake[];
   /** The members that are allowed besides those of their mapping. */
-  readonly extensionFields: readonly FieldPath[];
+  readonly extensionFields: Iterable<FieldPath>;
 }
 
 /** Finds what is wrong in a value, from the outside in. */

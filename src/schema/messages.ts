@@ -97,7 +97,7 @@ function wrongValue(mistake: Mistake, checked: CheckedValue): Wording {
   }
   if (shape.kind === "text" && shape.isSecret) return wrongSecret(shape, value);
 
-  const shown = shownValue(value, path, checked);
+  const shown = valueInMessage(value, path, checked);
   const code = codeOfValue(shape, value);
   const hint = hintForMeant({ value, shape, shown, notation }) ?? allowedHint(shape, notation, value);
   return { code, what: whatIsWrong(shape, value, shown), hint };
@@ -111,7 +111,7 @@ function textIfUnitIsMissing(value: unknown, shape: Shape, notation: Notation): 
 }
 
 /** A number or a flag as the text has it, such as `1e3` or `yes`; any other value in quotes. */
-function shownValue(value: unknown, path: FieldPath, { sourceTextAt }: CheckedValue): string {
+function valueInMessage(value: unknown, path: FieldPath, { sourceTextAt }: CheckedValue): string {
   const isAsWritten = typeof value === "number" || typeof value === "boolean";
   const sourceText = isAsWritten ? sourceTextAt?.(path) : undefined;
   return sourceText ?? quote(value);
