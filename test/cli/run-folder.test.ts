@@ -14,7 +14,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openRunFolder } from "../../src/cli/run/run-folder.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { currentRun } from "../../src/runs/run-writer.js";
 import type { StartOptions } from "../../src/sandbox/sandbox-state.js";
