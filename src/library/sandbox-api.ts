@@ -133,7 +133,7 @@ function keysApi(state: () => SandboxState): Sandbox["keys"] {
 function organizationsApi(state: () => SandboxState): Sandbox["organizations"] {
   return {
     list: withoutOptions("organizations.list", () => viewOrganizations(state())),
-    get: (ref) => viewOrganization(state().registry.organization(ref).organization),
+    get: (ref) => viewOrganization(state().registry.organization(ref).organization, state()),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
       const input = checkInput(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { actionIntent, actionSentences } from "../../src/api/story/step-text.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { performAction } from "../../src/sandbox/operations/actions.js";
+import { actionOperations, performAction } from "../../src/sandbox/operations/actions.js";
 import type { StepAction } from "../../src/sandbox/step-results.js";
 import { type ActionName, actionNames } from "../../src/scenario/actions.js";
 import { routes } from "../../src/server/control/routes/routes.js";

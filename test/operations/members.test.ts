@@ -11,7 +11,6 @@ import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import type { StepAction } from "../../src/sandbox/step-results.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
-import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { Fields, Shape } from "../../src/schema/shape.js";
 import { fieldsOf, shapeAt, shapeOfField } from "../../src/schema/shape-fields.js";
 import { membersToCamelCase, membersToSnakeCase } from "../../src/schema/spelling.js";
