@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
+import { bundledScenarios } from "./bundled.js";
 import { faultProblems } from "./checks/fault-rules.js";
 import { interpretScenario } from "./interpret.js";
 import { bundledOnly, parseScenario, resolveSource } from "./parse-scenario.js";
@@ -189,6 +190,25 @@ organizations:
       },
     });
     expect(scenario).toEqual({ ...parseScenario(base), seed: 6 });
+  });
+
+  test("takes a file with the name of a bundled scenario for another scenario", () => {
+    const scenario = parseScenario("version: 1\nextends: key-states\n", { file: "key-states" });
+    expect(scenario.organizations).toEqual(bundledScenarios["key-states"].organizations);
+  });
+
+  test("reports the problems of one file next to each other", () => {
+    const problem = (name: string) => `${name}: 1\n`;
+    const texts: Readonly<Record<string, string>> = {
+      "b.yaml": `version: 1\nextends: c.yaml\n${"# ".repeat(50)}\nseed: one\nversion: 1\n`,
+      "c.yaml": `version: 1\nseed: 1\nseed: 2\n${"# ".repeat(150)}\n${problem("name")}${problem("name")}`,
+    };
+    const problems = problemsIn(() =>
+      parseScenario("version: 1\nextends: b.yaml\n", {
+        load: (name) => ({ text: texts[name] as string, file: name }),
+      }),
+    );
+    expect(problems.map(({ file }) => file)).toEqual(["b.yaml", "b.yaml", "c.yaml", "c.yaml", "c.yaml"]);
   });
 
   test("reports what is wrong in the other file there", () => {

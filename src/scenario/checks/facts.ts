@@ -20,10 +20,7 @@ import { writtenEndpoints } from "../written-endpoints.js";
 interface Reporting {
   readonly addProblem: AddProblem;
   readonly spelling: SourceTextAt;
-  /**
-   * Of the fields that contradict each other, the one to point at: the first that the scenario itself has. If it has
-   * none, the first of the nearest scenario that it extends.
-   */
+  /** Of the fields that contradict each other, the one to point at: the first that the scenario itself has, else the first that it inherits. */
   readonly fieldToFix: (...fields: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
