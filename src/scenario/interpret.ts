@@ -18,7 +18,7 @@ import { problemsInOrder } from "./problems-in-order.js";
 import { withRefsOfNames } from "./refs-by-name.js";
 import type { Scenario } from "./scenario.generated.js";
 import { ScenarioError } from "./scenario-error.js";
-import { firstOwnField, placeOfField, spellingOfField, type WrittenScenario } from "./written-scenario.js";
+import { fieldWrittenLast, placeOfField, spellingOfField, type WrittenScenario } from "./written-scenario.js";
 
 export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
@@ -69,7 +69,7 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
     const facts = factsOf(scenario, {
       addProblem,
       spelling,
-      fieldToFix: (...candidates) => firstOwnField(whole, candidates),
+      fieldToFix: (...candidates) => fieldWrittenLast(whole, candidates),
     });
     for (const rule of rules) rule(facts);
   }

@@ -18,6 +18,7 @@ export function mergeWithParent(child: ReadScenario, ownFields: Members, parent:
 
   return {
     fields: merged,
+    texts: [...child.texts, ...parent.texts],
     locate(field, pointAt) {
       const inChild = child.locate(field, pointAt);
       if (hasOwnPlace(inChild, field)) return inChild;

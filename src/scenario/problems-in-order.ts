@@ -1,7 +1,7 @@
 import { maximumProblems } from "../schema/check.js";
 import { type FieldProblem, problemAt, type ScenarioProblem } from "./problems.js";
 import type { SourcePlace, SourceText } from "./source-text.js";
-import { hasOwnPlace, ownText, type ReadScenario } from "./written-scenario.js";
+import { hasOwnPlace, type ReadScenario } from "./written-scenario.js";
 
 interface PlacedProblem {
   readonly problem: FieldProblem;
@@ -45,11 +45,9 @@ function firstOfEachField(
   return placed;
 }
 
-/** The texts that have problems: the scenario's own one, then the extended ones, in the order in which a problem was found in them. */
+/** The texts of the scenario, and those that have problems and could not be merged with it. */
 function textsInOrder(problems: readonly PlacedProblem[], scenario: ReadScenario | undefined): SourceText[] {
-  const texts = new Set<SourceText>();
-  const own = scenario === undefined ? undefined : ownText(scenario);
-  if (own !== undefined) texts.add(own);
+  const texts = new Set(scenario?.texts);
   for (const { place } of problems) {
     if (place !== undefined) texts.add(place.source);
   }

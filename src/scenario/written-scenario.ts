@@ -21,6 +21,8 @@ export interface WrittenScenario {
 /** The fields of a scenario, and where each is in the texts. */
 export interface ReadScenario {
   readonly fields: Members;
+  /** Its own text, then that of the scenario that it extends, and so on; none of a value. */
+  readonly texts: readonly SourceText[];
   readonly locate: (field: FieldPath, pointAt: "key" | "value") => FieldLocation;
 }
 
@@ -55,23 +57,16 @@ export function spellingOfField(scenario: ReadScenario, field: FieldPath): strin
   return hasOwnPlace(location, field) ? location.spelling?.slice(0, longestSpelling) : undefined;
 }
 
-/** The text of the scenario itself, and of none that it extends; `undefined` for a value. */
-export function ownText(scenario: ReadScenario): SourceText | undefined {
-  return scenario.locate([], "value").place?.source;
-}
-
-/** The first of several fields that the scenario's own text has. If it has none: the first that a scenario has that it extends. */
-export function firstOwnField(
+/** Of several fields, the one that was written last: the first that the scenario's own text has, else the first of the next text. */
+export function fieldWrittenLast(
   scenario: ReadScenario,
   fields: readonly [FieldPath, ...FieldPath[]],
 ): FieldPath {
-  const own = ownText(scenario);
-  let inherited: FieldPath | undefined;
-  for (const field of fields) {
-    const location = scenario.locate(field, "value");
-    if (!hasOwnPlace(location, field)) continue;
-    if (location.place?.source === own) return field;
-    inherited ??= field;
+  for (const text of scenario.texts) {
+    for (const field of fields) {
+      const location = scenario.locate(field, "value");
+      if (hasOwnPlace(location, field) && location.place?.source === text) return field;
+    }
   }
-  return inherited ?? fields[0];
+  return fields[0];
 }

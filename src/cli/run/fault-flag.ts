@@ -4,7 +4,7 @@ import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";
 import type { Fault } from "../../sandbox/active-faults.js";
-import { whyNeverMatches } from "../../scenario/checks/fault-contradictions.js";
+import { whyNeverMatches } from "../../scenario/checks/unmatched-faults.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
@@ -33,7 +33,7 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   }
 
   // The faults that a request can get. Other sandboxes of the command may have any key.
-  const anyKeys = { keyOf: () => "unknown" as const, legacyOwners: "any" as const };
+  const anyKeys = { keyOf: () => "unknown" as const, legacyOwners: "unknown" as const };
   const possible: Fault[] = [];
   let firstReason: ReturnType<typeof whyNeverMatches>;
   for (const candidate of faultsOn(outcomes, fault)) {

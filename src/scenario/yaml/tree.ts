@@ -67,8 +67,14 @@ export function keyText(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
-/** A field of a mapping, or an item of a list, which has no name: its value is in place of the name. */
+/** Whether a field has no value: `keys:`, `keys: null`. */
+export function isEmpty(value: Node | null): boolean {
+  return value === null || (isScalar(value) && value.value === null);
+}
+
+/** A field of a mapping, or an item of a list. */
 interface Field {
+  /** The name; of an item, which has none, the value. */
   readonly key: Node | null;
   readonly value: Node | null;
 }
