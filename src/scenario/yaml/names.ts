@@ -3,7 +3,7 @@ import { quote } from "../../schema/words.js";
 import type { FieldProblem } from "../problems.js";
 import type { SourceText } from "../source-text.js";
 import { isSecretName } from "./secret-lines.js";
-import { mergeKey, problemAtOffset, type TextProblem } from "./text-problem.js";
+import { mergeKeyProblem, problemAtOffset, type TextProblem } from "./text-problem.js";
 import { isEmpty, keyText, type MapPair } from "./tree.js";
 
 // Names that appear twice, and what people read as a field with a value, and YAML as something else:
@@ -67,7 +67,7 @@ const missingColonOfSecret: Misreading = ({ key, value }) => {
 const mergeKeyName: Misreading = ({ key, value }) => {
   if (keyText(key) !== "<<") return undefined;
   const [first] = isSeq(value) ? value.items : [value];
-  return isPlainScalar(key) || isAlias(first) ? mergeKey : undefined;
+  return isPlainScalar(key) || isAlias(first) ? mergeKeyProblem : undefined;
 };
 
 const misreadings = [missingSpace, missingColon, missingColonOfSecret, mergeKeyName];

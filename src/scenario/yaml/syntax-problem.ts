@@ -63,7 +63,7 @@ export function syntaxProblem(error: ParseError, text: string, questions: TextQu
     const repair = repairsOf(error, lines, fieldLine).find((one) => mends(one, lines, firstErrorOf));
     if (repair !== undefined) return problemOfRepair(repair, lines, hasSecretAt);
   }
-  return inParsersWords(error, offset, hasSecretAt(offset));
+  return parsersProblem(error, offset, hasSecretAt(offset));
 }
 
 /** The guesses at the mistake, the most likely first. */
@@ -112,7 +112,7 @@ function offsetOf(lines: readonly string[], line: number): number {
   return offset;
 }
 
-function inParsersWords({ message }: ParseError, offset: number, hasSecret: boolean): SyntaxProblem {
+function parsersProblem({ message }: ParseError, offset: number, hasSecret: boolean): SyntaxProblem {
   const explanation = explanations.find((one) => one.message.test(message));
   // What follows the colon is from the text: `Unresolved tag: !env`.
   const words = hasSecret ? message.replace(/:.*/, "") : message;
