@@ -1,4 +1,6 @@
-import { type KeyRecord, keyStateAt, keyStateTable, type PresentedKind } from "../rules/api-key.js";
+import type { KeyRecord } from "../rules/key-record.js";
+import { keyStateAt, keyStateTable } from "../rules/key-state.js";
+import type { PresentedKind } from "../rules/key-text.js";
 import { accessInWords, type Organization } from "../rules/organization.js";
 import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { successOfKey } from "../rules/success-of-key.js";
@@ -65,7 +67,7 @@ interface CheckRow extends RequestCheck {
 }
 
 /** What `error.details` tells about the cause of a 403, by its code. */
-export interface CauseDetails {
+interface CauseDetails {
   readonly access_denied: { readonly organization_status: Organization["status"] | undefined };
   readonly live_access_not_approved: { readonly live_access: Organization["liveAccess"] };
   readonly insufficient_scope: { readonly required_scope: string | null };

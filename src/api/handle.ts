@@ -1,7 +1,8 @@
-import { describeKeyForm, fingerprintOf } from "../rules/api-key.js";
+import { describeKeyForm, fingerprintOf } from "../rules/key-text.js";
 import { redactPlainKeys } from "../rules/redact.js";
-import { type ApiRequest, mergeTraits, type RequestTraits } from "../rules/request.js";
-import { redactPath } from "../rules/request-path.js";
+import { redactPath } from "../rules/redact-path.js";
+import type { ApiRequest } from "../rules/request.js";
+import { mergeTraits, type RequestTraits } from "../rules/request-traits.js";
 import { fireFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { appendExchange } from "../sandbox/append-exchange.js";
@@ -11,8 +12,9 @@ import type { RunTrace } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { faultFacts } from "./fault-facts.js";
 import { faultyResult } from "./fault-responses.js";
-import { findMisplacedKeys, isProbe, type MisplacedKeys } from "./misplaced-keys.js";
+import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
 import { predictOutcome } from "./predict.js";
+import { isProbe } from "./probe.js";
 import { respondToCall } from "./respond.js";
 import { startCall } from "./start-call.js";
 import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
@@ -25,7 +27,7 @@ import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
  *
  * @example
  * const headers = ["x-api-key", "SVC_test_sbx0abc"];
- * handle(sandbox, receivedRequest({ method: "GET", path: "/v1/relying-party/me", query: "", headers })).status; // 401
+ * handle(sandbox, readRequest({ method: "GET", path: "/v1/relying-party/me", query: "", headers })).status; // 401
  */
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
@@ -61,11 +63,12 @@ function runTrace(sandbox: SandboxState, result: CallResult): RunTrace {
     ...result.conditionEffect,
     points: result.points ?? [],
     scenario: sandbox.name,
+    // Of its own assumptions, the run needs those that it would vary.
     ownAssumptions: assumptionsKeptFromVarying(sandbox),
   };
 }
 
-/** A call with its result, without a key (R46). `appendExchange` adds its advice. */
+/** A call with its result, without a key (R46). */
 function makeExchange(
   sandbox: SandboxState,
   call: ApiCall,
@@ -111,6 +114,7 @@ function makeExchange(
     date: result.date,
     // To the microsecond: more digits make the journal longer in state files.
     durationMs: Math.round(duration * 1000) / 1000,
+    // `appendExchange` sets both, by the exchanges before this one.
     advice: noAdvice,
     isResent: undefined,
   };

@@ -1,4 +1,4 @@
-import type { KeyLimits, KeyRecord } from "../rules/api-key.js";
+import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
 import { endsFrom, readEnds, type WrittenEnds } from "../scenario/keys/key-ends.js";

@@ -1,6 +1,6 @@
-import { fingerprintOf } from "../rules/api-key.js";
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
+import { fingerprintOf } from "../rules/key-text.js";
 import { populatedNumbers } from "../scenario/keys/population.js";
 import { allKeys, type ScenarioKey } from "../scenario/keys/scenario-keys.js";
 import { deriveSecret, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";

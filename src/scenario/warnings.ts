@@ -1,4 +1,4 @@
-import { hasSandboxMark, sandboxMark } from "../rules/api-key.js";
+import { hasSandboxMark, sandboxMark } from "../rules/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
 import type { SourceTextAt } from "../schema/problem.js";
 import { nearest, quote } from "../schema/words.js";

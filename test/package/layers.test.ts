@@ -146,7 +146,7 @@ function importsInside(): Map<string, Map<string, Set<string>>> {
 
 test("each import is read: of a package, of another layer, of JSON, and of every file that has one", () => {
   expect(imports.get("src/scenario/yaml/read-yaml.ts")).toContain("yaml");
-  expect(imports.get("src/rules/redact.ts")).toContain("src/rules/api-key.ts");
+  expect(imports.get("src/rules/redact.ts")).toContain("src/rules/key-text.ts");
   const without = [...sources].filter(
     ([file, text]) => /^import\b|^export .*\bfrom "/m.test(text) && imports.get(file)?.length === 0,
   );

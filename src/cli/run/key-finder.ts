@@ -1,5 +1,6 @@
-import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
-import { findBase64Keys, findKeys } from "../../rules/redact.js";
+import { findBase64Keys } from "../../rules/base64-keys.js";
+import { parseApiKey, randomLength, sandboxMark } from "../../rules/key-text.js";
+import { findKeys } from "../../rules/redact.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/keys/secrets.js";

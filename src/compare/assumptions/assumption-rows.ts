@@ -1,6 +1,5 @@
-import type { CauseDetails } from "../../api/authorize.js";
 import type { Assumptions } from "../../rules/assumptions.js";
-import type { ForbiddenCode, PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
@@ -14,15 +13,10 @@ import type { LimitHeaders } from "./limit-headers.js";
 
 export type LearnedValue = string | boolean;
 
-/** A value that the assumption can have, also in words. */
-export interface ShownValue {
-  readonly kind: "value";
-  readonly value: LearnedValue;
-  readonly words: string;
-}
-
-/** What a response shows of an assumption. `another_form` is what the service does, and the assumption cannot have. */
-export type ShownAssumption = ShownValue | { readonly kind: "another_form"; readonly words: string };
+/** What a response shows of an assumption, also in words. `another_form` is what the assumption cannot have. */
+export type ShownAssumption =
+  | { readonly kind: "value"; readonly value: LearnedValue; readonly words: string }
+  | { readonly kind: "another_form"; readonly words: string };
 
 /** A response, and what other responses tell of it. */
 interface ReadContext {
@@ -74,14 +68,12 @@ const challengeParameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
 /** `ApiKey`, or `ApiKey realm="api", error="invalid"`: one challenge, and not `Basic`, at which a browser asks for a password. */
 const ownChallenge = new RegExp(`^ApiKey(?: +${challengeParameter}(?: *, *${challengeParameter})*)?$`, "i");
 
-/** The members of `error.details` that the sandbox sends with a 403, by its code. */
-const detailMembers: { readonly [Code in ForbiddenCode]: readonly (keyof CauseDetails[Code])[] } = {
-  access_denied: ["organization_status"],
-  live_access_not_approved: ["live_access"],
-  insufficient_scope: ["required_scope"],
-};
-/** The same members, looked up by whatever code a service sends. */
-const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map(Object.entries(detailMembers));
+/** The members of `error.details` that the sandbox sends with a 403, by its code. A service may send any other value as code. */
+const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["access_denied", ["organization_status"]],
+  ["live_access_not_approved", ["live_access"]],
+  ["insufficient_scope", ["required_scope"]],
+]);
 /** The members of `error.details` that the sandbox sends with a 429. */
 const limitMembers = ["limit", "retry_after_seconds"];
 

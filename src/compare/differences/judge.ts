@@ -1,6 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
 import { errorShape } from "../../api/openapi.js";
-import { findPrefix } from "../../rules/api-key.js";
+import { findPrefix } from "../../rules/key-text.js";
 import { outcomeRow, outcomes } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
@@ -48,9 +48,9 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
     case "may_be_right":
       differences.push(...judgeSuccess(response, attempt.apiKey));
       break;
-    case "another_limit":
+    case "limit_of_others":
     case "outage":
-    case "limited_before":
+    case "earlier_limit":
       break;
   }
   return differences.map((difference) => withRequest(attempt, difference));

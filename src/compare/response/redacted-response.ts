@@ -1,5 +1,5 @@
 import type { RawResponse } from "../../node/clients/send-once.js";
-import { mapTexts } from "../../rules/redact.js";
+import { mapTexts } from "../../rules/map-texts.js";
 import { type FieldPath, pathText } from "../../schema/field-path.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import { shownText } from "./describe.js";
@@ -46,14 +46,14 @@ export function readResponse(raw: RawResponse, redact: RedactKeys): RedactedResp
     textOfBytes: redact.text(textOfBytes),
     json: redactedJson,
     numbers: new Map(numbersInOtherForm(redactedJson, numbersAsStrings, [])),
-    hasKeyAt: placesWithKey(raw, text, json, redact),
+    hasKeyAt: placesWithKey(raw, text ?? textOfBytes, json, redact),
   };
 }
 
 /** Returns the places that have a key before it is removed, each once, even if a header is there twice. */
 function placesWithKey(
   { reason, headers }: RawResponse,
-  text: string | undefined,
+  text: string,
   json: unknown,
   redact: RedactKeys,
 ): string[] {
@@ -63,7 +63,7 @@ function placesWithKey(
     if (redact.finds(name) || redact.finds(value)) places.add(redact.text(name));
   }
   // JSON escapes can hide a key in the text, but not in the value.
-  if (redact.finds(text ?? "") || redact.finds(JSON.stringify(json) ?? "")) places.add("body");
+  if (redact.finds(text) || redact.finds(JSON.stringify(json) ?? "")) places.add("body");
   return [...places];
 }
 

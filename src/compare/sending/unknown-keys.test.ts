@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isWellFormedKey, parseApiKey } from "../../rules/api-key.js";
+import { isWellFormedKey, parseApiKey } from "../../rules/key-text.js";
 import { randomStream } from "../../rules/seed.js";
 import { createUnknownKeys } from "./unknown-keys.js";
 
@@ -40,6 +40,11 @@ describe("unknown keys", () => {
     const keys = new Set(Array.from({ length: 24 }, create));
     expect(keys.size).toBe(24);
     for (const key of keys) expect(key).toMatch(form);
+  });
+
+  test("of a key without letters and digits have the form of a sandbox's keys", () => {
+    const key = createUnknownKeys({ SVC_API_KEY: "SVC_live_----" }, randomStream(1, "unknown keys"))();
+    expect(parseApiKey(key)?.marked).toBe(true);
   });
 
   test("of a sandbox's key have its mark", () => {

@@ -1,16 +1,15 @@
+import type { Assumptions } from "../../rules/assumptions.js";
+import { SandboxError } from "../../rules/errors.js";
+import type { KeyRecord } from "../../rules/key-record.js";
 import {
   countsAsActive,
   defaultOverlap,
-  type Environment,
-  type KeyRecord,
   type KeyStateName,
   keyStateAt,
-  makeSecret,
   maximumActiveKeys,
   maximumOverlap,
-} from "../../rules/api-key.js";
-import type { Assumptions } from "../../rules/assumptions.js";
-import { SandboxError } from "../../rules/errors.js";
+} from "../../rules/key-state.js";
+import { type Environment, makeSecret } from "../../rules/key-text.js";
 import type { Organization } from "../../rules/organization.js";
 import { isClockTime, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
 import { throwIfProblems } from "../../rules/validation.js";

@@ -1,4 +1,4 @@
-import { countsAsActive, maximumActiveKeys } from "../../rules/api-key.js";
+import { countsAsActive, maximumActiveKeys } from "../../rules/key-state.js";
 import { quote } from "../../schema/words.js";
 import { scenarioLimits } from "../format/scenario-limits.js";
 import { keyStateAtStart } from "../keys/key-ends.js";

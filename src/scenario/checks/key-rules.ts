@@ -1,4 +1,4 @@
-import { type KeyStateName, maximumOverlap } from "../../rules/api-key.js";
+import { type KeyStateName, maximumOverlap } from "../../rules/key-state.js";
 import { listed, quote } from "../../schema/words.js";
 import { durationFrom } from "../format/when.js";
 import { keyStateAtStart } from "../keys/key-ends.js";

@@ -1,4 +1,5 @@
-import { type KeyRecord, type KeyStateName, keyStateTable } from "../../rules/api-key.js";
+import type { KeyRecord } from "../../rules/key-record.js";
+import { type KeyStateName, keyStateTable } from "../../rules/key-state.js";
 import { keyStateAtStart } from "../keys/key-ends.js";
 import { readLimits } from "../keys/key-settings.js";
 import { positionsInRotations } from "../keys/rotations.js";

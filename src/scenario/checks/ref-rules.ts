@@ -1,4 +1,4 @@
-import { lastClockInstant } from "../../rules/api-key.js";
+import { lastClockInstant } from "../../rules/key-state.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { nearest, quote } from "../../schema/words.js";
 import { isReserved } from "../format/refs.js";

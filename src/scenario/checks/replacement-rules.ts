@@ -1,4 +1,4 @@
-import type { KeySettings } from "../../rules/api-key.js";
+import type { KeySettings } from "../../rules/key-record.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { listed, quote } from "../../schema/words.js";
 import { keyStateAtStart } from "../keys/key-ends.js";

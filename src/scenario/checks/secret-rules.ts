@@ -1,4 +1,4 @@
-import { parseApiKey, prefixOf } from "../../rules/api-key.js";
+import { parseApiKey, prefixOf } from "../../rules/key-text.js";
 import { scenarioLimits } from "../format/scenario-limits.js";
 import { fieldOfKey, isLegacy } from "../keys/scenario-keys.js";
 import { duplicateSecretsAndIds } from "./duplicate-values.js";

@@ -1,7 +1,7 @@
-import { keyStateTable } from "../../rules/api-key.js";
 import { faultKindsOf } from "../../rules/fault-effects.js";
+import { keyStateTable } from "../../rules/key-state.js";
 import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
-import { lastingSuccess } from "../../rules/success-of-key.js";
+import { successOfKey } from "../../rules/success-of-key.js";
 import { parseDuration } from "../../rules/time.js";
 import { quote } from "../../schema/words.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -98,7 +98,7 @@ function fitsKindOfKey(outcome: OutcomeId, key: LastingKey): boolean {
   if (!isSuccessOfMe) return true;
   // A key of any kind has this one once it is replaced.
   if (outcome === "200.retiring") return true;
-  return outcome === lastingSuccess(key);
+  return outcome === successOfKey(key);
 }
 
 function neverOfKey(

@@ -55,9 +55,9 @@ export function shapeDescription(shape: Shape): string | undefined {
   return shape.description ?? textOfShape.get(shape);
 }
 
-export const describeScenario: Describe = describeBy(textsOfScenario);
+export const describeScenarioField: Describe = describeBy(textsOfScenario);
 
-export function describeBody(name: ControlBodyName): Describe {
+export function describeBodyField(name: ControlBodyName): Describe {
   return describeBy(textsOfBodies[name] ?? {});
 }
 

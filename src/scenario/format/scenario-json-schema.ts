@@ -1,12 +1,12 @@
 import { type JsonSchema, jsonSchemaDocument, jsonSchemaOf } from "../../schema/json-schema.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { type ControlBodyName, controlBodies } from "./control-bodies.js";
-import { describeBody, describeScenario } from "./field-descriptions.js";
+import { describeBodyField, describeScenarioField } from "./field-descriptions.js";
 import { scenarioSchema } from "./schema.js";
 
 /** The scenario file as JSON Schema 2020-12. */
 export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
-  const document = jsonSchemaDocument(scenarioSchema, describeScenario);
+  const document = jsonSchemaDocument(scenarioSchema, describeScenarioField);
   const schema: ScenarioSchema = JSON.parse(JSON.stringify(document, (_, part) => forEditors(part)));
   const { properties } = schema;
 
@@ -66,5 +66,5 @@ function forEditors(part: unknown): unknown {
 
 /** A body of the control plane as JSON Schema, for its OpenAPI document. */
 export function controlBodySchema(name: ControlBodyName): JsonSchema {
-  return jsonSchemaOf(controlBodies[name], describeBody(name));
+  return jsonSchemaOf(controlBodies[name], describeBodyField(name));
 }

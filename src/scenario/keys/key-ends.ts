@@ -1,4 +1,4 @@
-import { defaultOverlap, type KeyEnds, type KeyStateName, keyStateAt } from "../../rules/api-key.js";
+import { defaultOverlap, type KeyEnds, type KeyStateName, keyStateAt } from "../../rules/key-state.js";
 import type { Writable } from "../../rules/writable.js";
 import { type KnownMoment, parseWhen, timeFrom, type When } from "../format/when.js";
 import type { KeyFields } from "./scenario-keys.js";
