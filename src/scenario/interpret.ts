@@ -57,7 +57,10 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
   const whole = extended.scenario;
   const { fields } = whole;
   const spelling = (field: FieldPath) => spellingOfField(whole, field);
-  const shapeCheck = checkShape(scenarioSchema, fields, notation, { isExtension: isForAnchors, spelling });
+  const shapeCheck = checkShape(scenarioSchema, fields, notation, {
+    isExtension: isForAnchors,
+    sourceTextAt: spelling,
+  });
   removeMembers(fields, shapeCheck.extensionFields);
   for (const problem of withRefsOfNames(shapeCheck.problems, fields)) {
     addProblem(withInheritedName(problem, ownScenario.fields, fields));

@@ -1,4 +1,4 @@
-import { maximumProblems } from "../schema/check.js";
+import { maximumProblems } from "../schema/problem.js";
 import { type FieldProblem, problemAt, type ScenarioProblem } from "./problems.js";
 import type { SourcePlace, SourceText } from "./source-text.js";
 import { hasOwnPlace, type ReadScenario } from "./written-scenario.js";

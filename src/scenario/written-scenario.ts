@@ -23,7 +23,7 @@ export interface ReadScenario {
   readonly fields: Members;
   /** Its own text, then that of the scenario that it extends, and so on; none of a value. */
   readonly texts: readonly SourceText[];
-  readonly locate: (field: FieldPath, pointAt: "key" | "value") => FieldLocation;
+  readonly locate: (field: FieldPath, pointAt: "name" | "value") => FieldLocation;
 }
 
 /** Where a field is: at its place in the text, or at the place of the nearest field around it that the text has. */

@@ -20,11 +20,3 @@ test.each<[body: string, encoding: BufferEncoding]>([
   expect(textOfBytes + JSON.stringify(json)).not.toContain(secret);
   if (encoding === "latin1") expect(text).toBeUndefined();
 });
-
-test("numbers are kept as the body has them", () => {
-  const { numbers } = read('{"a": 1.50, "b": {"c": [2, 9223372036854775807]}, "d": "7.0"}');
-  expect([...numbers]).toEqual([
-    ["a", "1.50"],
-    ["b.c[1]", "9223372036854775807"],
-  ]);
-});

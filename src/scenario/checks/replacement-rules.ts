@@ -62,7 +62,7 @@ function checkReplacementExpected(key: ScenarioKey, facts: Facts): void {
     facts.addProblem({
       code: "replacement_not_expected",
       field: facts.fieldToFix([...keyField, name], [...keyField, "state"]),
-      pointAt: "key",
+      pointAt: "name",
       message: `${name} is for replaced keys, ${why}`,
       hint: `${fix}, or remove the field`,
     });
