@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import { actionRefs } from "../src/scenario/actions.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { interpretScenario } from "../src/scenario/interpret.js";
-import { ScenarioError } from "../src/scenario/problems.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
+import { ScenarioError } from "../src/scenario/scenario-error.js";
 import type { WrittenScenario } from "../src/scenario/written-scenario.js";
-import { readYaml } from "../src/scenario/yaml.js";
+import { readYaml } from "../src/scenario/yaml/read-yaml.js";
 import { commentOf, typeOf } from "./scenario-types.js";
 
 const root = new URL("../", import.meta.url);

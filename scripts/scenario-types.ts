@@ -1,5 +1,5 @@
-import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
 import { shapeDescription } from "../src/scenario/format/scenario-json-schema.js";
+import { durationPattern, waitPattern } from "../src/scenario/format/times.js";
 import type { Fields, Shape } from "../src/schema/shape.js";
 import { shapeOfField } from "../src/schema/shape-fields.js";
 

@@ -9,7 +9,7 @@ export { SandboxError } from "./rules/errors.js";
 export { outcomes } from "./rules/outcomes.js";
 export { scenarioNames } from "./scenario/bundled.js";
 export { parseScenario } from "./scenario/parse-scenario.js";
-export { ScenarioError } from "./scenario/problems.js";
+export { ScenarioError } from "./scenario/scenario-error.js";
 
 export const createSandbox = /* @__PURE__ */ sandboxCreator({
   farmers: farmersOfPage,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type KeyRecord, keyStateTable } from "../rules/api-key.js";
+import type { KeyRecord } from "../rules/key-record.js";
+import { keyStateTable } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { type OutcomeId, outcomes } from "../rules/outcomes.js";
 import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";

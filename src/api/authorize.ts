@@ -1,4 +1,6 @@
-import { type KeyRecord, keyStateAt, keyStateTable, type PresentedKind } from "../rules/api-key.js";
+import type { KeyRecord } from "../rules/key-record.js";
+import { keyStateAt, keyStateTable } from "../rules/key-state.js";
+import type { PresentedKind } from "../rules/key-text.js";
 import { accessInWords, type Organization } from "../rules/organization.js";
 import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { successOfKey } from "../rules/success-of-key.js";

@@ -1,7 +1,8 @@
-import { describeKeyForm, fingerprintOf } from "../rules/api-key.js";
+import { describeKeyForm, fingerprintOf } from "../rules/key-text.js";
 import { redactPlainKeys } from "../rules/redact.js";
-import { type ApiRequest, mergeTraits, type RequestTraits } from "../rules/request.js";
-import { redactPath } from "../rules/request-path.js";
+import { redactPath } from "../rules/redact-path.js";
+import type { ApiRequest } from "../rules/request.js";
+import { mergeTraits, type RequestTraits } from "../rules/request-traits.js";
 import { fireFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { appendExchange } from "../sandbox/append-exchange.js";
@@ -25,7 +26,7 @@ import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
  *
  * @example
  * const headers = ["x-api-key", "SVC_test_sbx0abc"];
- * handle(sandbox, receivedRequest({ method: "GET", path: "/v1/relying-party/me", query: "", headers })).status; // 401
+ * handle(sandbox, readRequest({ method: "GET", path: "/v1/relying-party/me", query: "", headers })).status; // 401
  */
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);

@@ -1,9 +1,9 @@
 import type { AdviceId } from "../rules/advice.js";
-import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/api-key.js";
+import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/key-text.js";
 import { isMeantAsKey } from "../rules/meant-key.js";
 import { findFirstKeys } from "../rules/redact.js";
-import { hasKeyElsewhere } from "../rules/request.js";
-import { redactPath } from "../rules/request-path.js";
+import { redactPath } from "../rules/redact-path.js";
+import { hasKeyElsewhere } from "../rules/request-traits.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { KeysOfAdvice, MentionedKey } from "../sandbox/journal/counts.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

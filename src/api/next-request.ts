@@ -1,5 +1,6 @@
-import { keyStateAt, keyStateTable, type PresentedKind } from "../rules/api-key.js";
 import { type FaultOutcomeId, faultOutcomeId } from "../rules/fault-effects.js";
+import { keyStateAt, keyStateTable } from "../rules/key-state.js";
+import type { PresentedKind } from "../rules/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type FaultFacts, isUsedUp, matchingEffect, possibleEffects } from "../sandbox/active-faults.js";
@@ -8,7 +9,7 @@ import type { Endpoint } from "../sandbox/endpoint.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { isReserved } from "../scenario/format/fields.js";
+import { isReserved } from "../scenario/format/refs.js";
 import { publicCause } from "./authorize.js";
 import { authorizationFacts, requiredScope } from "./decide.js";
 import { me } from "./endpoints/me.js";

@@ -1,6 +1,6 @@
 import { cachedByObject } from "../rules/cached-by.js";
-import { mePath } from "../rules/outcomes.js";
-import { encodePath, formOfPath } from "../rules/request-path.js";
+import { canonicalPath, pathWithoutParameterNames } from "../rules/canonical-path.js";
+import { mePath } from "../rules/known-paths.js";
 import type { ApiRoute } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 
@@ -18,7 +18,7 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
   if (exactRoute !== undefined) return exactRoute;
 
   // Clients differ in what they encode. The path of the specification is exact.
-  const encoded = encodePath(path);
+  const encoded = canonicalPath(path);
   const encodedRoute = encoded === mePath ? undefined : exact.get(encoded);
   if (encodedRoute !== undefined || patterns.length === 0) return encodedRoute;
 
@@ -31,7 +31,7 @@ const routeTable = /* @__PURE__ */ cachedByObject((endpoints: readonly Endpoint[
   // A route has all methods of its path, no matter how its parameters are named.
   const byForm = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {
-    const form = formOfPath(endpoint.path);
+    const form = pathWithoutParameterNames(endpoint.path);
     const sameForm = byForm.get(form);
     if (sameForm === undefined) byForm.set(form, [endpoint]);
     else sameForm.push(endpoint);
@@ -57,7 +57,7 @@ function makeRoute(endpoints: readonly Endpoint[]): ApiRoute {
     if (endpoint.method === "GET") methods.set("HEAD", endpoint);
   }
 
-  const path = encodePath((endpoints[0] as Endpoint).path);
+  const path = canonicalPath((endpoints[0] as Endpoint).path);
   const segments = path.split("/");
   const isPattern = segments.some(isParameter);
   const allow = [...methods.keys()].join(", ");

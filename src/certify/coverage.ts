@@ -1,6 +1,6 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice } from "../report/report-shape.js";
-import { keyVariable } from "../rules/api-key.js";
+import { keyVariable } from "../rules/key-text.js";
 import { notJudged, type RunEvidence, sufficient } from "./checks/judgment.js";
 
 /** How many promised outcomes and announced endpoints a client must cover: fewer show too little. */

@@ -1,4 +1,4 @@
-import { controlPath } from "../rules/request-path.js";
+import { controlPath } from "../rules/known-paths.js";
 import { isExecutable } from "./executable.js";
 import * as flag from "./flags.js";
 

@@ -1,6 +1,7 @@
 import type { Report } from "../report/report-shape.js";
-import type { Environment, KeyLimits, KeySettings } from "../rules/api-key.js";
 import type { Assumptions, Profile } from "../rules/assumptions.js";
+import type { KeyLimits, KeySettings } from "../rules/key-record.js";
+import type { Environment } from "../rules/key-text.js";
 import type { OrganizationUpdate } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Duration, Instant, Overlap } from "../rules/time.js";
@@ -10,7 +11,7 @@ import type { Actor } from "../sandbox/step-results.js";
 import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
-import type { ReservedKeyRef } from "../scenario/format/fields.js";
+import type { ReservedKeyRef } from "../scenario/format/refs.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 // What users see of a sandbox. Functions with refs are methods, not function members, so that a sandbox with known refs can be

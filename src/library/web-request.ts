@@ -2,7 +2,9 @@ import { bodyParts } from "../api/body-parts.js";
 import { handle } from "../api/handle.js";
 import { headerPairs, reasonPhrases } from "../api/http-messages.js";
 import { failures } from "../rules/fault-effects.js";
-import { type Received, type RequestTrait, receivedRequest } from "../rules/request.js";
+import { readApiRequest } from "../rules/read-request.js";
+import type { Received } from "../rules/request.js";
+import type { RequestTrait } from "../rules/request-traits.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { endTimeout, startTimeout } from "./real-time.js";
@@ -33,7 +35,7 @@ export function respondToWebRequest(
 ): Response | Promise<Response> {
   const { pathname, search } = new URL(request.url);
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
-  const apiRequest = receivedRequest(receivedWeb(request, path, search));
+  const apiRequest = readApiRequest(receivedWeb(request, path, search));
 
   const exchange = handle(sandbox(), apiRequest);
   const response = withDate(exchange.response, exchange.date ?? exchange.at);

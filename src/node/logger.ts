@@ -1,5 +1,6 @@
 import { actionErrorOf } from "../api/story/step-view.js";
-import { mapTexts, redactPlainKeys } from "../rules/redact.js";
+import { mapTexts } from "../rules/map-texts.js";
+import { redactPlainKeys } from "../rules/redact.js";
 import { isoTime } from "../rules/time.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";

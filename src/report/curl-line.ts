@@ -1,5 +1,5 @@
-import { keyVariable } from "../rules/api-key.js";
 import { faultKindRow } from "../rules/fault-effects.js";
+import { keyVariable } from "../rules/key-text.js";
 import { shellWord } from "./plain-text.js";
 
 /** A request that a user can send. */

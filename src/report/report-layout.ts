@@ -1,5 +1,5 @@
 import type { AdviceLevel } from "../rules/advice.js";
-import { keyVariable } from "../rules/api-key.js";
+import { keyVariable } from "../rules/key-text.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";

@@ -1,7 +1,7 @@
 import { adviceIds, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
+import { mapTexts } from "../rules/map-texts.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
-import { mapTexts } from "../rules/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import { tolerantJsonShape } from "../schema/any-version.js";
 import { findMismatches } from "../schema/check.js";

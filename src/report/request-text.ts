@@ -3,7 +3,7 @@ import {
   detailsWithoutTexts,
   type RequestDetails,
 } from "../api/request-details.js";
-import { mePath } from "../rules/outcomes.js";
+import { mePath } from "../rules/known-paths.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { curlLine } from "./curl-line.js";
 import { alignColumns } from "./plain-text.js";

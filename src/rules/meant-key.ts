@@ -1,4 +1,4 @@
-import { isKeyCharacter } from "./api-key.js";
+import { isKeyCharacter } from "./key-text.js";
 
 /** How shells and templates insert a variable, and how our variables start. */
 const openings: readonly string[] = ["${", "$(", "{{", "SVC_KEY_"];

@@ -252,6 +252,3 @@ function successRow(outcome: OutcomeId): OutcomeRow {
 export function isSuccess(outcome: OutcomeId): boolean {
   return outcome.startsWith("2");
 }
-
-/** The path of the one endpoint that is released (R1); a story's request goes there by default. */
-export const mePath = "/v1/relying-party/me";

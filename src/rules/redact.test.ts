@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { describeKeyForm, isSandboxKey, parseApiKey } from "./api-key.js";
+import { findBase64Keys } from "./base64-keys.js";
+import { describeKeyForm, isSandboxKey, parseApiKey } from "./key-text.js";
+import { mapTexts } from "./map-texts.js";
 import { isMeantAsKey } from "./meant-key.js";
-import { containsKey, findBase64Keys, findKeys, mapTexts, redact, redactPlainKeys } from "./redact.js";
-import { readHeaders } from "./request.js";
+import { readApiRequest } from "./read-request.js";
+import { containsKey, findKeys, redact, redactPlainKeys } from "./redact.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 
@@ -56,7 +58,10 @@ test.each<[name: string, read: (text: string) => unknown]>([
   ["isSandboxKey", isSandboxKey],
   ["parseApiKey", parseApiKey],
   ["isMeantAsKey", (text) => isMeantAsKey(text, [key])],
-  ["readHeaders", (text) => readHeaders(["User-Agent", text], { beforeQuery: text, query: text })],
+  [
+    "readApiRequest",
+    (text) => readApiRequest({ method: "GET", path: text, query: text, headers: ["User-Agent", text] }),
+  ],
 ])("R35 R46 %s leaves no text with a key where a regular expression keeps its last one", (_name, read) => {
   const encoded = [...key].map((character) => `%${character.charCodeAt(0).toString(16)}`).join("");
   for (const text of [key, `agent ${key}`, `"${key}"`, encoded, btoa(key)]) {

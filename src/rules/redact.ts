@@ -1,6 +1,6 @@
-import { environments, isKeyCharacter, keyPrefixes } from "./api-key.js";
 import { decodePrintable } from "./decode-printable.js";
-import { base64Prefixes, encodingsOf } from "./encoded-prefixes.js";
+import { encodingsOf } from "./encoded-prefixes.js";
+import { environments, isKeyCharacter, keyPrefixes } from "./key-text.js";
 
 // Finds and removes keys in texts (R46). Four things must be so:
 //
@@ -79,31 +79,10 @@ function isRedacted(code: number): boolean {
 }
 
 /** The end of the characters of one kind that start at a position; the position itself if there are none. */
-function endOfRun(text: string, start: number, isOfKind: (code: number) => boolean): number {
+export function endOfRun(text: string, start: number, isOfKind: (code: number) => boolean): number {
   let end = start;
   while (isOfKind(text.charCodeAt(end))) end += 1;
   return end;
-}
-
-/** Whether the value of a member stays as it is. */
-type IsKept = (name: string, member: unknown) => boolean;
-
-/** Plain data with each text and each member name changed, except in the values of kept members. */
-export function mapTexts<Value>(
-  value: Value,
-  change: (text: string) => string,
-  isKept: IsKept = () => false,
-): Value {
-  if (typeof value === "string") return change(value) as Value;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, isKept)) as Value;
-
-  const members: [name: string, member: unknown][] = [];
-  for (const [name, member] of Object.entries(value)) {
-    const changed = isKept(name, member) ? member : mapTexts(member, change, isKept);
-    members.push([change(name), changed]);
-  }
-  return Object.fromEntries(members) as Value;
 }
 
 // Keys in hex and Base64.
@@ -140,36 +119,4 @@ function hiddenKeyStart(text: string, encodedPrefix: string): number | undefined
   const start = at + encodedPrefix.length;
   const isRemoved = text.length === start || text.slice(start) === "…";
   return isRemoved ? undefined : start;
-}
-
-const wholeBase64Prefixes = keyPrefixes.flatMap(({ prefix }) => base64Prefixes(prefix));
-
-/** Keys in Base64, also in its alphabet for URLs, alone or after other text such as `user:`. */
-export function findBase64Keys(text: string): string[] {
-  const encoded = text.replaceAll("-", "+").replaceAll("_", "/");
-  const keys: string[] = [];
-  for (const { letters, lettersBefore } of wholeBase64Prefixes) {
-    for (let at = encoded.indexOf(letters); at !== -1; at = encoded.indexOf(letters, at + 1)) {
-      // A group of four letters is decoded as a whole: also the letters before the prefix in its first group.
-      const groupStart = at - lettersBefore;
-      const hasWholeGroup = groupStart >= 0 && endOfRun(encoded, groupStart, isBase64) > at;
-      if (hasWholeGroup) keys.push(...findKeys(decodeBase64From(encoded, groupStart)));
-    }
-  }
-  return keys;
-}
-
-/** Decodes all letters of Base64 from the start of a group on. */
-function decodeBase64From(encoded: string, groupStart: number): string {
-  const end = endOfRun(encoded, groupStart, isBase64);
-  // A single letter behind the last group of four is less than a byte.
-  const hasSingleLetter = (end - groupStart) % 4 === 1;
-  return atob(encoded.slice(groupStart, hasSingleLetter ? end - 1 : end));
-}
-
-function isBase64(code: number): boolean {
-  const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
-  const isDigit = code >= 48 && code <= 57;
-  // 43 is +, 47 is /.
-  return isLetter || isDigit || code === 43 || code === 47;
 }

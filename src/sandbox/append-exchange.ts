@@ -1,4 +1,4 @@
-import { controlPath } from "../rules/request-path.js";
+import { controlPath } from "../rules/known-paths.js";
 import type { ApiCall } from "./api-call.js";
 import { advise } from "./journal/client-behavior.js";
 import type { KeysOfAdvice } from "./journal/counts.js";

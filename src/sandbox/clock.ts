@@ -1,5 +1,5 @@
-import { lastClockInstant } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
+import { lastClockInstant } from "../rules/key-state.js";
 import { isoTime } from "../rules/time.js";
 
 interface ClockOptions {

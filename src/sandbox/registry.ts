@@ -1,7 +1,8 @@
-import { earliestEnd, type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
+import type { KeyRecord } from "../rules/key-record.js";
+import { earliestEnd, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
-import { freeRefIn } from "../scenario/format/fields.js";
+import { freeRefIn } from "../scenario/format/refs.js";
 import { didYouMean, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
 

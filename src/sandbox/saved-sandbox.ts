@@ -1,4 +1,4 @@
-import { lastClockInstant } from "../rules/api-key.js";
+import { lastClockInstant } from "../rules/key-state.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Counts } from "./journal/counts.js";

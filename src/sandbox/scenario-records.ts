@@ -1,20 +1,22 @@
-import type { KeyLimits, KeyRecord } from "../rules/api-key.js";
+import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
+import { endsFrom, readEnds, type WrittenEnds } from "../scenario/keys/key-ends.js";
+import { readSettings } from "../scenario/keys/key-settings.js";
 import {
-  describedKeys,
-  describedOrganizations,
+  positionsInRotations,
+  type RotationPosition,
+  type SharedInRotation,
+} from "../scenario/keys/rotations.js";
+import {
+  allKeys,
+  allOrganizations,
   isLegacy,
   type KeyFields,
-  organizationIdOf,
   type ScenarioKey,
   type ScenarioOrganization,
-  scenarioSecret,
-  unknownSecret,
-} from "../scenario/described-keys.js";
-import { endsFrom, readEnds, type WrittenEnds } from "../scenario/key-ends.js";
-import { readSettings } from "../scenario/key-settings.js";
-import { positionsInRotations, type RotationPosition, type SharedInRotation } from "../scenario/rotations.js";
+} from "../scenario/keys/scenario-keys.js";
+import { organizationIdOf, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
 import { type ProfileSettings, profileInEffect } from "./profile.js";
@@ -65,14 +67,14 @@ function partOfCopies(scenario: Scenario): object {
 
 function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const organizations: Organization[] = [];
-  for (const [ref, fields] of describedOrganizations(scenario)) {
+  for (const [ref, fields] of allOrganizations(scenario)) {
     organizations.push(buildOrganization(ref, fields, seed));
   }
   return {
     seed,
     population: scenario.population,
     organizations,
-    keys: buildKeys([...describedKeys(scenario)], seed, sha256),
+    keys: buildKeys([...allKeys(scenario)], seed, sha256),
     unknownKeyHash: sha256(unknownSecret(seed)),
   };
 }

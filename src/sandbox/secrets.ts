@@ -1,14 +1,9 @@
-import { fingerprintOf } from "../rules/api-key.js";
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import {
-  deriveSecret,
-  describedKeys,
-  type ScenarioKey,
-  scenarioSecret,
-  unknownSecret,
-} from "../scenario/described-keys.js";
-import { populatedNumbers } from "../scenario/population.js";
+import { fingerprintOf } from "../rules/key-text.js";
+import { populatedNumbers } from "../scenario/keys/population.js";
+import { allKeys, type ScenarioKey } from "../scenario/keys/scenario-keys.js";
+import { deriveSecret, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { quote } from "../schema/words.js";
 import type { SandboxState } from "./sandbox-state.js";
@@ -74,7 +69,7 @@ export function fingerprintOfRef(sandbox: SandboxState, ref: string): string | n
 
 /** The ref of the key that is sent if nothing names one: the scenario's default, or its first. */
 export function defaultKeyRef(scenario: Scenario): string | undefined {
-  return scenario.default_key ?? describedKeys(scenario).next().value?.ref;
+  return scenario.default_key ?? allKeys(scenario).next().value?.ref;
 }
 
 /** The secret of the default key; `undefined` if the scenario has only its hash. */
@@ -125,5 +120,5 @@ function keysByOrigin(scenario: Scenario): KeysByOrigin {
 
 /** The keys of a scenario without those of which it has only the hash: a snapshot does, of keys that were created at run time. */
 function keysWithSecrets(scenario: Scenario): ScenarioKey[] {
-  return [...describedKeys(scenario)].filter(({ fields }) => fields.sha256 === undefined);
+  return [...allKeys(scenario)].filter(({ fields }) => fields.sha256 === undefined);
 }

@@ -1,13 +1,13 @@
-import { keyEndFields, keyEndNames, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import { type KeyEnds, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { isoTime } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
 import {
   type KeyFields,
+  listedKeys,
   populatedKeyAt,
   type ScenarioOrganization,
-  writtenKeys,
-} from "../scenario/described-keys.js";
+} from "../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./active-faults.js";
 import type { KeyEntry } from "./registry.js";
@@ -15,6 +15,13 @@ import type { SandboxState } from "./sandbox-state.js";
 import { remainingSteps } from "./timeline.js";
 import { usageAt } from "./usage.js";
 import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
+
+/** The times that end a key, each with its field in scenarios. */
+const endFields = [
+  { end: "revokedAt", field: "revoked_at" },
+  { end: "expiresAt", field: "expires" },
+  { end: "overlapEndsAt", field: "overlap_ends" },
+] as const satisfies readonly { readonly end: keyof KeyEnds; readonly field: keyof KeyFields }[];
 
 /** The state as a scenario: a sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
 export function snapshotSandbox(sandbox: SandboxState): Scenario {
@@ -62,7 +69,7 @@ export function* snapshotOrganizations(
   const { registry, scenario } = sandbox;
   const now = sandbox.clock.now();
   const written = new Map<string, KeyFields>();
-  for (const { ref, fields } of writtenKeys(scenario)) written.set(ref, fields);
+  for (const { ref, fields } of listedKeys(scenario)) written.set(ref, fields);
 
   for (const { organization, keys } of registry.organizations.values()) {
     const fieldsOfKeys: [ref: string, fields: KeyFields][] = [];
@@ -113,11 +120,11 @@ function snapshotKey(
   // What ends the key. An end that is just now follows from the state: the clock of the snapshot starts with it.
   const state = keyStateAt(key, now);
   const { since } = keyStateTable[state];
-  for (const end of keyEndNames) {
+  for (const { end, field } of endFields) {
     const at = key[end];
     if (at === undefined) continue;
     const followsFromState = end === since && at === now;
-    if (!followsFromState) fields[keyEndFields[end]] = isoTime(at);
+    if (!followsFromState) fields[field] = isoTime(at);
   }
   if (key.createdAt !== undefined) fields.created_at = isoTime(key.createdAt);
   // With it, the replacement knows which key it replaces.

@@ -2,11 +2,12 @@ import { profiles } from "../rules/assumptions.js";
 import { defaultSeed } from "../rules/seed.js";
 import { isoTime } from "../rules/time.js";
 import { checkValue } from "../rules/validation.js";
-import { sharedValues } from "../scenario/described-keys.js";
+import { duplicateSecretsAndIds } from "../scenario/checks/duplicate-values.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { problemAt, ScenarioError } from "../scenario/problems.js";
+import { problemAt } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { ScenarioError } from "../scenario/scenario-error.js";
 import * as s from "../schema/shape.js";
 import { activateFaults } from "./active-faults.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
@@ -221,7 +222,7 @@ export function requireStepsAhead({ scenario, platform, run }: Start): void {
 
 /** Throws a `ScenarioError` if two keys have one secret, or two organizations one id: a seed may generate what the scenario pins. */
 function requireDistinctValues(scenario: Scenario): void {
-  const shared = sharedValues(scenario);
+  const shared = duplicateSecretsAndIds(scenario);
   if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
 }
 

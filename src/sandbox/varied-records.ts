@@ -1,4 +1,4 @@
-import type { KeyLimits } from "../rules/api-key.js";
+import type { KeyLimits } from "../rules/key-record.js";
 import type { Organization } from "../rules/organization.js";
 import { type ProfileSettings, profileInEffect } from "./profile.js";
 import type { VariedPoint } from "./run-trace.js";

@@ -1,5 +1,6 @@
 import { adviceIds } from "../rules/advice.js";
-import { environments, keyStates, mapKeyEnds } from "../rules/api-key.js";
+import { keyStates } from "../rules/key-state.js";
+import { environments } from "../rules/key-text.js";
 import { organizationViewFields } from "../rules/organization.js";
 import { faultOutcomeIds, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
@@ -26,7 +27,9 @@ const keyShape = s.mapping({
   usage: s.mapping({ thisMinute: s.integer(), today: s.integer() }),
   /** When it was created; `null` for a key that the scenario starts with. */
   createdAt: s.nullable(s.instant()),
-  ...mapKeyEnds(() => s.nullable(s.instant())),
+  revokedAt: s.nullable(s.instant()),
+  expiresAt: s.nullable(s.instant()),
+  overlapEndsAt: s.nullable(s.instant()),
   replacedBy: s.nullable(listedRef()),
   replaces: s.nullable(listedRef()),
 });

@@ -1,5 +1,6 @@
-import { fingerprintOf, keyStateAt, mapKeyEnds } from "../rules/api-key.js";
 import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
+import { keyStateAt } from "../rules/key-state.js";
+import { fingerprintOf } from "../rules/key-text.js";
 import type { Organization } from "../rules/organization.js";
 import { isoTime } from "../rules/time.js";
 import type { VirtualClock } from "./clock.js";
@@ -24,7 +25,9 @@ export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.cl
     state: keyStateAt(key, now),
     usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
     createdAt: viewTime(key.createdAt),
-    ...mapKeyEnds((end) => viewTime(key[end])),
+    revokedAt: viewTime(key.revokedAt),
+    expiresAt: viewTime(key.expiresAt),
+    overlapEndsAt: viewTime(key.overlapEndsAt),
     replacedBy: (key.replacedBy ?? null) as ListedKeyRef | null,
     replaces: (key.replaces ?? null) as ListedKeyRef | null,
   };

@@ -3,7 +3,8 @@ import type { FieldPath } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
 import { isMapping } from "../schema/type-tag.js";
 import { nearest, quote } from "../schema/words.js";
-import { type FieldProblem, ScenarioError } from "./problems.js";
+import type { FieldProblem } from "./problems.js";
+import { ScenarioError } from "./scenario-error.js";
 import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
 /** The scenarios that another one can extend. */

@@ -18,14 +18,13 @@ import {
   addingTo,
   type FieldProblem,
   problemAt,
-  ScenarioError,
   type ScenarioPlaces,
   type ScenarioProblem,
-  type SourcePlace,
-  type SourceText,
 } from "./problems.js";
 import { withRefsOfNames } from "./refs-by-name.js";
 import type { Scenario } from "./scenario.generated.js";
+import { ScenarioError } from "./scenario-error.js";
+import type { SourcePlace, SourceText } from "./source-text.js";
 import { placeOfField, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
 
 export interface CheckedScenario extends ScenarioPlaces {

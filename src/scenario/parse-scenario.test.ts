@@ -7,7 +7,7 @@ import { interpretScenario } from "./interpret.js";
 import { bundledOnly, parseScenario, resolveSource } from "./parse-scenario.js";
 import { readValue } from "./plain-data.js";
 import { withStory } from "./stories.js";
-import { yamlText } from "./yaml.js";
+import { yamlText } from "./yaml/read-yaml.js";
 
 const base = `version: 1
 name: Base

@@ -12,7 +12,7 @@ import type { Extendable } from "./extends.js";
 import { type CheckedScenario, interpretScenario } from "./interpret.js";
 import { readValue } from "./plain-data.js";
 import type { Scenario } from "./scenario.generated.js";
-import { readYaml } from "./yaml.js";
+import { readYaml } from "./yaml/read-yaml.js";
 
 // Scenarios from a text, from a value or by the name of a bundled one.
 

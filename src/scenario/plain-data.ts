@@ -2,8 +2,8 @@ import type { FieldPath } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
 import { typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
-import { forbiddenNames, scenarioLimits } from "./format/fields.js";
 import { valueNotation } from "./format/notations.js";
+import { forbiddenNames, scenarioLimits } from "./format/scenario-limits.js";
 import { addingTo, type FieldProblem } from "./problems.js";
 import type { FieldLocation, WrittenScenario } from "./written-scenario.js";
 

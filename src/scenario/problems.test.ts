@@ -6,9 +6,9 @@ import type { Shape } from "../schema/shape.js";
 import { shapeOfField } from "../schema/shape-fields.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
-import { placeAt } from "./places.js";
-import { ScenarioError } from "./problems.js";
-import { secretsIn } from "./yaml-nodes.js";
+import { ScenarioError } from "./scenario-error.js";
+import { secretsIn } from "./yaml/nodes.js";
+import { placeAt } from "./yaml/places.js";
 
 function errorOf(text: string, file?: string): ScenarioError {
   try {

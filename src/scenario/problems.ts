@@ -1,11 +1,8 @@
-import { SandboxError } from "../rules/errors.js";
-import { mapTexts } from "../rules/redact.js";
-import { oneSafeLine } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { maximumProblems } from "../schema/check.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
 import type { Problem, SourceTextAt } from "../schema/problem.js";
-import { redactSecrets } from "./redact-secrets.js";
+import type { Place, SourcePlace } from "./source-text.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
 export const warningCodes = ["secret_unmarked", "scope_unheld", "zeros_dropped"] as const;
@@ -93,31 +90,6 @@ export interface ScenarioProblem {
   readonly caret?: string;
 }
 
-/** The text of a scenario. */
-export interface SourceText {
-  readonly file: string | undefined;
-  /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
-  readonly text: string;
-  /** Finds the values of secrets, in order. Missing for a text that is not valid YAML: the names in its lines show where secrets are. */
-  readonly secrets?: () => readonly TextRange[];
-}
-
-export type TextRange = readonly [start: number, end: number];
-
-/** A place in a text, which is described only if it is shown. */
-export interface SourcePlace {
-  readonly source: SourceText;
-  readonly offset: number;
-  /** Comes with the reader of the text, so that pages without the reader do not load it. */
-  readonly describe: () => Place;
-}
-
-/** A place for people. */
-export interface Place extends Pick<ScenarioProblem, "file" | "source" | "caret"> {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** A problem of a field. Its place is that of its field in the texts, unless it has one of its own. */
 export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
@@ -157,54 +129,4 @@ export function problemsAt(
   file: string,
 ): ScenarioProblem[] {
   return problems.map((problem) => problemAt(problem, placeOf(problem.field), file));
-}
-
-/** In place of a file, for a scenario without one. */
-const unnamedScenario = "<scenario>";
-
-/** The message of an error shows at most this many problems. */
-const shownProblems = 20;
-
-/** Thrown for a scenario that is not valid, with all its problems. Neither the message nor `problems` shows a full key. */
-export class ScenarioError extends SandboxError {
-  readonly problems: readonly ScenarioProblem[];
-
-  constructor(problems: readonly ScenarioProblem[]) {
-    const safe = mapTexts(problems, redactSecrets, (name) => name === "code" || name === "file");
-    super("scenario_invalid", messageOf(safe), { problems: safe });
-    this.name = "ScenarioError";
-    this.problems = safe;
-  }
-
-  // The builds for ES modules and for CommonJS each have this class: an error of either is an instance of both.
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: a user's class that extends this one inherits the method
-    if (this === ScenarioError) return value instanceof SandboxError && "problems" in value;
-    // biome-ignore lint/complexity/noThisInStatic: the same
-    return Function.prototype[Symbol.hasInstance].call(this, value);
-  }
-}
-
-/** A problem for people: `file:line:column: message`, the line, a caret, the hint. */
-export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
-  const { file = unnamedScenario, line, column, source, caret, message, hint } = problem;
-  const place = [file, line, column].filter((part) => part !== undefined).join(":");
-  const field = line === undefined && problem.field !== "" ? `${problem.field}: ` : "";
-  const lines = [`${place}: ${field}${message}`];
-  const hasText = source !== undefined && source.trim() !== "";
-  if (hasText && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
-  if (hint !== undefined) lines.push(`hint: ${hint}`);
-  return lines.map(withoutControls).join("\n");
-}
-
-/** A line for a terminal. Its tabs stay, so that the caret is under its character. */
-function withoutControls(line: string): string {
-  return line.split("\t").map(oneSafeLine).join("\t");
-}
-
-function messageOf(problems: readonly ScenarioProblem[]): string {
-  const texts = problems.slice(0, shownProblems).map(formatProblem);
-  const rest = problems.length - texts.length;
-  if (rest > 0) texts.push(`… and ${rest} more`);
-  return texts.join("\n\n");
 }

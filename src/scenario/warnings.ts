@@ -1,9 +1,9 @@
-import { hasSandboxMark, sandboxMark } from "../rules/api-key.js";
+import { hasSandboxMark, sandboxMark } from "../rules/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
 import type { SourceTextAt } from "../schema/problem.js";
 import { nearest, quote } from "../schema/words.js";
-import { describedKeys, fieldOfKey, writtenKeys } from "./described-keys.js";
-import { defaultScopes } from "./key-settings.js";
+import { defaultScopes } from "./keys/key-settings.js";
+import { allKeys, fieldOfKey, listedKeys } from "./keys/scenario-keys.js";
 import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
@@ -23,7 +23,7 @@ export function warningsOf(scenario: Scenario, spelling: SourceTextAt) {
 /** The pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
 function unmarkedSecrets(scenario: Scenario): FieldProblem[] {
   const warnings: FieldProblem[] = [];
-  for (const key of writtenKeys(scenario)) {
+  for (const key of listedKeys(scenario)) {
     const { secret } = key.fields;
     if (secret === undefined || hasSandboxMark(secret)) continue;
     warnings.push({
@@ -93,7 +93,7 @@ function scopesOfKeys(scenario: Scenario): ReadonlySet<string> {
     for (const scope of fields.scopes ?? defaultScopes) scopes.add(scope);
   };
 
-  for (const { fields } of describedKeys(scenario)) add(fields);
+  for (const { fields } of allKeys(scenario)) add(fields);
   const { timeline = [], story = [] } = scenario;
   for (const step of [...timeline, ...story]) {
     if (step.create_key !== undefined) add(step.create_key);

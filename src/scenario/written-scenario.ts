@@ -1,7 +1,8 @@
 import type { FieldPath } from "../schema/field-path.js";
 import type { Notation } from "../schema/notation.js";
 import type { Members } from "../schema/problem.js";
-import type { FieldProblem, Place, SourcePlace } from "./problems.js";
+import type { FieldProblem } from "./problems.js";
+import type { Place, SourcePlace } from "./source-text.js";
 
 /** A scenario as it is written, in a text or as a value, before any check. */
 export interface WrittenScenario {

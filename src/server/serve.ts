@@ -1,5 +1,5 @@
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
-import { controlPath } from "../rules/request-path.js";
+import { controlPath } from "../rules/known-paths.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { HostProgram } from "./control/control-server.js";

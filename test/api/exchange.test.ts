@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { type ApiRequest, readHeaders } from "../../src/rules/request.js";
+import { readApiRequest } from "../../src/rules/read-request.js";
+import type { ApiRequest } from "../../src/rules/request.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { collect } from "../support/collect.js";
 import { startFrozen } from "../support/doors.js";
@@ -82,8 +83,7 @@ test("a request without a key to a path of probes is in the journal if the story
 });
 
 function pageOf(referer: string): Partial<ApiRequest> {
-  return readHeaders(["referer", referer, "access-control-request-headers", "x-api-key"], {
-    beforeQuery: consents,
-    query: "",
-  });
+  const headers = ["referer", referer, "access-control-request-headers", "x-api-key"];
+  const { traits, evidence } = readApiRequest({ method: "OPTIONS", path: consents, query: "", headers });
+  return { traits, evidence };
 }

@@ -5,7 +5,7 @@ import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
 import { parseScenario } from "../../src/index.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
-import { unknownSecret } from "../../src/scenario/described-keys.js";
+import { unknownSecret } from "../../src/scenario/keys/secrets.js";
 import { probeKeys } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
 

@@ -4,8 +4,8 @@ import { learnedHeading, learnedScenario } from "../../src/compare/assumptions/l
 import { compareWithContract } from "../../src/compare/compare.js";
 import type { Comparison } from "../../src/compare/comparison.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
-import { keyVariable } from "../../src/rules/api-key.js";
-import { unknownSecret } from "../../src/scenario/described-keys.js";
+import { keyVariable } from "../../src/rules/key-text.js";
+import { unknownSecret } from "../../src/scenario/keys/secrets.js";
 import { allProbeKeys, type Misbehave, probed, probeKeys, setIn } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
 import { mePath } from "../support/send.js";

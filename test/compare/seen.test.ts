@@ -3,8 +3,8 @@ import { learnedScenario } from "../../src/compare/assumptions/learned-scenario.
 import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
 import { createSandbox, parseScenario } from "../../src/index.js";
-import { keyVariable } from "../../src/rules/api-key.js";
-import { unknownSecret } from "../../src/scenario/described-keys.js";
+import { keyVariable } from "../../src/rules/key-text.js";
+import { unknownSecret } from "../../src/scenario/keys/secrets.js";
 import { allProbeKeys, type Misbehave, probed, type Reply, setIn } from "../support/probed-server.js";
 import { mePath } from "../support/send.js";
 

@@ -5,7 +5,7 @@ import { reportShape } from "../../src/report/report-shape.js";
 import { assumptionTable } from "../../src/rules/assumptions.js";
 import { requestShape } from "../../src/sandbox/view-shapes.js";
 import { controlBodies } from "../../src/scenario/format/control-bodies.js";
-import { reservedKeyRefs } from "../../src/scenario/format/fields.js";
+import { reservedKeyRefs } from "../../src/scenario/format/refs.js";
 import type { Shape } from "../../src/schema/shape.js";
 import { fieldsOf, shapeAt } from "../../src/schema/shape-fields.js";
 import { shapeInJson } from "../../src/schema/spelling.js";

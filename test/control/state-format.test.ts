@@ -6,7 +6,7 @@ import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox, SandboxError, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { lastClockInstant } from "../../src/rules/api-key.js";
+import { lastClockInstant } from "../../src/rules/key-state.js";
 import { isoTime } from "../../src/rules/time.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";

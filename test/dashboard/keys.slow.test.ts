@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
-import { keyStateTable } from "../../src/rules/api-key.js";
+import { keyStateTable } from "../../src/rules/key-state.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
 import {

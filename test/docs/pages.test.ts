@@ -8,7 +8,7 @@ import { variationTable } from "../../src/api/variation/table.js";
 import { minOutcomes } from "../../src/certify/coverage.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { createSandbox, outcomes, scenarioNames } from "../../src/index.js";
-import { keyStates } from "../../src/rules/api-key.js";
+import { keyStates } from "../../src/rules/key-state.js";
 import type { Outcome } from "../../src/rules/outcomes.js";
 import { actionNames } from "../../src/scenario/actions.js";
 import { routes } from "../../src/server/control/routes/routes.js";

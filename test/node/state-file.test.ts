@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { nodePlatform, timers } from "../../src/node/platform.js";
-import { receivedRequest } from "../../src/rules/request.js";
+import { readApiRequest } from "../../src/rules/read-request.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openStateFile, SavePace } from "../../src/server/state-file.js";
@@ -60,7 +60,7 @@ async function openSlow() {
   return {
     stateFile,
     saved: () => JSON.parse(readFileSync(file, "utf8")).sandbox.snapshot.requests_responded as number,
-    request: () => handle(sandbox, receivedRequest({ method: "GET", path: "/none", query: "", headers: [] })),
+    request: () => handle(sandbox, readApiRequest({ method: "GET", path: "/none", query: "", headers: [] })),
     pass(ms: number) {
       now += ms;
       tick();

@@ -1,12 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  type KeyEnds,
-  type KeyStateName,
-  keyEndFields,
-  keyStates,
-  keyStateTable,
-  mapKeyEnds,
-} from "../../src/rules/api-key.js";
+import { type KeyEnds, type KeyStateName, keyStates, keyStateTable } from "../../src/rules/key-state.js";
 import { type Model, type ModelKey, respond } from "../model/specification-model.js";
 import { problemsIn } from "../support/problems-of.js";
 import { at, day, expectRejection, open, responses } from "./sandbox.js";
@@ -67,10 +60,7 @@ test.each(keyStates)("the independent model responds to a key that is %s as its 
   const sandbox = opened(state);
   const view = sandbox.keys.get("key");
   const timeOf = (end: keyof KeyEnds) => (view[end] === null ? null : Date.parse(view[end]));
-  const ends = Object.entries(mapKeyEnds(timeOf)).map(([end, time]) => [
-    modelEnds[end as keyof KeyEnds],
-    time,
-  ]);
+  const ends = Object.entries(modelEnds).map(([end, member]) => [member, timeOf(end as keyof KeyEnds)]);
   const key = { organization: "bank", environment: "test", scopes: view.scopes, counted: [] } as const;
   const model = {
     now: Date.parse(sandbox.clock.now()),
@@ -92,11 +82,14 @@ test.each(
   expect(problems.map(({ hint }) => hint)).toEqual([`write state: "${state}"`]);
 });
 
-test.each(Object.values(keyEndFields))("%s of a key without a state ends the key, or is a problem", (end) => {
-  const keys = { key: { environment: "test", [end]: at(-day) } } as const;
-  const states: string[] = [];
-  const problems = problemsIn(() => {
-    states.push(open({ organizations: { bank: { type: "bank", keys } } }).keys.get("key").state);
-  });
-  expect([...states, ...problems.map(({ field }) => field)]).not.toEqual(["active"]);
-});
+test.each(["revoked_at", "expires", "overlap_ends"])(
+  "%s of a key without a state ends the key, or is a problem",
+  (end) => {
+    const keys = { key: { environment: "test", [end]: at(-day) } } as const;
+    const states: string[] = [];
+    const problems = problemsIn(() => {
+      states.push(open({ organizations: { bank: { type: "bank", keys } } }).keys.get("key").state);
+    });
+    expect([...states, ...problems.map(({ field }) => field)]).not.toEqual(["active"]);
+  },
+);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
-import type { KeyRecord } from "../../src/rules/api-key.js";
+import type { KeyRecord } from "../../src/rules/key-record.js";
 import { changeableValues, noteUserChange } from "../../src/sandbox/operations/changes.js";
 import { operations, performAction } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";

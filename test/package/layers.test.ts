@@ -145,8 +145,8 @@ function importsInside(): Map<string, Map<string, Set<string>>> {
 }
 
 test("each import is read: of a package, of another layer, of JSON, and of every file that has one", () => {
-  expect(imports.get("src/scenario/yaml.ts")).toContain("yaml");
-  expect(imports.get("src/rules/redact.ts")).toContain("src/rules/api-key.ts");
+  expect(imports.get("src/scenario/yaml/read-yaml.ts")).toContain("yaml");
+  expect(imports.get("src/rules/redact.ts")).toContain("src/rules/key-text.ts");
   const without = [...sources].filter(
     ([file, text]) => /^import\b|^export .*\bfrom "/m.test(text) && imports.get(file)?.length === 0,
   );
@@ -254,7 +254,7 @@ function packagesIn(text: string): string[] {
 test.each([
   ["src/schema/check.ts", "src/rules/redact.ts"],
   ["src/rules/outcomes.ts", "node:crypto"],
-  ["src/scenario/yaml.ts", "src/sandbox/scenario-records.ts"],
+  ["src/scenario/yaml/read-yaml.ts", "src/sandbox/scenario-records.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],
   ["src/node/files/lock.ts", "src/server/serve.ts"],

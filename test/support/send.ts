@@ -1,4 +1,5 @@
-import { type ApiRequest, receivedRequest } from "../../src/rules/request.js";
+import { readApiRequest } from "../../src/rules/read-request.js";
+import type { ApiRequest } from "../../src/rules/request.js";
 
 /** A request of a test; its key stands in the headers. */
 export interface Sent {
@@ -23,7 +24,7 @@ export const mePath = "/v1/relying-party/me";
 
 /** A request to the API inside of a sandbox: `GET /v1/relying-party/me` without a key, except for what is given. */
 export function asked(given: Partial<ApiRequest>): ApiRequest {
-  return { ...receivedRequest({ method: "GET", path: mePath, query: "", headers: [] }), ...given };
+  return { ...readApiRequest({ method: "GET", path: mePath, query: "", headers: [] }), ...given };
 }
 
 const ofTheConnection = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);

@@ -1,6 +1,6 @@
-import { environments } from "../../rules/api-key.js";
+import { environments } from "../../rules/key-text.js";
+import { mePath } from "../../rules/known-paths.js";
 import { organizationViewFields } from "../../rules/organization.js";
-import { mePath } from "../../rules/outcomes.js";
 import type { TextBody } from "../../sandbox/endpoint.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import * as s from "../../schema/shape.js";

@@ -1,7 +1,8 @@
 import { SandboxError } from "../../rules/errors.js";
-import { mePath } from "../../rules/outcomes.js";
+import { mePath } from "../../rules/known-paths.js";
+import { readApiRequest } from "../../rules/read-request.js";
 import { redact } from "../../rules/redact.js";
-import { type Received, receivedRequest } from "../../rules/request.js";
+import type { Received } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultKeyRef, secretToSend } from "../../sandbox/secrets.js";
@@ -80,7 +81,7 @@ export function sendByRef(sandbox: SandboxState, sending: ControlBody<"sending">
 
 /** Sends a request of a story to the sandbox's API: in the journal, but not in the report, because no client sent it. */
 export function sendRequest(sandbox: SandboxState, received: Received, keyHash?: string): StoryResponse {
-  const request = { ...receivedRequest(received), keyHash, fromStory: true };
+  const request = { ...readApiRequest(received), keyHash, fromStory: true };
   const { response, outcome, fault, delivery } = handle(sandbox, request);
   return { ...sentResponse(response, delivery), outcome, fault };
 }

@@ -1,5 +1,5 @@
-import { defaultOverlap } from "../../rules/api-key.js";
 import { faultKinds } from "../../rules/fault-effects.js";
+import { defaultOverlap } from "../../rules/key-state.js";
 import { accessInWords } from "../../rules/organization.js";
 import { minute, type Overlap } from "../../rules/time.js";
 import {

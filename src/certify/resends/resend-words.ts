@@ -1,4 +1,4 @@
-import { keyVariable } from "../../rules/api-key.js";
+import { keyVariable } from "../../rules/key-text.js";
 import type { Reason } from "../checks/judgment.js";
 import type { KeyRequest } from "../client-runs/client-run.js";
 import type { SteadyKey } from "./replaced-run.js";

@@ -1,4 +1,4 @@
-import { keyVariable } from "../../rules/api-key.js";
+import { keyVariable } from "../../rules/key-text.js";
 import { isFault, isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
 import type { Reason } from "../checks/judgment.js";

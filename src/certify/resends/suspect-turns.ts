@@ -1,4 +1,4 @@
-import { keyVariable } from "../../rules/api-key.js";
+import { keyVariable } from "../../rules/key-text.js";
 import { listed } from "../../schema/words.js";
 import { type NotJudged, notAllMade, notJudged, type Reason } from "../checks/judgment.js";
 import { isNoticed, type NotMade } from "../client-runs/client-run.js";

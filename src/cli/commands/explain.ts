@@ -10,6 +10,7 @@ import { nodePlatform, startInNode } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
+import { SandboxError } from "../../rules/errors.js";
 import {
   describeKeyForm,
   findPrefix,
@@ -18,16 +19,15 @@ import {
   isWellFormedKey,
   keyPrefixes,
   parseApiKey,
-} from "../../rules/api-key.js";
-import { SandboxError } from "../../rules/errors.js";
+} from "../../rules/key-text.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
-import { writtenKeys } from "../../scenario/described-keys.js";
-import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { isReserved, reservedKeyRefs } from "../../scenario/format/refs.js";
+import { listedKeys } from "../../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
@@ -354,7 +354,7 @@ function unknownKey(word: string, keys: KeySource, program: string): SandboxErro
   const listKeys = `${program} keys ${shellWord(scenario)}`;
 
   const keyStates: Scenario = bundledScenarios["key-states"];
-  const isBundled = [...writtenKeys(keyStates)].some(({ ref }) => ref === word);
+  const isBundled = [...listedKeys(keyStates)].some(({ ref }) => ref === word);
   if (isBundled) {
     return new SandboxError(
       "unknown_ref",

@@ -2,7 +2,7 @@ import { makeFarmers } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { buildOrganization } from "../../sandbox/scenario-records.js";
-import { populatedOrganization } from "../../scenario/population.js";
+import { populatedOrganization } from "../../scenario/keys/population.js";
 import { listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";
@@ -204,7 +204,7 @@ async function createLayout(records: Records, format: RecordFormat, count: numbe
       };
     case "yaml": {
       // Other formats do not load the YAML writer.
-      const { yamlText } = await import("../../scenario/yaml.js");
+      const { yamlText } = await import("../../scenario/yaml/read-yaml.js");
       return { head: count === 0 ? "[]\n" : "", textsOf: (index) => [yamlText([at(index)])] };
     }
     case "csv":

@@ -5,7 +5,7 @@ import { stepView } from "../../api/story/step-view.js";
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { startInNode } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
-import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
+import { parseApiKey, sandboxMark } from "../../rules/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";

@@ -3,7 +3,7 @@ import { readBundledScenario } from "../../node/package-files.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
-import { scenarioLimits } from "../../scenario/format/fields.js";
+import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";

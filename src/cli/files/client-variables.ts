@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { keyVariable } from "../../rules/api-key.js";
+import { keyVariable } from "../../rules/key-text.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, rejectedSecrets, secretsByRef } from "../../sandbox/secrets.js";
 import { quoteFile } from "../../schema/words.js";

@@ -1,6 +1,7 @@
 import { nextRequest } from "../../api/next-request.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { type Environment, type KeyStateName, keyStateAt } from "../../rules/api-key.js";
+import { type KeyStateName, keyStateAt } from "../../rules/key-state.js";
+import type { Environment } from "../../rules/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import { textWidth } from "../../rules/terminal-text.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";

@@ -1,8 +1,9 @@
-import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
-import { findBase64Keys, findKeys } from "../../rules/redact.js";
+import { findBase64Keys } from "../../rules/base64-keys.js";
+import { parseApiKey, randomLength, sandboxMark } from "../../rules/key-text.js";
+import { findKeys } from "../../rules/redact.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { unknownSecret } from "../../scenario/described-keys.js";
+import { unknownSecret } from "../../scenario/keys/secrets.js";
 
 /** The shortest real key, without its prefix; what is shorter is a placeholder. */
 const minRealLength = 16;

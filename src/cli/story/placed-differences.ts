@@ -1,6 +1,7 @@
 import { allFieldDifferences, type FieldDifference } from "../../api/story/expectation.js";
 import type { PlayedStep } from "../../sandbox/step-results.js";
-import type { Place, ScenarioPlaces } from "../../scenario/problems.js";
+import type { ScenarioPlaces } from "../../scenario/problems.js";
+import type { Place } from "../../scenario/source-text.js";
 
 export interface PlacedDifference extends FieldDifference {
   /** `undefined` if no text has the field. */

@@ -1,8 +1,8 @@
 import { challengeHeaders } from "../../api/respond.js";
 import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
-import { writtenKeys } from "../../scenario/described-keys.js";
-import { defaultScopes, readLimits } from "../../scenario/key-settings.js";
+import { defaultScopes, readLimits } from "../../scenario/keys/key-settings.js";
+import { listedKeys } from "../../scenario/keys/scenario-keys.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf } from "../response/headers.js";
@@ -98,7 +98,7 @@ function readUnlike(
 /** Returns what the readers would read of the responses of `key-states`: the settings of its key, and the challenge of a 401. */
 function responseOfKeyStates(outcome: PromisedOutcomeId): ReadResponse {
   const ref = refsInKeyStates[outcome] ?? "active";
-  const keys = [...writtenKeys(bundledScenarios["key-states"])];
+  const keys = [...listedKeys(bundledScenarios["key-states"])];
   const key = keys.find((written) => written.ref === ref);
   const { scopes = defaultScopes, limits } = key?.fields ?? {};
   const { perMinute, perDay } = readLimits(limits);

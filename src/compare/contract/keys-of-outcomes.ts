@@ -1,4 +1,4 @@
-import { findPrefix, keyVariable } from "../../rules/api-key.js";
+import { findPrefix, keyVariable } from "../../rules/key-text.js";
 import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
 import type { ContractRule } from "./contract-rules.js";
 

@@ -1,6 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
 import { errorShape } from "../../api/openapi.js";
-import { findPrefix } from "../../rules/api-key.js";
+import { findPrefix } from "../../rules/key-text.js";
 import { outcomeRow, outcomes } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";

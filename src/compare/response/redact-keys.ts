@@ -1,4 +1,4 @@
-import { findPrefix } from "../../rules/api-key.js";
+import { findPrefix } from "../../rules/key-text.js";
 import { redact } from "../../rules/redact.js";
 
 /** Removes the keys of a comparison from texts. */

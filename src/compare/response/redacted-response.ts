@@ -1,5 +1,5 @@
 import type { RawResponse } from "../../node/clients/send-once.js";
-import { mapTexts } from "../../rules/redact.js";
+import { mapTexts } from "../../rules/map-texts.js";
 import { type FieldPath, pathText } from "../../schema/field-path.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import { shownText } from "./describe.js";

@@ -1,6 +1,6 @@
-import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/api-key.js";
+import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/key-text.js";
 import { defaultSeed, pick, type RandomStream } from "../../rules/seed.js";
-import { unknownSecret } from "../../scenario/described-keys.js";
+import { unknownSecret } from "../../scenario/keys/secrets.js";
 import { keysInVariables, type Variables } from "../contract/keys-of-outcomes.js";
 
 const digits = "0123456789";

@@ -1,8 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { readHttpUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
-import { mapTexts, redact } from "../../rules/redact.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
+import { mapTexts } from "../../rules/map-texts.js";
+import { redact } from "../../rules/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { readFailure, rejectEndlessFile } from "../files/write-file.js";
 import { controlErrorShape, jsonObjectIn, readAs } from "./control-replies.js";

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
 import { quote } from "../../schema/words.js";
 import { abortedAfter } from "../timers.js";
 import { type ControlAddress, ControlCall, readAuthority, readSandboxUrl } from "./control-call.js";

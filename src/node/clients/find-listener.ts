@@ -1,4 +1,4 @@
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
 import { isLoopbackHost } from "../host-names.js";
 import { nodePlatform } from "../platform.js";
 import { healthShape, jsonObjectIn, printableText, readAs } from "./control-replies.js";

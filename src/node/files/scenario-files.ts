@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
-import { scenarioLimits } from "../../scenario/format/fields.js";
+import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
 import { withStory } from "../../scenario/stories.js";

@@ -1,7 +1,8 @@
 import type { AdviceId } from "../../rules/advice.js";
-import { hasSandboxMark, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
+import { keyStateAt, keyStateTable } from "../../rules/key-state.js";
+import { hasSandboxMark, isSandboxKey } from "../../rules/key-text.js";
 import { isFault, isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
-import { hasKeyElsewhere } from "../../rules/request.js";
+import { hasKeyElsewhere } from "../../rules/request-traits.js";
 import { successOfKey } from "../../rules/success-of-key.js";
 import type { ApiCall } from "../api-call.js";
 import type { KeyEntry } from "../registry.js";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
-import { receivedRequest } from "../../rules/request.js";
+import { readApiRequest } from "../../rules/read-request.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import { secretToSend } from "../secrets.js";
 
@@ -26,7 +26,7 @@ test.each([
 ])("a page that asked to send a key, after %i other pages, gets the advice %s", (others, advice) => {
   const sandbox = open();
   const send = (method: string, ...headers: string[]) =>
-    handle(sandbox, receivedRequest({ method, path, query: "", headers })).advice;
+    handle(sandbox, readApiRequest({ method, path, query: "", headers })).advice;
   const ask = (origin: string) => {
     const headers = ["Origin", origin, "Access-Control-Request-Method", "GET"];
     return send("OPTIONS", ...headers, "Access-Control-Request-Headers", "x-api-key");

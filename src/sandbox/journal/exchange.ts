@@ -1,8 +1,9 @@
 import type { AdviceId } from "../../rules/advice.js";
-import type { PresentedKind } from "../../rules/api-key.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
+import type { PresentedKind } from "../../rules/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
-import type { RequestTraits, requestSources } from "../../rules/request.js";
+import type { requestSources } from "../../rules/request.js";
+import type { RequestTraits } from "../../rules/request-traits.js";
 import type { ConditionEffect, VariedPoint } from "../run-trace.js";
 
 export interface ApiResponse {

@@ -1,5 +1,6 @@
-import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
+import { maximumActiveKeys } from "../../rules/key-state.js";
+import { environments } from "../../rules/key-text.js";
 import { throwIfProblems } from "../../rules/validation.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { quote } from "../../schema/words.js";

@@ -1,26 +1,25 @@
+import type { Assumptions } from "../../rules/assumptions.js";
+import { SandboxError } from "../../rules/errors.js";
+import type { KeyRecord } from "../../rules/key-record.js";
 import {
   countsAsActive,
   defaultOverlap,
-  type Environment,
-  type KeyRecord,
   type KeyStateName,
   keyStateAt,
-  makeSecret,
   maximumActiveKeys,
   maximumOverlap,
-} from "../../rules/api-key.js";
-import type { Assumptions } from "../../rules/assumptions.js";
-import { SandboxError } from "../../rules/errors.js";
+} from "../../rules/key-state.js";
+import { type Environment, makeSecret } from "../../rules/key-text.js";
 import type { Organization } from "../../rules/organization.js";
 import { isClockTime, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
 import { throwIfProblems } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
 import { actions } from "../../scenario/actions.js";
-import { deriveSecret } from "../../scenario/described-keys.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/refs.js";
 import { timeFrom } from "../../scenario/format/when.js";
-import { readSettings } from "../../scenario/key-settings.js";
+import { readSettings } from "../../scenario/keys/key-settings.js";
+import { deriveSecret } from "../../scenario/keys/secrets.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { type KeyEntry, type OrganizationEntry, workingKeysOf } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";

@@ -1,4 +1,4 @@
-import { formOfPath } from "../../rules/request-path.js";
+import { pathWithoutParameterNames } from "../../rules/canonical-path.js";
 import { quote } from "../../schema/words.js";
 import { numbersOfBodies, writtenEndpoints } from "../written-endpoints.js";
 import type { ScenarioRule } from "./facts.js";
@@ -35,7 +35,7 @@ const endpointsFit: ScenarioRule = ({ scenario, addProblem }) => {
 const endpointsAreApart: ScenarioRule = ({ scenario, fieldToFix, addProblem }) => {
   const nameByTarget = new Map<string, string>();
   for (const [name, { method = "GET", path }] of writtenEndpoints(scenario)) {
-    const target = `${method} ${formOfPath(path)}`;
+    const target = `${method} ${pathWithoutParameterNames(path)}`;
     const first = nameByTarget.get(target);
     if (first === undefined) {
       nameByTarget.set(target, name);

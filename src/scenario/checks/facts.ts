@@ -2,16 +2,16 @@ import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js
 import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import type { SourceTextAt } from "../../schema/problem.js";
+import { parseWhen } from "../format/when.js";
+import { isPopulated, populationOf } from "../keys/population.js";
 import {
-  describedKeys,
-  describedOrganizations,
+  allKeys,
+  allOrganizations,
+  listedKeys,
   populatedKeyAt,
   type ScenarioKey,
   type ScenarioOrganization,
-  writtenKeys,
-} from "../described-keys.js";
-import { parseWhen } from "../format/when.js";
-import { isPopulated, populationOf } from "../population.js";
+} from "../keys/scenario-keys.js";
 import type { AddProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
@@ -58,7 +58,7 @@ export type ScenarioRule = (facts: Facts) => void;
 
 export function factsOf(scenario: Scenario, reporting: Reporting): Facts {
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
-  const keys = [...writtenKeys(scenario)];
+  const keys = [...listedKeys(scenario)];
   const keyByRef = new Map<string, ScenarioKey>();
   for (const key of keys) {
     if (!keyByRef.has(key.ref)) keyByRef.set(key.ref, key);
@@ -83,7 +83,7 @@ function keyRefs(listed: ReadonlyMap<string, ScenarioKey>, scenario: Scenario): 
     has,
     size: organizations * keysEach,
     *keys() {
-      for (const { ref } of describedKeys(scenario)) yield ref;
+      for (const { ref } of allKeys(scenario)) yield ref;
     },
   };
 }
@@ -98,7 +98,7 @@ function organizationRefs(listed: ReadonlyMap<string, ScenarioOrganization>, sce
     has,
     size: populationOf(scenario).organizations,
     *keys() {
-      for (const [ref] of describedOrganizations(scenario)) yield ref;
+      for (const [ref] of allOrganizations(scenario)) yield ref;
     },
   };
 }

@@ -1,7 +1,7 @@
-import { keyStateTable } from "../../rules/api-key.js";
 import { type FaultKind, faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
+import { keyStateTable } from "../../rules/key-state.js";
 import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
-import { lastingSuccess } from "../../rules/success-of-key.js";
+import { successOfKey } from "../../rules/success-of-key.js";
 import { parseDuration } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
@@ -182,7 +182,7 @@ function whyKeyNeverHas(outcome: OutcomeId, ref: string, key: LastingKey): Fault
 function isSuccessOfOtherKeys(outcome: OutcomeId, key: LastingKey): boolean {
   // The success of an endpoint of the scenario is no promise of the specification: any key can have it.
   const isSuccessOfMe = isSuccess(outcome) && outcomeRow(outcome).promised;
-  return isSuccessOfMe && outcome !== lastingSuccess(key) && outcome !== "200.retiring";
+  return isSuccessOfMe && outcome !== successOfKey(key) && outcome !== "200.retiring";
 }
 
 function isForLiveKeysOnly(outcome: OutcomeId, key: LastingKey): boolean {

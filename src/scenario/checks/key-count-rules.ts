@@ -1,9 +1,9 @@
-import { countsAsActive, maximumActiveKeys } from "../../rules/api-key.js";
+import { countsAsActive, maximumActiveKeys } from "../../rules/key-state.js";
 import { quote } from "../../schema/words.js";
-import { fieldOfKey, type ScenarioKey } from "../described-keys.js";
-import { scenarioLimits } from "../format/fields.js";
-import { keyStateAtStart } from "../key-ends.js";
-import { populationOf } from "../population.js";
+import { scenarioLimits } from "../format/scenario-limits.js";
+import { keyStateAtStart } from "../keys/key-ends.js";
+import { populationOf } from "../keys/population.js";
+import { fieldOfKey, type ScenarioKey } from "../keys/scenario-keys.js";
 import type { Facts, ScenarioRule } from "./facts.js";
 
 /** Counts the keys that a sandbox starts with. Keys created at run time, which snapshots write as hashes, do not count. */

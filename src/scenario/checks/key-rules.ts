@@ -1,8 +1,8 @@
-import { maximumOverlap } from "../../rules/api-key.js";
+import { maximumOverlap } from "../../rules/key-state.js";
 import { listed, quote } from "../../schema/words.js";
-import { fieldOfKey } from "../described-keys.js";
-import { keyStateAtStart } from "../key-ends.js";
-import { defaultScopes } from "../key-settings.js";
+import { keyStateAtStart } from "../keys/key-ends.js";
+import { defaultScopes } from "../keys/key-settings.js";
+import { fieldOfKey } from "../keys/scenario-keys.js";
 import { type ScenarioRule, timeSince } from "./facts.js";
 
 // The fields of a key agree with each other. Its secret and its replacement have files of their own.

@@ -1,14 +1,15 @@
-import { type KeyRecord, type KeyStateName, keyStateTable } from "../../rules/api-key.js";
+import type { KeyRecord } from "../../rules/key-record.js";
+import { type KeyStateName, keyStateTable } from "../../rules/key-state.js";
+import { keyStateAtStart } from "../keys/key-ends.js";
+import { readLimits } from "../keys/key-settings.js";
+import { positionsInRotations } from "../keys/rotations.js";
 import {
   isLegacy,
   type KeyFields,
+  listedKeys,
   populatedKeyAt,
   type ScenarioKey,
-  writtenKeys,
-} from "../described-keys.js";
-import { keyStateAtStart } from "../key-ends.js";
-import { readLimits } from "../key-settings.js";
-import { positionsInRotations } from "../rotations.js";
+} from "../keys/scenario-keys.js";
 import type { Scenario } from "../scenario.generated.js";
 
 /** What a key is, whatever changes at run time: a fault that contradicts it can never match. */
@@ -33,7 +34,7 @@ export interface LastingKeys {
 export function lastingKeysOf(scenario: Scenario): LastingKeys {
   const keys = new Map<string, ScenarioKey>();
   const legacyOwners = new Set<string>();
-  for (const key of writtenKeys(scenario)) {
+  for (const key of listedKeys(scenario)) {
     keys.set(key.ref, key);
     if (isLegacy(key.fields)) legacyOwners.add(key.organization);
   }

@@ -1,9 +1,9 @@
-import { lastClockInstant } from "../../rules/api-key.js";
+import { lastClockInstant } from "../../rules/key-state.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { nearest, quote } from "../../schema/words.js";
-import { fieldOfKey } from "../described-keys.js";
-import { isReserved } from "../format/fields.js";
-import { isPopulated, populationOf } from "../population.js";
+import { isReserved } from "../format/refs.js";
+import { isPopulated, populationOf } from "../keys/population.js";
+import { fieldOfKey } from "../keys/scenario-keys.js";
 import type { AddProblem } from "../problems.js";
 import type { Facts, KnownRefs, RefKind, ScenarioRule } from "./facts.js";
 

@@ -1,8 +1,8 @@
-import type { KeySettings } from "../../rules/api-key.js";
+import type { KeySettings } from "../../rules/key-record.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { listed, quote } from "../../schema/words.js";
-import { fieldOfKey, isLegacy, type KeyFields, type ScenarioKey } from "../described-keys.js";
-import { readLimits } from "../key-settings.js";
+import { readLimits } from "../keys/key-settings.js";
+import { fieldOfKey, isLegacy, type KeyFields, type ScenarioKey } from "../keys/scenario-keys.js";
 import type { Facts, ScenarioRule } from "./facts.js";
 
 // A key that was rotated has its replacement in `replaced_by`.

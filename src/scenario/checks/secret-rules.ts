@@ -1,6 +1,7 @@
-import { parseApiKey, prefixOf } from "../../rules/api-key.js";
-import { fieldOfKey, isLegacy, sharedValues } from "../described-keys.js";
-import { scenarioLimits } from "../format/fields.js";
+import { parseApiKey, prefixOf } from "../../rules/key-text.js";
+import { scenarioLimits } from "../format/scenario-limits.js";
+import { fieldOfKey, isLegacy } from "../keys/scenario-keys.js";
+import { duplicateSecretsAndIds } from "./duplicate-values.js";
 import type { ScenarioRule } from "./facts.js";
 import { countedKeys } from "./key-count-rules.js";
 
@@ -9,7 +10,7 @@ export const secretsFit: ScenarioRule = (facts) => {
   const { scenario, keys, fieldToFix, addProblem } = facts;
   // To compare more keys than are allowed would take long.
   if (countedKeys(facts).count <= scenarioLimits.keys) {
-    for (const problem of sharedValues(scenario)) addProblem({ ...problem, pointAt: "key" });
+    for (const problem of duplicateSecretsAndIds(scenario)) addProblem({ ...problem, pointAt: "key" });
   }
 
   for (const key of keys) {

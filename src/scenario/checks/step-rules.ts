@@ -1,7 +1,7 @@
 import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import { type ActionName, actionNames, actionRefs, actionRow, stepKind, stepKinds } from "../actions.js";
-import { isReserved } from "../format/fields.js";
+import { isReserved } from "../format/refs.js";
 import type { Scenario } from "../scenario.generated.js";
 import { type Facts, type ScenarioRule, timeSince } from "./facts.js";
 import { isSnapshot } from "./lasting-keys.js";

@@ -1,5 +1,5 @@
-import { apiOutcomeIds, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath, mePath } from "../../rules/known-paths.js";
+import { apiOutcomeIds, isSuccess, successStatuses } from "../../rules/outcomes.js";
 import * as s from "../../schema/shape.js";
 import { scope } from "./fields.js";
 

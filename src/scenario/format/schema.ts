@@ -1,21 +1,14 @@
-import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
+import { keyStates, maximumActiveKeys } from "../../rules/key-state.js";
+import { environments } from "../../rules/key-text.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
 import * as s from "../../schema/shape.js";
 import { endpointsSchema } from "./endpoint-shapes.js";
-import {
-  limits,
-  maximumScopes,
-  ref,
-  refOf,
-  scenarioLimits,
-  scope,
-  sha256,
-  shortText,
-  time,
-  timeOrDuration,
-} from "./fields.js";
+import { limits, maximumScopes, scope, sha256, shortText } from "./fields.js";
+import { ref, refOf } from "./refs.js";
+import { scenarioLimits } from "./scenario-limits.js";
 import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./step-shapes.js";
+import { time, timeOrDuration } from "./times.js";
 
 // The only source of the scenario format. `descriptions.json` has its texts, which a page that checks scenarios does not load.
 

@@ -1,27 +1,18 @@
-import { environments } from "../../rules/api-key.js";
 import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
 import { actionErrorCodes } from "../../rules/errors.js";
 import { type FailureStatus, failures, faultKinds, faultKindTable } from "../../rules/fault-effects.js";
+import { environments } from "../../rules/key-text.js";
+import { mePath } from "../../rules/known-paths.js";
 import { organizationChange } from "../../rules/organization.js";
-import { type ApiOutcomeId, apiOutcomeIds, mePath, outcomeShape } from "../../rules/outcomes.js";
+import { type ApiOutcomeId, apiOutcomeIds, outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
 import type { Scenario } from "../scenario.generated.js";
-import {
-  durationOrNone,
-  limits,
-  maximumScopes,
-  overlap,
-  positiveDuration,
-  ref,
-  refOf,
-  scenarioLimits,
-  scope,
-  shortText,
-  timeOrDuration,
-  wait,
-} from "./fields.js";
+import { limits, maximumScopes, scope, shortText } from "./fields.js";
+import { ref, refOf } from "./refs.js";
+import { scenarioLimits } from "./scenario-limits.js";
+import { durationOrNone, overlap, positiveDuration, timeOrDuration, wait } from "./times.js";
 
 // The parts of a scenario that its steps have too: assumptions, faults, actions, requests.
 

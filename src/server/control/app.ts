@@ -9,7 +9,8 @@ import express, {
 import { textOfBytes } from "../../node/files/scenario-files.js";
 import { hostName, isLoopbackHost } from "../../node/host-names.js";
 import { SandboxError } from "../../rules/errors.js";
-import { controlPath, redactPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
+import { redactPath } from "../../rules/redact-path.js";
 import { checkValue } from "../../rules/validation.js";
 import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
 import { runDue } from "../../sandbox/operations/operations.js";

@@ -2,8 +2,10 @@ import type { Response } from "express";
 import { errorBody } from "../../api/http-messages.js";
 import { fileFailure, isMachineLimit } from "../../node/files/write-file.js";
 import { SandboxError, type SandboxErrorCode } from "../../rules/errors.js";
-import { mapTexts, redact } from "../../rules/redact.js";
-import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
+import { mapTexts } from "../../rules/map-texts.js";
+import { redact } from "../../rules/redact.js";
+import type { ScenarioProblem } from "../../scenario/problems.js";
+import { ScenarioError } from "../../scenario/scenario-error.js";
 import { serverErrors } from "../sockets/send-response.js";
 
 /** The errors that only HTTP calls can get, by code: their status, and their cause for the documentation. */

@@ -5,7 +5,8 @@ import type { Request, RequestHandler, Response } from "express";
 import { isMachineLimit } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../rules/errors.js";
-import { controlPath, redactPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
+import { redactPath } from "../../rules/redact-path.js";
 import { controlRoute, type Route } from "./route.js";
 
 const pages = "dist/dashboard/";

@@ -1,5 +1,5 @@
-import { earliestEnd, type KeyEnds, lastClockInstant } from "../../rules/api-key.js";
 import { faultOutcomeId } from "../../rules/fault-effects.js";
+import { earliestEnd, type KeyEnds, lastClockInstant } from "../../rules/key-state.js";
 import { dayEnd, isoTime, minute, minuteEnd } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { keyRefsOf } from "../../sandbox/step-results.js";

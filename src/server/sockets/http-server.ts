@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
-import { type Received, receivedRequest } from "../../rules/request.js";
-import { controlPath } from "../../rules/request-path.js";
+import { controlPath } from "../../rules/known-paths.js";
+import { readApiRequest } from "../../rules/read-request.js";
+import type { Received } from "../../rules/request.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { addedHeaders, keepAliveTimeout } from "./added-headers.js";
@@ -119,7 +120,7 @@ function respond(responders: Responders, response: ServerResponse): void {
   if (handleControl !== undefined && isFirstPage(received, request)) {
     received = { ...received, dashboard: `${baseUrlFor(request) + controlPath}/` };
   }
-  const exchange = handle(sandbox, receivedRequest(received));
+  const exchange = handle(sandbox, readApiRequest(received));
   sendExchange(responders, exchange, response);
 }
 

@@ -1,8 +1,9 @@
 import { endpointNamed } from "../../../api/endpoints.js";
 import { nextRequest } from "../../../api/next-request.js";
-import { type Environment, fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { cachedByObject } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
+import { keyStateAt } from "../../../rules/key-state.js";
+import { type Environment, fingerprintOf } from "../../../rules/key-text.js";
 import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import { operations } from "../../../sandbox/operations/operations.js";
@@ -10,8 +11,8 @@ import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { fingerprintOfRef, secretToSend } from "../../../sandbox/secrets.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import { describedKeys } from "../../../scenario/described-keys.js";
-import { isReserved } from "../../../scenario/format/fields.js";
+import { isReserved } from "../../../scenario/format/refs.js";
+import { allKeys } from "../../../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import type { ValueOf } from "../../../schema/shape.js";
 import * as s from "../../../schema/shape.js";
@@ -126,7 +127,7 @@ function withNextRequest<Key extends { readonly ref: string }>(
 }
 
 /** The number of keys in a scenario. Cached, because the dashboard asks each second. */
-const describedCount = cachedByObject((scenario: Scenario) => [...describedKeys(scenario)].length);
+const describedCount = cachedByObject((scenario: Scenario) => [...allKeys(scenario)].length);
 
 /**
  * The directory: the organizations that have matching keys, with the first `limit` keys of all that match, and matching

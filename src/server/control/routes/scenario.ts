@@ -13,18 +13,19 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
-import { writtenKeys } from "../../../scenario/described-keys.js";
-import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
+import { scenarioLimits } from "../../../scenario/format/scenario-limits.js";
 import { type CheckedScenario, interpretScenario } from "../../../scenario/interpret.js";
+import { populationOf } from "../../../scenario/keys/population.js";
+import { listedKeys } from "../../../scenario/keys/scenario-keys.js";
 import { bundledOnly, type NamedScenario } from "../../../scenario/parse-scenario.js";
 import { readValue } from "../../../scenario/plain-data.js";
-import { populationOf } from "../../../scenario/population.js";
-import { problemsAt, ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
+import { problemsAt, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
+import { ScenarioError } from "../../../scenario/scenario-error.js";
 import { withStory } from "../../../scenario/stories.js";
 import { placeOfField, type WrittenScenario } from "../../../scenario/written-scenario.js";
-import { readYaml, yamlText } from "../../../scenario/yaml.js";
+import { readYaml, yamlText } from "../../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../../schema/type-tag.js";
 import { listed } from "../../../schema/words.js";
 import { problemsByField } from "../control-errors.js";
@@ -140,7 +141,7 @@ async function runningText(sandbox: SandboxState): Promise<string> {
 
 /** Whether a text has each pinned secret letter by letter. In YAML, a secret can also have escapes, which `redactPlainKeys` does not read. */
 function spellsOutPinnedSecrets(text: string, scenario: Scenario): boolean {
-  for (const { fields } of writtenKeys(scenario)) {
+  for (const { fields } of listedKeys(scenario)) {
     if (fields.secret !== undefined && !text.includes(fields.secret)) return false;
   }
   return true;
@@ -216,7 +217,7 @@ export function requireFewKeys(scenario: Scenario): void {
 
 /** How many keys a scenario creates, and how many organizations of a population without keys, which take as long. */
 function scenarioSize(scenario: Scenario) {
-  const written = [...writtenKeys(scenario)].length;
+  const written = [...listedKeys(scenario)].length;
   const { organizations, keysEach } = populationOf(scenario);
   if (keysEach < 1) return { keys: written, emptyOrganizations: organizations };
   return { keys: written + organizations * keysEach, emptyOrganizations: 0 };

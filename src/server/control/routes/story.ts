@@ -7,7 +7,7 @@ import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { defaultKeyRef } from "../../../sandbox/secrets.js";
 import type { StoryStep } from "../../../sandbox/step-results.js";
 import { actionRefs, stepKind } from "../../../scenario/actions.js";
-import { isReserved } from "../../../scenario/format/fields.js";
+import { isReserved } from "../../../scenario/format/refs.js";
 import { quoteFile } from "../../../schema/words.js";
 import { controlRoute, type Route } from "../route.js";
 

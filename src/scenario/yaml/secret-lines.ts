@@ -1,6 +1,6 @@
-import { nearest } from "../schema/words.js";
-import type { SourceText } from "./problems.js";
-import { indentOf, isEmptyOrComment } from "./yaml-lines.js";
+import { nearest } from "../../schema/words.js";
+import type { SourceText } from "../source-text.js";
+import { indentOf, isEmptyOrComment } from "./lines.js";
 
 // Which lines of a text are not shown, because they contain a part of a secret.
 

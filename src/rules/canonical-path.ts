@@ -1,56 +1,3 @@
-import { unicodePattern } from "../schema/unicode-pattern.js";
-import { redactPlainKeys } from "./redact.js";
-
-/** The path of the sandbox's own tools, under any base URL; API clients do not call them. */
-export const controlPath = "/__sandbox";
-
-/** A longer path is cut. */
-const longestPath = 500;
-/** What a cut path ends with: a separate segment, so that it is never the path of an endpoint. */
-const cutEnd = "/…";
-
-/** More letters and digits in a row may be a key in Base64 or hex; a shorter one would need other characters. */
-const longestWord = 20;
-
-/** A path that is safe to show (R46): `/v1/%53VC_test_1/SVC_test_2` becomes `/v1/…/SVC_test_…`. */
-export function redactPath(path: string): string {
-  const isLong = path.length > longestPath + cutEnd.length;
-  const start = isLong ? path.slice(0, longestPath) : path;
-  const safe = start.split("/").map(shownSegment).join("/");
-  return copyText(isLong ? safe + cutEnd : safe);
-}
-
-/** A copy of a text in its own memory: a substring would keep the whole text alive. */
-export function copyText(text: string): string {
-  return JSON.parse(JSON.stringify(text));
-}
-
-/** A segment without keys; `…` for one in which an encoded key may be. */
-function shownSegment(segment: string): string {
-  const redacted = redactPlainKeys(segment);
-  return hasOnlyWords(redacted) ? redacted : "…";
-}
-
-/** Whether a text has only words of letters and digits, separated by `-`, `.`, `_` and `…`. */
-function hasOnlyWords(text: string): boolean {
-  let wordLength = 0;
-  for (const character of text) {
-    if ("-._…".includes(character)) {
-      wordLength = 0;
-      continue;
-    }
-    if (wordLength === longestWord || !isInWord(character)) return false;
-    wordLength += 1;
-  }
-  return true;
-}
-
-const inWord = unicodePattern("[\\p{L}\\p{M}\\p{N}]", "u");
-
-function isInWord(character: string): boolean {
-  return /[\dA-Za-z]/.test(character) || inWord().test(character);
-}
-
 /**
  * How paths spell a character of ASCII:
  * - `plain`: as it is, as `a`
@@ -75,9 +22,9 @@ const spellings = Array.from({ length: 128 }, (_none, code) => spellingOf(String
  * A path from outside in one spelling.
  *
  * @example
- * encodePath("/a b/%63%2f/50%"); // "/a%20b/c%2F/50%25"
+ * canonicalPath("/a b/%63%2f/50%"); // "/a%20b/c%2F/50%25"
  */
-export function encodePath(path: string): string {
+export function canonicalPath(path: string): string {
   // Nearly all paths are, and each request with a path parameter is asked.
   if (isSpelled(path)) return path;
 
@@ -141,6 +88,6 @@ function percentEncoded(byte: number): string {
 }
 
 /** A path in one spelling, without the names of its parameters: paths of one form match the same requests. */
-export function formOfPath(path: string): string {
-  return encodePath(path).replace(/\{[^{}]*\}/g, "{}");
+export function pathWithoutParameterNames(path: string): string {
+  return canonicalPath(path).replace(/\{[^{}]*\}/g, "{}");
 }

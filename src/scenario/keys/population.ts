@@ -1,4 +1,4 @@
-import type { Scenario } from "./scenario.generated.js";
+import type { Scenario } from "../scenario.generated.js";
 
 type Population = NonNullable<Scenario["population"]>;
 

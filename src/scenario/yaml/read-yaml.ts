@@ -1,15 +1,16 @@
 import { type Document, stringify } from "yaml";
-import { maximumProblems } from "../schema/check.js";
-import { scenarioLimits } from "./format/fields.js";
-import { yamlNotation } from "./format/yaml-hints.js";
+import { maximumProblems } from "../../schema/check.js";
+import { scenarioLimits } from "../format/scenario-limits.js";
+import { readPlain } from "../plain-data.js";
+import type { FieldProblem } from "../problems.js";
+import type { SourceText, TextRange } from "../source-text.js";
+import type { ReadScenario, WrittenScenario } from "../written-scenario.js";
+import { readDocument } from "./document.js";
+import { checkNodes, isEmpty, missingSpaces, secretsIn } from "./nodes.js";
 import { createSource } from "./places.js";
-import { readPlain } from "./plain-data.js";
-import type { FieldProblem, SourceText, TextRange } from "./problems.js";
-import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
-import { readDocument } from "./yaml-document.js";
-import { checkNodes, isEmpty, missingSpaces, secretsIn } from "./yaml-nodes.js";
-import { problemAtOffset, repeatLess } from "./yaml-problems.js";
-import { locateField, NodeValues, type Tree } from "./yaml-tree.js";
+import { problemAtOffset, repeatLess } from "./text-problem.js";
+import { locateField, NodeValues, type Tree } from "./tree.js";
+import { yamlNotation } from "./yaml-hints.js";
 
 // A scenario is read in four steps: its text becomes a document (yaml-document.ts), whose nodes are checked (yaml-nodes.ts) and
 // have values and places (yaml-tree.ts); the values are copied as plain data (plain-data.ts).

@@ -1,6 +1,6 @@
-import type { Writable } from "../rules/writable.js";
-import type { ScenarioKey } from "./described-keys.js";
+import type { Writable } from "../../rules/writable.js";
 import type { WrittenSettings } from "./key-settings.js";
+import type { ScenarioKey } from "./scenario-keys.js";
 
 // Keys that replaced each other are one rotation: `main`, then `main-2`, then `main-3`. In a scenario, each of them but the last has
 // the ref of the next one in `replaced_by`. A key that was never rotated is alone in its rotation.

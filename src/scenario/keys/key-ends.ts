@@ -1,7 +1,7 @@
-import { defaultOverlap, type KeyEnds, type KeyStateName, keyStateAt } from "../rules/api-key.js";
-import type { Writable } from "../rules/writable.js";
-import type { KeyFields } from "./described-keys.js";
-import { parseWhen, timeFrom, type When } from "./format/when.js";
+import { defaultOverlap, type KeyEnds, type KeyStateName, keyStateAt } from "../../rules/key-state.js";
+import type { Writable } from "../../rules/writable.js";
+import { parseWhen, timeFrom, type When } from "../format/when.js";
+import type { KeyFields } from "./scenario-keys.js";
 
 /** What a scenario writes of the end of a key: its state, times, and durations, which have no start yet. */
 export interface WrittenEnds {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { encodePath, redactPath } from "./request-path.js";
+import { redactPath } from "./redact-path.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 
@@ -36,19 +36,6 @@ test.each([
   ["%25", "…/…"],
 ])("a path of half a million %s is redacted in one pass", (piece, shown) => {
   expect(redactPath(piece.repeat(500_000))).toBe(shown);
-});
-
-test("R35 R46 a path with a key is spelled without a regular expression on it, which would keep it", () => {
-  for (const path of [
-    "/v1/SVC_test_1",
-    "/v1/SVC_test_1/a b",
-    "/v1/%53VC_test_1",
-    `/${"x".repeat(600)}/SVC_test_1`,
-  ]) {
-    /plain/.test("plain");
-    encodePath(path);
-    expect(RegExp.input).not.toContain("VC_test_");
-  }
 });
 
 test("a path of 502 characters is shown as a whole, and a longer one is cut after 500", () => {

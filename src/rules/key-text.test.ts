@@ -1,12 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  describeKeyForm,
-  isSandboxKey,
-  isWellFormedKey,
-  type KeyEnds,
-  keyStateAt,
-  parseApiKey,
-} from "./api-key.js";
+import { describeKeyForm, isSandboxKey, isWellFormedKey, parseApiKey } from "./key-text.js";
 import { containsKey, findKeys, redactPlainKeys } from "./redact.js";
 
 test.each([
@@ -67,15 +60,6 @@ test.each([
   ["?about=SVC_test_&key=SVC_test_a", "SVC_test_a"],
 ])("a key is found in %s", (text, key) => {
   expect([containsKey(text), findKeys(text)]).toEqual([true, [key]]);
-});
-
-test.each<[string, KeyEnds, Readonly<Record<number, string>>]>([
-  ["R41 revoked at once and for good", { revokedAt: 100 }, { 99: "revoked", 100: "revoked" }],
-  ["R43 expired at the instant", { expiresAt: 100 }, { 99: "active", 100: "expired" }],
-  ["R38 rotated at the end of its overlap", { overlapEndsAt: 100 }, { 99: "retiring", 100: "rotated" }],
-  ["the overlap ends first", { overlapEndsAt: 100, expiresAt: 200 }, { 150: "rotated", 250: "rotated" }],
-])("%s", (_title, times, states) => {
-  for (const [now, state] of Object.entries(states)) expect(keyStateAt(times, Number(now))).toBe(state);
 });
 
 test.each([

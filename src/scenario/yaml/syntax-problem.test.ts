@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { parseScenario } from "./parse-scenario.js";
-import { ScenarioError, type ScenarioProblem } from "./problems.js";
+import { parseScenario } from "../parse-scenario.js";
+import type { ScenarioProblem } from "../problems.js";
+import { ScenarioError } from "../scenario-error.js";
 
 /** The problem of a text that is not YAML. */
 function problemOf(text: string): ScenarioProblem {

@@ -7,11 +7,11 @@ import {
   Parser,
   type SchemaOptions,
 } from "yaml";
-import { scenarioLimits } from "./format/fields.js";
-import type { SourceText } from "./problems.js";
+import { scenarioLimits } from "../format/scenario-limits.js";
+import type { SourceText } from "../source-text.js";
 import { hasPartOfSecret } from "./secret-lines.js";
 import { type ParseError, syntaxProblem } from "./syntax-problem.js";
-import { mergeKey, type TextProblem } from "./yaml-problems.js";
+import { mergeKey, type TextProblem } from "./text-problem.js";
 
 // A text becomes one document of YAML.
 

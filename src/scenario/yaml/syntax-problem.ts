@@ -1,4 +1,4 @@
-import { indentOf, isEmptyOrComment } from "./yaml-lines.js";
+import { indentOf, isEmptyOrComment } from "./lines.js";
 
 // A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. Each repair below
 // is a guess at the mistake: one or several lines, changed. It is named only if the parser finds no error in the changed text;

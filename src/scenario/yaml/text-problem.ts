@@ -1,5 +1,6 @@
+import type { FieldProblem } from "../problems.js";
+import type { SourceText } from "../source-text.js";
 import { placeAt } from "./places.js";
-import type { FieldProblem, SourceText } from "./problems.js";
 
 /** A problem of the text, before it has its place: then it is of no field. */
 export type TextProblem = Pick<FieldProblem, "code" | "message" | "hint">;

@@ -1,10 +1,11 @@
 import { type Document, isAlias, isNode, isScalar, isSeq, type Node, visit } from "yaml";
-import { nearest, quote } from "../schema/words.js";
-import { scenarioLimits } from "./format/fields.js";
-import type { FieldProblem, SourceText, TextRange } from "./problems.js";
+import { nearest, quote } from "../../schema/words.js";
+import { scenarioLimits } from "../format/scenario-limits.js";
+import type { FieldProblem } from "../problems.js";
+import type { SourceText, TextRange } from "../source-text.js";
 import { hasPartOfSecret, isSecretName } from "./secret-lines.js";
-import { mergeKey, problemAtOffset, repeatLess, type TextProblem } from "./yaml-problems.js";
-import { keyText, type MapPair } from "./yaml-tree.js";
+import { mergeKey, problemAtOffset, repeatLess, type TextProblem } from "./text-problem.js";
+import { keyText, type MapPair } from "./tree.js";
 
 // What is valid YAML, and no text of a scenario: names without a colon or a space after it, names that appear twice, merge keys,
 // aliases of nothing.

@@ -1,8 +1,8 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
-import type { FieldPath } from "../schema/field-path.js";
+import type { FieldPath } from "../../schema/field-path.js";
+import type { SourceText } from "../source-text.js";
+import type { FieldLocation } from "../written-scenario.js";
 import { placeAt } from "./places.js";
-import type { SourceText } from "./problems.js";
-import type { FieldLocation } from "./written-scenario.js";
 
 // The nodes of a text have the values of its fields, and their places.
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isMeantAsKey } from "./meant-key.js";
+import { readApiRequest } from "./read-request.js";
 import { findKeys } from "./redact.js";
-import { readHeaders } from "./request.js";
 
 const key = "SVC_test_sbx0000";
 
@@ -38,18 +38,33 @@ test.each([
   ["credentials elsewhere", "", { cookie: `Basic ${btoa(`u:${key}`)}` }, undefined],
   ["an origin", "", { origin: "https://shop.example" }, { page: "https://shop.example" }],
   ["a page", "", { referer: "https://shop.example/orders" }, { page: "https://shop.example" }],
+  [
+    "an escaped key in a header",
+    "",
+    { cookie: "k=SVC\\u005ftest\\u005fa" },
+    { inOtherHeaders: ["SVC_test_a"] },
+  ],
+  ["an origin that no page of the web has", "", { origin: "chrome-extension://abc" }, {}],
   ["an endless origin", "", { origin: `https://${"a".repeat(300)}` }, {}],
 ])("the evidence of a request with %s", (_what, target, headers, expected) => {
   const none = { inQuery: [], inUrl: [], inOtherHeaders: [], page: undefined };
-  const [beforeQuery = "", query = ""] = target.split(/(?=\?)/);
-  const { evidence } = readHeaders(Object.entries(headers).flat(), { beforeQuery, query });
+  const [path = "", query = ""] = target.split(/(?=\?)/);
+  const { evidence } = readApiRequest({
+    method: "GET",
+    path,
+    query,
+    headers: Object.entries(headers).flat(),
+  });
   expect(evidence).toEqual(expected && { ...none, ...expected });
 });
 
 test("R46 a kept header loses its keys before it is cut: a key across character 200, and the text after it", () => {
-  const { keptHeaders } = readHeaders(["User-Agent", `${"x".repeat(180)} ${key}${"0".repeat(40)} bank/1`], {
-    beforeQuery: "/",
+  const agent = `${"x".repeat(180)} ${key}${"0".repeat(40)} bank/1`;
+  const { keptHeaders } = readApiRequest({
+    method: "GET",
+    path: "/",
     query: "",
+    headers: ["User-Agent", agent],
   });
   expect(keptHeaders).toEqual(["user-agent", `${"x".repeat(180)} SVC_test_… bank/1`]);
 });

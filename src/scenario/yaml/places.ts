@@ -1,6 +1,6 @@
-import { charactersOf, safeOutput, textWidth } from "../rules/terminal-text.js";
-import type { Place, SourcePlace, SourceText } from "./problems.js";
-import { redactSecrets } from "./redact-secrets.js";
+import { charactersOf, safeOutput, textWidth } from "../../rules/terminal-text.js";
+import { redactSecrets } from "../redact-secrets.js";
+import type { Place, SourcePlace, SourceText } from "../source-text.js";
 import { hasPartOfSecret } from "./secret-lines.js";
 
 export function createSource(text: string, file?: string): SourceText {

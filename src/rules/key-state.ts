@@ -1,0 +1,86 @@
+import { day, hour, lastInstant } from "./time.js";
+
+// The state of a key follows from the times that end it.
+
+/** The times that end a key, in epoch milliseconds; a key can have several. */
+export interface KeyEnds {
+  readonly revokedAt?: number;
+  readonly expiresAt?: number;
+  /** Only of a replaced key. */
+  readonly overlapEndsAt?: number;
+}
+
+/** The overlap of a rotation without one of its own, in milliseconds (R39). */
+export const defaultOverlap = hour;
+
+/** The longest overlap of a rotation, in milliseconds (R39). */
+export const maximumOverlap = 7 * day;
+
+/** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
+export const lastClockInstant = lastInstant - maximumOverlap;
+
+/** The name of the earliest time that ends a key, of equal ones the first; `undefined` if none is known. */
+export function earliestEnd(key: KeyEnds): keyof KeyEnds | undefined {
+  const never = Number.POSITIVE_INFINITY;
+  const { revokedAt = never, expiresAt = never, overlapEndsAt = never } = key;
+  const earliest = Math.min(revokedAt, expiresAt, overlapEndsAt);
+  if (earliest === never) return undefined;
+  if (revokedAt === earliest) return "revokedAt";
+  return expiresAt === earliest ? "expiresAt" : "overlapEndsAt";
+}
+
+/**
+ * The state of a key at an instant (R12, R13, R38, R43).
+ *
+ * Each end is exclusive: a key is expired in the millisecond of its expiry, and rotated in the millisecond when its
+ * overlap ends. A revoked key stays revoked, whenever it would have ended; of the other two ends, the first counts.
+ *
+ * @example
+ * keyStateAt({ ...key, expiresAt: 1000 }, 999); // "active"
+ * keyStateAt({ ...key, expiresAt: 1000 }, 1000); // "expired"
+ */
+export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
+  if (key.revokedAt !== undefined) return "revoked";
+  const expiresAt = key.expiresAt ?? Number.POSITIVE_INFINITY;
+  const overlapEndsAt = key.overlapEndsAt ?? Number.POSITIVE_INFINITY;
+  // At a tie, the key is expired.
+  if (now >= expiresAt && expiresAt <= overlapEndsAt) return "expired";
+  if (now >= overlapEndsAt) return "rotated";
+  return key.overlapEndsAt === undefined ? "active" : "retiring";
+}
+
+/** Everything that differs between the states of keys. */
+interface KeyStateRow {
+  /** Whether the key has ended for good: no action changes it again (R42). */
+  readonly isOver: boolean;
+  /** The outcome of each request with the key; `null` if the other checks decide. */
+  readonly rejection: `401.${string}` | null;
+  /** Whether it counts toward the maximum (R32), or the assumption that decides. */
+  readonly counts: boolean | "retiring_counts_as_active";
+  /** The time when the state began; `null` if the record has none. */
+  readonly since: keyof KeyEnds | null;
+}
+
+/** The states of a key. The specification does not name them. */
+export const keyStateTable = {
+  active: { isOver: false, rejection: null, counts: true, since: null },
+  revoked: { isOver: true, rejection: "401.revoked", counts: false, since: "revokedAt" },
+  expired: { isOver: true, rejection: "401.expired", counts: false, since: "expiresAt" },
+  retiring: { isOver: false, rejection: null, counts: "retiring_counts_as_active", since: null },
+  rotated: { isOver: true, rejection: "401.rotated", counts: false, since: "overlapEndsAt" },
+} as const satisfies Readonly<Record<string, KeyStateRow>>;
+export type KeyStateName = keyof typeof keyStateTable;
+export const keyStates = Object.keys(keyStateTable) as KeyStateName[];
+
+/** The most active keys of an organization in each environment (R32). */
+export const maximumActiveKeys = 5;
+
+/** Whether a key in this state counts toward that maximum. */
+export function countsAsActive(
+  state: KeyStateName,
+  assumptions: { readonly retiring_counts_as_active: boolean },
+): boolean {
+  const { counts } = keyStateTable[state];
+  if (counts === "retiring_counts_as_active") return assumptions.retiring_counts_as_active;
+  return counts;
+}

@@ -1,0 +1,95 @@
+import { defaultSeed } from "../../rules/seed.js";
+import type { FieldPath } from "../../schema/field-path.js";
+import { quote } from "../../schema/words.js";
+import { allKeys, allOrganizations, fieldOfKey, listedKeys } from "../keys/scenario-keys.js";
+import { organizationIdOf, scenarioSecret, unknownSecret } from "../keys/secrets.js";
+import type { Scenario } from "../scenario.generated.js";
+
+/** A secret or an id, which is pinned in the scenario or derived from the seed. */
+interface PinnedOrDerived {
+  /** The ref of the key or organization that has it. */
+  readonly owner: string;
+  readonly field: FieldPath;
+  readonly pinned: string | undefined;
+  /** Takes time. */
+  readonly derive: () => string;
+}
+
+/** A problem of a pinned value that another key or organization also has. */
+interface DuplicateProblem {
+  readonly code: "duplicate_secret" | "duplicate_organization_id";
+  readonly field: FieldPath;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
+export function duplicateSecretsAndIds(scenario: Scenario): DuplicateProblem[] {
+  // Only a pinned value can be the same as another one, and to compare derives those of the whole population.
+  if (!hasPinnedValue(scenario)) return [];
+
+  const { seed = defaultSeed } = scenario;
+  const secrets: PinnedOrDerived[] = [];
+  for (const key of allKeys(scenario)) {
+    secrets.push({
+      owner: key.ref,
+      field: fieldOfKey(key),
+      pinned: key.fields.secret,
+      derive: () => scenarioSecret(key, seed),
+    });
+  }
+  // The key that requests of stories send as `unknown`: no key of the scenario may have its secret.
+  secrets.push({ owner: "unknown", field: [], pinned: undefined, derive: () => unknownSecret(seed) });
+
+  const ids: PinnedOrDerived[] = [];
+  for (const [ref, fields] of allOrganizations(scenario)) {
+    const field = ["organizations", ref];
+    ids.push({ owner: ref, field, pinned: fields.id, derive: () => organizationIdOf(ref, fields, seed) });
+  }
+
+  return [
+    ...sharedAmong(secrets, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
+    ...sharedAmong(ids, "duplicate_organization_id", (owner) => `${owner} has the same id`),
+  ];
+}
+
+function hasPinnedValue(scenario: Scenario): boolean {
+  for (const { id } of Object.values(scenario.organizations ?? {})) {
+    if (id !== undefined) return true;
+  }
+  for (const { fields } of listedKeys(scenario)) {
+    if (fields.secret !== undefined) return true;
+  }
+  return false;
+}
+
+function sharedAmong(
+  values: readonly PinnedOrDerived[],
+  code: DuplicateProblem["code"],
+  messageOf: (owner: string) => string,
+): DuplicateProblem[] {
+  const pinnedValues = values.filter(({ pinned }) => pinned !== undefined);
+  if (pinnedValues.length === 0) return [];
+
+  // Derived values first: a pinned one that is the same has to change, wherever it stands.
+  const ownerByValue = new Map<string, string>();
+  for (const { owner, pinned, derive } of values) {
+    if (pinned === undefined) ownerByValue.set(derive(), owner);
+  }
+
+  const shared: DuplicateProblem[] = [];
+  for (const { owner, field, pinned = "" } of pinnedValues) {
+    const earlierOwner = ownerByValue.get(pinned);
+    if (earlierOwner === undefined) {
+      ownerByValue.set(pinned, owner);
+      continue;
+    }
+    shared.push({
+      code,
+      field,
+      message: messageOf(quote(earlierOwner)),
+      hint: "give each its own, or remove it and the seed generates one",
+    });
+  }
+  return shared;
+}
