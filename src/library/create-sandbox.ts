@@ -3,7 +3,7 @@ import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
 import { type Instant, isoTime } from "../rules/time.js";
 import { checkValue, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
-import type { SandboxRun } from "../runs/run-writer.js";
+import type { SandboxRun } from "../runs/current-run.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage, type FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";

@@ -23,7 +23,7 @@ export type LastRejection =
   | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
 /** What several runs show together. `sometimes`: the client asks again in some runs only, and nobody can tell why. */
-export type ShownByRejections =
+type ShownByRejections =
   | { readonly kind: "held" | "sometimes" | "one_more_run" }
   | { readonly kind: "resent"; readonly firstRequest: KeyRequest; readonly requests: readonly KeyRequest[] };
 

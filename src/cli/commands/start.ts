@@ -3,7 +3,7 @@ import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { isoTime } from "../../rules/time.js";
-import type { SandboxRun } from "../../runs/run-writer.js";
+import type { SandboxRun } from "../../runs/current-run.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
@@ -119,7 +119,7 @@ export const startCommand = declareCommand({
 
     // A server that no command of exec or certify has started does not load this.
     if (!io.env.SVC_SANDBOX_RUN) return serveUntilStopped(call, undefined);
-    const { currentRun } = await import("../../runs/run-writer.js");
+    const { currentRun } = await import("../../runs/current-run.js");
     const run = currentRun();
     return serveUntilStopped(run === undefined ? call : withOptionsOfRun(call, run), run);
   },

@@ -24,7 +24,7 @@ import {
   type RunFile,
   type RunLine,
   runFileName,
-} from "../../runs/run-writer.js";
+} from "../../runs/run-folder.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { findMismatches } from "../../schema/check.js";
@@ -35,7 +35,7 @@ import { unwritable, usageError } from "../exit-codes.js";
 import { processEnd } from "./shared-listener.js";
 
 // A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
-// src/runs/run-writer.ts shows which files it has. This process makes the folder, reads it while the command runs, and
+// src/runs/run-folder.ts shows which files it has. This process makes the folder, reads it while the command runs, and
 // removes it. What must be so:
 // - The folder has keys: only its owner reads it, and each end of this process but a kill removes it. A folder that a killed
 //   run has left is removed by a later run after a day, if no process has its lock.
