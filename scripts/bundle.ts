@@ -58,9 +58,11 @@ const commonJsChunks = inOrder([
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
   {
     name: "report-layout",
-    test: /\/src\/(?:report\/report-layout|cli\/(?:report\/thresholds|files\/output-file))\.ts$/,
+    test: /\/src\/(?:report\/report-layout|cli\/(?:report\/(?:thresholds|report-files)|files\/output-file))\.ts$/,
   },
-  { name: "run-command", test: /\/src\/cli\/run\/run-command\.ts$/ },
+  { name: "run-command", test: /\/src\/cli\/run\/(?:run-command|taken-signals)\.ts$/ },
+  { name: "client-variables", test: /\/src\/cli\/files\/client-variables\.ts$/ },
+  { name: "run-client", test: /\/src\/cli\/run\/(?:run-client|why-no-run)\.ts$/ },
   { name: "dry-run", test: /\/src\/node\/(?:scenario-warnings|dry-run)\.ts$/ },
 ]);
 

@@ -12,9 +12,7 @@ export type {
   CreatedKey,
   FarmerPage,
   KeyCreation,
-  KeyRef,
   KeyRotation,
-  OrganizationRef,
   RequestQuery,
   Sandbox,
   SandboxClock,
@@ -23,8 +21,8 @@ export type {
   SandboxKeys,
   SandboxOrganizations,
   SandboxRequests,
-  ScenarioSource,
 } from "./library/sandbox.js";
+export type { KeyRef, OrganizationRef, ScenarioSource } from "./library/scenario-refs.js";
 export type {
   Coverage,
   Report,

@@ -1,5 +1,5 @@
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
-import type { Caller, RoutedCall } from "../sandbox/api-call.js";
+import type { RoutedCall } from "../sandbox/api-call.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -7,17 +7,9 @@ import { usageAt } from "../sandbox/usage.js";
 import { type AuthorizationFacts, authorize } from "./authorize.js";
 import { limitUses } from "./limits.js";
 
-export interface Rejection {
-  readonly outcome: ApiOutcomeId;
-  /** The scope that the endpoint requires; `null` if none. Default: there is no endpoint. */
-  readonly scope?: string | null;
-  /** The methods of the path, for a 405. */
-  readonly allow?: string;
-}
-
 /** What the checks and the endpoint decide about a call, without everything that the specification leaves open. */
 export type Decision =
-  | (Rejection & { readonly kind: "rejected" })
+  | { readonly kind: "rejected"; readonly outcome: ApiOutcomeId }
   | {
       readonly kind: "accepted";
       readonly outcome: ApiOutcomeId;
@@ -29,13 +21,11 @@ export type Decision =
 export function decide(sandbox: SandboxState, call: RoutedCall): Decision {
   const { route, endpoint, entry } = call;
   if (endpoint === undefined) {
-    if (route === undefined) return { kind: "rejected", outcome: "404.unknown_path" };
-    return { kind: "rejected", outcome: "405.method", allow: route.allow };
+    return { kind: "rejected", outcome: route === undefined ? "404.unknown_path" : "405.method" };
   }
 
-  const scope = requiredScope(endpoint, sandbox);
-  const outcome = authorizeAndCount(sandbox, call, scope);
-  if (entry === undefined || !isSuccess(outcome)) return { kind: "rejected", outcome, scope };
+  const outcome = authorizeAndCount(sandbox, call);
+  if (entry === undefined || !isSuccess(outcome)) return { kind: "rejected", outcome };
   return { kind: "accepted", outcome: successOutcomeOf(endpoint, outcome), endpoint, entry };
 }
 
@@ -45,14 +35,14 @@ export function requiredScope({ scope }: Endpoint, { assumptions }: SandboxState
 }
 
 /** Authorizes a call, and counts it if it is admitted, or if the sandbox counts rejected ones as well (R24). */
-function authorizeAndCount(sandbox: SandboxState, call: Caller, scope: string | null): ApiOutcomeId {
+function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
   const { assumptions, windows } = sandbox;
   const { entry, now } = call;
   // Only the keys of the sandbox are counted.
-  if (entry === undefined) return authorize(authorizationFacts(sandbox, call, scope));
+  if (entry === undefined) return authorize(authorizationFacts(sandbox, call));
 
   entry.usage = usageAt(entry.usage, windows, now);
-  const outcome = authorize(authorizationFacts(sandbox, call, scope));
+  const outcome = authorize(authorizationFacts(sandbox, call));
   const isAdmitted = isSuccess(outcome);
   if (!isAdmitted && !assumptions.count_rejected) return outcome;
 
@@ -62,22 +52,23 @@ function authorizeAndCount(sandbox: SandboxState, call: Caller, scope: string | 
   if (windows.sliding) usage.recent.push(now);
   if (isAdmitted) return outcome;
 
-  // Only a 429 can change now: by its own count, the call may have reached the other limit as well, which the 429 is then about.
-  return authorize(authorizationFacts(sandbox, call, scope));
+  // A rejected call may reach a second limit by its own count: one over 60 a minute may be the last of 1,000 a day. Its 429 is
+  // about the limit that a client must wait for now. Any other rejection stays the same.
+  const outcomeAfterOwnCount = authorize(authorizationFacts(sandbox, call));
+  return outcomeAfterOwnCount;
 }
 
-/** What the checks of a call depend on. */
+/** What the checks of a call depend on. A call without an endpoint needs no scope. */
 export function authorizationFacts(
   sandbox: SandboxState,
-  { presented, entry, now }: Caller,
-  scope: string | null,
+  { presented, entry, now, endpoint }: RoutedCall,
 ): AuthorizationFacts {
   return {
     presented,
     key: entry?.key,
     organization: entry?.owner.organization,
     now,
-    scope,
+    scope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
     limits: entry && limitUses(entry, sandbox, now),
   };
 }

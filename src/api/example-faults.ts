@@ -1,9 +1,13 @@
 import { type FaultOutcomeId, faultKindRow } from "../rules/fault-effects.js";
 import type { Fault } from "../sandbox/active-faults.js";
 
-/** The effect of a fault, as its example has it. A status comes with this body: a gateway's page, or the error body of the API. */
-export function exampleOfFault(fault: FaultOutcomeId, body: "html" | "json"): Fault["then"] {
+/** The effect of a fault, as its example has it: a status with the error body of the API, or as a gateway's page. */
+export function exampleOfFault(
+  fault: FaultOutcomeId,
+  { asPage }: { readonly asPage: boolean },
+): Fault["then"] {
   const { example } = faultKindRow(fault);
-  if (fault === "fault.status" && body === "html") return { ...example, body };
+  // Other faults have no body of their own.
+  if (fault === "fault.status" && asPage) return { ...example, body: "html" };
   return example;
 }

@@ -22,11 +22,12 @@ export function faultFacts(
     organization: entry?.key.organization,
     now,
     expectedOutcome,
-    hasBody(status) {
+    hasBody(faultStatus) {
       if (method === "HEAD") return false;
-      // The status of a fault is an error, and each error has a body. Of successes, only some endpoints' have none.
-      if (status !== undefined || endpoint === undefined || endpoint.hasBody) return true;
-      return !isSuccess(expectedOutcome());
+      // Each error has a body: that of a fault, and the 404 or 405 of a call without an endpoint.
+      if (faultStatus !== undefined || endpoint === undefined) return true;
+      // A success may have none, such as a 204. A rejection by the endpoint's checks is an error, too.
+      return endpoint.hasBody || !isSuccess(expectedOutcome());
     },
   };
 }

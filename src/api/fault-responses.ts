@@ -8,7 +8,7 @@ import {
 } from "../rules/fault-effects.js";
 import type { FiredFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
+import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { errorBody, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
@@ -16,18 +16,21 @@ import { predictResult } from "./predict.js";
 import { respondToCall, responseOf } from "./respond.js";
 import { chooseVariation, visiblePoints } from "./variation/vary.js";
 
-/** What a fault has a call get: its result without the outcome. */
-type FaultResponse = Pick<CallResult, "response" | "code" | "requestId" | "points">;
-
-const noResponse: FaultResponse = Object.freeze({
-  response: Object.freeze({ status: 0, headers: [], body: "" }),
-  code: null,
-});
-
 /** The status of a failure that sets none. */
 const defaultFailure: FailureStatus = 503;
 
+/** What stands for the response of a call that gets none. */
+const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: "" });
+
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
+
+/** How a response is delivered, by how its fault ends it. A response that is cut is sent, too: up to there. */
+const deliveryByEnd = {
+  sent: { kind: "send", isWhole: true },
+  cut: { kind: "send", isWhole: false },
+  reset: { kind: "reset", isWhole: false },
+  hang: { kind: "hang", isWhole: false },
+} as const;
 
 /**
  * What a call gets from a fault, which comes before authorization. A call that it only delays is authorized and counted, any
@@ -36,19 +39,15 @@ const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
 export function faultyResult(sandbox: SandboxState, call: ApiCall, fired: FiredFault): CallResult {
   const { effect } = fired;
   const mainKind = mainFaultKind(effect);
-  const { ends } = faultKindTable[mainKind];
   const result = resultBeforeDelivery(sandbox, call, effect, mainKind);
 
-  // A response that is cut is sent, too: up to there.
-  let kind: Delivery["kind"] = "send";
-  if (ends === "reset" || ends === "hang") kind = ends;
-
+  const { kind, isWhole } = deliveryByEnd[faultKindTable[mainKind].ends];
   let cutAfter: number | undefined;
   if (effect.truncate) cutAfter = Math.floor(utf8Length(result.response.body) / 2);
   const delivery: Delivery = {
     delayMs: fired.latency,
     kind,
-    isWhole: ends === "sent",
+    isWhole,
     cutAfter,
     bytesPerSecond: effect.slow,
   };
@@ -68,34 +67,37 @@ function resultBeforeDelivery(
       // A delayed response keeps its outcome.
       return respondToCall(sandbox, call);
     case "status":
-      return { ...variedFailure(sandbox, call, effect), outcome: "fault.status" };
+      return failure(sandbox, call, effect);
     case "reset":
-      return { ...noResponse, outcome: "fault.reset" };
+      return { outcome: "fault.reset", response: noResponse, code: null };
     case "hang":
-      return { ...noResponse, outcome: "fault.hang" };
+      return { outcome: "fault.hang", response: noResponse, code: null };
     case "malformed":
-      return { ...malformedResponse(sandbox, call), outcome: "fault.malformed" };
+      return malformedSuccess(sandbox, call);
     case "truncate": {
       // A failure is cut, or else the response that the call would get.
       const whole =
-        effect.status === undefined ? predictResult(sandbox, call) : variedFailure(sandbox, call, effect);
+        effect.status === undefined ? predictResult(sandbox, call) : failure(sandbox, call, effect);
       return { ...whole, outcome: "fault.truncate" };
     }
   }
 }
 
-/** The response of a service that fails. In the profile `varied`, its request id varies, and nothing else. */
-function variedFailure(sandbox: SandboxState, call: ApiCall, effect: FaultEffects): FaultResponse {
+/** What a call gets from a service that fails. In the profile `varied`, the request id varies, and nothing else. */
+function failure(sandbox: SandboxState, call: ApiCall, effect: FaultEffects): CallResult {
   const { status = defaultFailure } = effect;
   const variation = chooseVariation(sandbox, call, { status, content: "faulty" });
-  const { response, code } = renderFailure(variation.call, effect);
+  const { response, code } = renderFailure(variation.call, status, effect);
   const points = visiblePoints(sandbox, variation, response);
-  return { response, code, requestId: variation.call.id, points };
+  return { outcome: "fault.status", response, code, requestId: variation.call.id, points };
 }
 
-/** The response to a call while the service fails: its status is 503 if the effect sets none. */
-export function renderFailure(call: ApiCall, effect: FaultEffects): Pick<CallResult, "response" | "code"> {
-  const { status = defaultFailure, retryAfter, html } = effect;
+/** The response to a call while the service fails with this status, and its error code. */
+export function renderFailure(
+  call: ApiCall,
+  status: FailureStatus,
+  { retryAfter, html }: FaultEffects,
+): Pick<CallResult, "response" | "code"> {
   const headers: string[] = [];
   // A gateway in front of the service knows no request id.
   if (!html && call.assumptions.request_id_on_errors) headers.push("X-Request-Id", call.id);
@@ -128,9 +130,10 @@ function gatewayPage(status: FailureStatus): string {
 }
 
 /** A success with broken JSON: the same one for every key. */
-function malformedResponse(sandbox: SandboxState, call: ApiCall): FaultResponse {
+function malformedSuccess(sandbox: SandboxState, call: ApiCall): CallResult {
   const variation = chooseVariation(sandbox, call, { status: 200, content: "faulty" });
   const { id } = variation.call;
   const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
-  return { response, code: null, requestId: id, points: visiblePoints(sandbox, variation, response) };
+  const points = visiblePoints(sandbox, variation, response);
+  return { outcome: "fault.malformed", response, code: null, requestId: id, points };
 }

@@ -12,8 +12,9 @@ import type { RunTrace } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { faultFacts } from "./fault-facts.js";
 import { faultyResult } from "./fault-responses.js";
-import { findMisplacedKeys, isProbe, type MisplacedKeys } from "./misplaced-keys.js";
+import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
 import { predictOutcome } from "./predict.js";
+import { isProbe } from "./probe.js";
 import { respondToCall } from "./respond.js";
 import { startCall } from "./start-call.js";
 import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
@@ -62,11 +63,12 @@ function runTrace(sandbox: SandboxState, result: CallResult): RunTrace {
     ...result.conditionEffect,
     points: result.points ?? [],
     scenario: sandbox.name,
+    // Of its own assumptions, the run needs those that it would vary.
     ownAssumptions: assumptionsKeptFromVarying(sandbox),
   };
 }
 
-/** A call with its result, without a key (R46). `appendExchange` adds its advice. */
+/** A call with its result, without a key (R46). */
 function makeExchange(
   sandbox: SandboxState,
   call: ApiCall,
@@ -112,6 +114,7 @@ function makeExchange(
     date: result.date,
     // To the microsecond: more digits make the journal longer in state files.
     durationMs: Math.round(duration * 1000) / 1000,
+    // `appendExchange` sets both, by the exchanges before this one.
     advice: noAdvice,
     isResent: undefined,
   };

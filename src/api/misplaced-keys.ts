@@ -2,15 +2,9 @@ import type { AdviceId } from "../rules/advice.js";
 import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/key-text.js";
 import { isMeantAsKey } from "../rules/meant-key.js";
 import { findFirstKeys } from "../rules/redact.js";
-import { redactPath } from "../rules/redact-path.js";
-import { hasKeyElsewhere } from "../rules/request-traits.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { KeysOfAdvice, MentionedKey } from "../sandbox/journal/counts.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-
-/** The paths that browsers, watchdogs and load balancers request from any server. */
-const probedPath =
-  /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
 
 /** What a call shows of keys that are elsewhere than alone in `x-api-key`. Contains no key (R46). */
 export interface MisplacedKeys {
@@ -22,6 +16,8 @@ export interface MisplacedKeys {
   readonly keys?: KeysOfAdvice;
 }
 
+const noKeys: readonly string[] = [];
+
 const noMisplacedKeys: MisplacedKeys = Object.freeze({ leaksRealKey: false, isSpoiledKey: false });
 
 /** Finds the keys of a call that are not alone in `x-api-key`. */
@@ -30,21 +26,21 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   const isMalformed = call.presented === "malformed";
   if (!isMalformed && evidence === undefined) return noMisplacedKeys;
 
-  // The keys by their places.
-  const { inQuery = [], inUrl = [], inOtherHeaders = [] } = evidence ?? {};
-  // A well-formed `x-api-key` is where it belongs. In a malformed one, a key has other text around it.
-  const inApiKeyHeader = isMalformed ? findFirstKeys(apiKey) : [];
+  // The keys by their places. A well-formed `x-api-key` is where it belongs; a malformed one may be a key with other text around it.
+  const { inQuery = noKeys, inUrl = noKeys, inOtherHeaders = noKeys } = evidence ?? {};
+  const inApiKeyHeader = isMalformed ? findFirstKeys(apiKey) : noKeys;
   const isSpoiledKey = isMalformed && isMeantAsKey(apiKey, inApiKeyHeader);
   const allKeys = [...inQuery, ...inOtherHeaders, ...inApiKeyHeader, ...inUrl];
   if (allKeys.length === 0 && !isSpoiledKey) return noMisplacedKeys;
 
-  // Each advice is about the first key of its place. One advice is about all headers: also about a spoiled key in `x-api-key`.
+  // One advice is about all headers: about `x-api-key`, too, if its key is spoiled.
+  const inHeaders = isSpoiledKey ? [...inOtherHeaders, ...inApiKeyHeader] : inOtherHeaders;
+
+  // Each advice is about the first key of its place.
   const [keyInQuery] = inQuery;
   const [keyInUrl] = inUrl;
-  let [keyInHeader] = inOtherHeaders;
-  if (isSpoiledKey && keyInHeader === undefined) keyInHeader = inApiKeyHeader[0];
+  const [keyInHeader] = inHeaders;
   const realKey = allKeys.find((key) => isPossiblyReal(sandbox, key));
-
   const keys: Partial<Record<AdviceId, MentionedKey>> = {};
   if (keyInQuery !== undefined) keys["key-in-query"] = mentionedKey(sandbox, keyInQuery);
   if (keyInUrl !== undefined) keys["key-in-url"] = mentionedKey(sandbox, keyInUrl);
@@ -57,16 +53,6 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
 function isPossiblyReal(sandbox: SandboxState, key: string): boolean {
   if (!isWellFormedKey(key) || hasSandboxMark(key)) return false;
   return mentionedKey(sandbox, key).key === null;
-}
-
-/** Whether a call probes any web server, such as for a favicon. */
-export function isProbe(call: ApiCall): boolean {
-  const { method, path, apiKey, traits, fromStory } = call.request;
-  if (call.route !== undefined || fromStory) return false;
-  // A client of the API has a key, or tries to send one.
-  if (apiKey !== undefined || hasKeyElsewhere(traits)) return false;
-  if (method !== "GET" && method !== "HEAD") return false;
-  return probedPath.test(redactPath(path));
 }
 
 /** A key without its characters: its ref, if the sandbox has it, and its fingerprint. */

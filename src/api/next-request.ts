@@ -3,7 +3,7 @@ import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { type FaultFacts, isUsedUp, matchingEffect, possibleEffects } from "../sandbox/active-faults.js";
+import { effectAhead, possibleEffects } from "../sandbox/active-faults.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { profileInEffect } from "../sandbox/profile.js";
@@ -11,7 +11,7 @@ import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { isReserved } from "../scenario/format/refs.js";
 import { publicCause } from "./authorize.js";
-import { authorizationFacts, requiredScope } from "./decide.js";
+import { authorizationFacts } from "./decide.js";
 import { me } from "./endpoints/me.js";
 import { faultFacts } from "./fault-facts.js";
 import { codeOf } from "./http-messages.js";
@@ -20,7 +20,7 @@ import { predictOutcome } from "./predict.js";
 
 /** Why a request is rejected, with facts of its key. */
 interface RejectionReason {
-  /** `expired since 2026-03-01T09:00:00Z`; `null` on success, and if the key is none of the sandbox. */
+  /** `expired since 2026-03-01T09:00:00Z`; `null` on success, and if its outcome says all, as that of an unknown key does. */
   readonly why: string | null;
   /** When a 429 ends, in ISO 8601; `null` for anything else, and if it does not end while the key works. */
   readonly until: string | null;
@@ -58,9 +58,10 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const facts = faultFacts(call, endpoint.method, () => outcome);
   const effects = possibleEffects(sandbox.faults, facts);
   const faultOutcomes = [...new Set(effects.map(faultOutcomeId))];
-  const isFaultLater = faultOutcomes.length === 0 && mayFireOnSome(sandbox, facts);
+  const isFaultAhead = sandbox.faults.some((fault) => effectAhead(fault, facts) !== undefined);
+  const isFaultLater = isFaultAhead && faultOutcomes.length === 0;
 
-  const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry, endpoint);
+  const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry);
 
   // Every 401 and 429 has the same code, so the reason is enough.
   let sentence = status === 403 ? `${status} ${code}:` : String(status);
@@ -68,11 +69,6 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   if (faultOutcomes.length > 0) sentence += ", or a fault";
   if (isFaultLater) sentence += ", later a fault";
   return { status, code, outcome, why, faultOutcomes, isFaultLater, sentence, until };
-}
-
-/** Whether a fault may hit the next request, or a later one like it. */
-function mayFireOnSome({ faults }: SandboxState, facts: FaultFacts): boolean {
-  return faults.some((fault) => matchingEffect(fault, facts) !== undefined && !isUsedUp(fault));
 }
 
 function presentedByRef(ref: string): PresentedKind {
@@ -93,7 +89,6 @@ function reasonOf(
   outcome: ApiOutcomeId,
   call: RoutedCall,
   entry: KeyEntry,
-  endpoint: Endpoint,
 ): RejectionReason {
   const { now } = call;
   if (outcome === "429.per_minute") return reasonOfLimit(sandbox, entry, now, "minute");
@@ -109,7 +104,7 @@ function reasonOf(
   }
 
   // Of all others, only a 403 has a cause that may be shown.
-  const facts = authorizationFacts(sandbox, call, requiredScope(endpoint, sandbox));
+  const facts = authorizationFacts(sandbox, call);
   return { why: publicCause(outcome, facts)?.why ?? null, until: null };
 }
 
@@ -123,15 +118,16 @@ function reasonOfLimit(
   const { quota, resetsAt } = limitUses(entry, sandbox, now)[name];
   if (quota === 0) return { why: `always: allows 0 requests a ${name}`, until: null };
 
+  // The key may have ended by then.
   const stateAtReset = keyStateAt(entry.key, resetsAt);
   if (stateAtReset === "rotated") return { why: "the key's overlap ends first", until: null };
   if (keyStateTable[stateAtReset].isOver) return { why: "the key expires first", until: null };
   return { why: untilInWords(resetsAt, now), until: isoTime(resetsAt) };
 }
 
-/** `until 09:01:00`, with the date if it is another day. */
+/** `until 09:01:00`, with the date if it is another day. Rounded up: a request before the limit resets would be rejected again. */
 function untilInWords(instant: number, now: number): string {
-  const until = shortIso(instant);
+  const until = shortIso(Math.ceil(instant / 1000) * 1000);
   const [today] = shortIso(now).split("T");
   if (until.startsWith(`${today}T`)) return `until ${until.slice(11, 19)}`;
   return `until ${until}`;

@@ -55,7 +55,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const program = await createProgram(line, io);
 
   // Commander reads the flags, and calls the command.
-  const commander = program.commands.find((one) => one.name() === line.name) as Commander;
+  const commander = program.commands.find((command) => command.name() === line.name) as Commander;
   let code: number = exitCode.fine;
   commander.action(async () => {
     code = await callCommand(line, commander, io);
@@ -74,30 +74,32 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** The words that Commander reads. */
-function wordsForCommander({ name, command, hasName, argv, ownArgv }: CommandLine): readonly string[] {
-  const [first, topic, ...more] = ownArgv;
+function wordsForCommander(line: CommandLine): readonly string[] {
+  const { name, command, hasName, argv, argvBeforeDashes } = line;
+  const [first, topic, ...more] = argvBeforeDashes;
   // `help key-states` is about the default command, which Commander's `help` needs by its name.
-  const namesScenario = topic !== undefined && !hasName && !topic.startsWith("-");
-  if (first === "help" && namesScenario) return [first, name, ...more];
+  const topicIsScenario = topic !== undefined && !hasName && !topic.startsWith("-");
+  if (first === "help" && topicIsScenario) return [first, name, ...more];
 
+  // Commander would read the words of a client's command as arguments of ours.
   const takesClientCommand = command.clientCommandUsage !== undefined;
-  return takesClientCommand ? ownArgv : argv;
+  return takesClientCommand ? argvBeforeDashes : argv;
 }
 
 /** Throws a usage error if the line names no command, and its first word cannot be the scenario of the default one. */
 async function readLine(argv: readonly string[], io: Io): Promise<CommandLine> {
-  const { ownArgv, clientCommand } = splitAtDashes(argv);
-  const word = ownArgv.find(startsWithLongDash);
+  const { argvBeforeDashes, clientCommand } = splitAtDashes(argv);
+  const word = argvBeforeDashes.find(startsWithLongDash);
   if (word !== undefined) throw (await import("./line/wrong-words.js")).longDashError(word);
 
   // `help exec` names the command exec, too.
-  const first = ownArgv[0] === "help" ? ownArgv[1] : ownArgv[0];
+  const first = argvBeforeDashes[0] === "help" ? argvBeforeDashes[1] : argvBeforeDashes[0];
   const hasName = first !== undefined && Object.hasOwn(commands, first);
   if (!hasName && !first?.startsWith("-")) await requireScenario(first, io);
 
   const name = hasName ? first : defaultCommand;
   const command = await loadCommand(name);
-  return { name, command, hasName, argv, ownArgv, clientCommand };
+  return { name, command, hasName, argv, argvBeforeDashes, clientCommand };
 }
 
 /** Whether a word starts with the dash that some editors and chats write in place of two hyphens. */
@@ -143,19 +145,27 @@ async function requireNoPort({ name, command }: CommandLine, args: readonly stri
 
 /** Throws a usage error if the command takes the command line of a client, and it is not after `--`. */
 async function requireClientCommand(line: CommandLine, args: readonly string[], io: Io): Promise<void> {
-  const { command, argv, clientCommand } = line;
+  const { name, command, argv, clientCommand } = line;
   if (command.clientCommandUsage === undefined) return;
 
-  const expected = Object.keys(command.args ?? {}).length;
-  const hasTooMany = args.length > expected;
-  const [program] = clientCommand;
-  if (!hasTooMany && program !== undefined) return;
-  // In `exec key-states extra -- npm test`, `--` is at its place: the reading of the call names the word too many.
-  // In `exec npm test -- --grep x`, it belongs to the command.
-  const [scenario = ""] = args;
-  if (program !== undefined && !program.startsWith("-") && namesScenario(scenario, io)) return;
+  const hasDashes = argv.includes("--");
+  const isEmpty = clientCommand.length === 0;
+  const hasTooManyWords = args.length > Object.keys(command.args ?? {}).length;
+  if (!hasTooManyWords && !isEmpty) return;
 
   const { missingCommandError, missingDashesError } = await import("./line/wrong-words.js");
-  if (hasTooMany || !argv.includes("--")) throw missingDashesError(line.name, args, io);
-  throw missingCommandError(line.name, args, io);
+  if (!hasTooManyWords && hasDashes) throw missingCommandError(name, args, io);
+  // In `exec key-states extra -- npm test`, `--` is at its place: the reading of the call names the word too many.
+  if (!isEmpty && startsWithScenario(args, clientCommand, io)) return;
+  // In `exec npm test -- --grep x`, `--` is a word of the client's command.
+  throw missingDashesError(name, args, io);
+}
+
+/** Whether the words before `--` start with a scenario, and a program follows after it. */
+function startsWithScenario(
+  [scenario = ""]: readonly string[],
+  [program = ""]: readonly string[],
+  io: Io,
+): boolean {
+  return !program.startsWith("-") && namesScenario(scenario, io);
 }

@@ -50,24 +50,24 @@ export type HostIo = Omit<Io, "program" | "stdout" | "stderr"> &
 
 /** The arguments of this program, and after `--` the command line of a client. */
 export function splitAtDashes(argv: readonly string[]): {
-  readonly ownArgv: readonly string[];
+  readonly argvBeforeDashes: readonly string[];
   readonly clientCommand: readonly string[];
 } {
   const index = argv.indexOf("--");
-  if (index === -1) return { ownArgv: argv, clientCommand: [] };
-  return { ownArgv: argv.slice(0, index), clientCommand: argv.slice(index + 1) };
+  if (index === -1) return { argvBeforeDashes: argv, clientCommand: [] };
+  return { argvBeforeDashes: argv.slice(0, index), clientCommand: argv.slice(index + 1) };
 }
 
 const wordsForUnset = ["", "0", "false", "no", "off"];
 
 /** How to describe an error: as JSON if a program reads it. Also works if the command line cannot be read. */
 export function wantedErrorForm(argv: readonly string[], env: Io["env"]) {
-  const { ownArgv } = splitAtDashes(argv);
+  const { argvBeforeDashes } = splitAtDashes(argv);
   const isSet = (value = "") => !wordsForUnset.includes(value.toLowerCase());
-  const hasJsonFormat = /(?:^| )--format[ =]json(?= |$)/.test(ownArgv.join(" "));
+  const hasJsonFormat = /(?:^| )--format[ =]json(?= |$)/.test(argvBeforeDashes.join(" "));
   return {
-    verbose: ownArgv.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
-    json: hasJsonFormat || ownArgv.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
+    verbose: argvBeforeDashes.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
+    json: hasJsonFormat || argvBeforeDashes.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
   };
 }
 

@@ -1,19 +1,16 @@
 import { requiredScope } from "../api/decide.js";
-import { faultFacts } from "../api/fault-facts.js";
 import { nextRequest } from "../api/next-request.js";
 import { routeAt } from "../api/routes.js";
 import { cachedByName } from "../rules/cached-by.js";
-import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import { keyVariable } from "../rules/key-text.js";
 import { mePath } from "../rules/known-paths.js";
-import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
-import { type ActiveFault, isUsedUp, matchingEffect } from "../sandbox/active-faults.js";
-import { type Endpoint, ownSuccessOf, successOutcomeOf } from "../sandbox/endpoint.js";
-import type { KeyEntry } from "../sandbox/registry.js";
+import type { OutcomeId } from "../rules/outcomes.js";
+import { type Endpoint, ownSuccessOf } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
+import { certainOutcomes, type ExpectedRequest } from "./certain-outcomes.js";
 import { curlLine, type RequestToSend } from "./curl-line.js";
 import type { HowToCover } from "./report-shape.js";
 
@@ -21,18 +18,97 @@ import type { HowToCover } from "./report-shape.js";
 const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
 /** For each outcome that can be covered, the first request that always covers it. */
-type Reproductions = ReadonlyMap<OutcomeId, RequestToSend>;
+type RequestsByOutcome = ReadonlyMap<OutcomeId, RequestToSend>;
 
-/** A request, and the outcome that it has without faults. */
-interface ExpectedRequest {
+/** What to do before a request is sent. */
+type Preparation =
+  | { readonly kind: "none" }
+  | { readonly kind: "reset" }
+  | { readonly kind: "start" | "run_exec"; readonly scenario: ScenarioName }
+  /** In the scenario, the key of the request gets these scopes. */
+  | { readonly kind: "write_scopes"; readonly scopes: string[] };
+
+interface PreparedRequest {
+  readonly before: Preparation;
   readonly sent: RequestToSend;
-  readonly outcome: ApiOutcomeId;
-  readonly entry?: KeyEntry;
-  readonly endpoint?: Endpoint;
+}
+
+interface HowToCoverOptions {
+  /** Under `exec`, the sandbox has already stopped. */
+  readonly underExec: boolean;
+}
+
+/** How to cover each of these outcomes; without those that nothing covers for certain. */
+export function howToCoverEach(
+  sandbox: SandboxState,
+  outcomes: readonly OutcomeId[],
+  options: HowToCoverOptions,
+): ReadonlyMap<OutcomeId, HowToCover> {
+  const requests = requestsByOutcome(sandbox);
+  const instructions = new Map<OutcomeId, HowToCover>();
+  for (const outcome of outcomes) {
+    const prepared = findRequest(sandbox, outcome, requests, options);
+    if (prepared !== undefined) instructions.set(outcome, instruction(sandbox, outcome, prepared));
+  }
+  return instructions;
+}
+
+/** A request that covers an outcome: now, after a start or a reset, or once its key has another scope. */
+function findRequest(
+  sandbox: SandboxState,
+  outcome: OutcomeId,
+  requests: RequestsByOutcome,
+  { underExec }: HowToCoverOptions,
+): PreparedRequest | undefined {
+  const sentNow = requests.get(outcome);
+  if (sentNow !== undefined) return { before: { kind: "none" }, sent: sentNow };
+
+  for (const scenario of fallbackScenarios) {
+    const sent = requestsOfBundled(scenario, sandbox.platform).get(outcome);
+    if (sent === undefined) continue;
+    if (underExec) return { before: { kind: "run_exec", scenario }, sent };
+    // A reset starts the scenario of the sandbox again.
+    if (scenario === sandbox.name) return { before: { kind: "reset" }, sent };
+    return { before: { kind: "start", scenario }, sent };
+  }
+  return requestWithScope(sandbox, outcome);
+}
+
+function requestsByOutcome(sandbox: SandboxState): RequestsByOutcome {
+  const byOutcome = new Map<OutcomeId, RequestToSend>();
+  for (const expected of [...requestsWithKeys(sandbox), ...requestsWithoutKeys(sandbox)]) {
+    for (const outcome of certainOutcomes(sandbox, expected)) {
+      if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.sent);
+    }
+  }
+  return byOutcome;
+}
+
+/** The requests to a bundled scenario. They never change, and to start one takes longer than the rest of a report. */
+const requestsOfBundled = /* @__PURE__ */ cachedByName(
+  (name: ScenarioName, platform: SandboxState["platform"]): RequestsByOutcome =>
+    requestsByOutcome(
+      startSandbox(checkedStart({ scenario: bundledScenarios[name], name }, {}, { platform })),
+    ),
+);
+
+/** A request to each endpoint with each key that is in the environment of clients. */
+function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
+  const { keys } = announcedKeys(sandbox);
+  const requests: ExpectedRequest[] = [];
+  for (const endpoint of sandbox.endpoints) {
+    const target = requestTo(endpoint);
+    for (const { ref } of keys) {
+      const entry = sandbox.registry.key(ref);
+      const { outcome } = nextRequest(sandbox, ref, endpoint);
+      requests.push({ sent: { ref, ...target }, outcome, entry, endpoint });
+    }
+  }
+  return requests;
 }
 
 /** The requests without a key of the sandbox. */
-function keylessRequests({ endpoints }: SandboxState): ExpectedRequest[] {
+function requestsWithoutKeys({ endpoints }: SandboxState): ExpectedRequest[] {
   const requests: ExpectedRequest[] = [
     { sent: { ref: "none", path: mePath }, outcome: "401.missing" },
     { sent: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
@@ -59,199 +135,75 @@ function unusedMethodOfMe(endpoints: readonly Endpoint[]): string | undefined {
   return ["DELETE", "PUT", "PATCH", "POST"].find((method) => !methods?.has(method));
 }
 
-interface HintOptions {
-  readonly curlOptions: string;
-  /** Under `exec`, the sandbox has already stopped. */
-  readonly underExec: boolean;
-}
-
-/** What to do before a request is sent. */
-interface Preparation {
-  /** The bundled scenario to start. Default: none. */
-  readonly scenario?: ScenarioName;
-  /** Whether to reset the sandbox. Default: false. */
-  readonly reset?: boolean;
-  /** The scopes to give the key. Default: none. */
-  readonly scopes?: readonly string[];
-  /** All of this as the start of a sentence. Default: nothing is to do. */
-  readonly text?: string;
-}
-
-/** Shows how to cover the outcomes of a sandbox. */
-export class CoverHints {
-  readonly #sandbox: SandboxState;
-  readonly #options: HintOptions;
-  /** Found for the first outcome that is not covered. */
-  #running: Reproductions | undefined;
-
-  constructor(sandbox: SandboxState, options: HintOptions) {
-    this.#sandbox = sandbox;
-    this.#options = options;
-  }
-
-  /** How to cover an outcome: now, with a bundled scenario or after a reset, or with a scope; `null` if nothing covers it for certain. */
-  hintFor(outcome: OutcomeId): HowToCover | null {
-    const sandbox = this.#sandbox;
-    const { curlOptions } = this.#options;
-    this.#running ??= findReproductions(sandbox);
-    const now = this.#running.get(outcome);
-    if (now !== undefined) return instruction(now, outcome, curlOptions, {});
-
-    for (const name of fallbackScenarios) {
-      const later = bundledReproductions(name, sandbox.platform).get(outcome);
-      if (later === undefined) continue;
-      return instruction(later, outcome, curlOptions, startOrReset(name, sandbox, this.#options));
-    }
-
-    const scopedKey = keyToGiveScope(sandbox, outcome);
-    if (scopedKey === undefined) return null;
-    const { sent, scopes } = scopedKey;
-    const text = scopesText(sandbox, sent.ref, scopes);
-    return instruction(sent, outcome, curlOptions, { scopes, text });
-  }
-}
-
-function findReproductions(sandbox: SandboxState): Reproductions {
-  const byOutcome = new Map<OutcomeId, RequestToSend>();
-  for (const expected of [...requestsWithKeys(sandbox), ...keylessRequests(sandbox)]) {
-    for (const outcome of certainOutcomes(sandbox, expected)) {
-      if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.sent);
-    }
-  }
-  return byOutcome;
-}
-
-/** Those of a sandbox of a bundled scenario. They never change, and to start one takes longer than the rest of a report. */
-const bundledReproductions = /* @__PURE__ */ cachedByName(
-  (name: ScenarioName, platform: SandboxState["platform"]): Reproductions =>
-    findReproductions(
-      startSandbox(checkedStart({ scenario: bundledScenarios[name], name }, {}, { platform })),
-    ),
-);
-
-/** A request to each endpoint with each key that is in the environment of clients. */
-function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
-  const { keys } = announcedKeys(sandbox);
-  const requests: ExpectedRequest[] = [];
-  for (const endpoint of sandbox.endpoints) {
-    const target = requestTo(endpoint);
-    for (const { ref } of keys) {
-      const entry = sandbox.registry.key(ref);
-      const next = nextRequest(sandbox, ref, endpoint);
-      const outcome = isSuccess(next.outcome) ? successOutcomeOf(endpoint, next.outcome) : next.outcome;
-      requests.push({ sent: { ref, ...target }, outcome, entry, endpoint });
-    }
-  }
-  return requests;
-}
-
 /** A request to an endpoint, with 1 for each parameter of its path. */
 function requestTo({ method, path }: Endpoint): Pick<RequestToSend, "method" | "path"> {
   return { ...(method !== "GET" && { method }), path: path.replace(/\{[^{}]*\}/g, "1") };
 }
 
-/** The outcomes that a request covers for certain with the active faults; none if a fault may replace its response. */
-function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
-  const { outcome } = expected;
-  const faults = possibleFaults(sandbox, expected);
-  const [fault] = faults;
-  if (fault === undefined) return [outcome];
-
-  // A fault that hits this request for certain. A delayed request also has its own outcome.
-  if (faults.length === 1 && fault.isCertain) {
-    return fault.onlyDelays ? [outcome, fault.outcome] : [fault.outcome];
-  }
-
-  // Any of the faults may hit it, or none. If each of them only delays it, it has its own outcome in any case.
-  return faults.every(({ onlyDelays }) => onlyDelays) ? [outcome] : [];
-}
-
-/** A fault that may hit a request. */
-interface PossibleFault {
-  readonly outcome: OutcomeId;
-  readonly onlyDelays: boolean;
-  /** Whether it fires on each request that it matches. */
-  readonly isCertain: boolean;
-}
-
-/** The faults that may hit a request, which has one at most: the first that fires. So none after a certain one may hit it. */
-function possibleFaults(sandbox: SandboxState, expected: ExpectedRequest): PossibleFault[] {
-  const { entry, endpoint } = expected;
-  const call = { entry, endpoint, now: sandbox.clock.now() };
-  const facts = faultFacts(call, endpoint?.method, () => expected.outcome);
-
-  const possible: PossibleFault[] = [];
-  for (const fault of sandbox.faults) {
-    const effect = matchingEffect(fault, facts);
-    if (effect === undefined || isUsedUp(fault)) continue;
-    const outcome = faultOutcomeId(effect);
-    const { onlyDelays } = faultKindRow(outcome);
-    const isCertain = firesAlways(fault);
-    possible.push({ outcome, onlyDelays, isCertain });
-    if (isCertain) break;
-  }
-  return possible;
-}
-
-/** What to do before a request to a sandbox of this bundled scenario. */
-function startOrReset(name: ScenarioName, sandbox: SandboxState, options: HintOptions): Preparation {
-  if (name !== sandbox.name) {
-    const start = options.underExec ? "run exec with" : "start";
-    return { scenario: name, text: `${start} the scenario ${name}, then` };
-  }
-
-  const words = ["curl"];
-  if (options.curlOptions !== "") words.push(options.curlOptions);
-  words.push("-X POST -H content-type:application/json $SVC_CONTROL_URL/reset");
-  return { reset: true, text: `reset the sandbox (${words.join(" ")}), then` };
-}
-
-/** A request that succeeds once its key has these scopes. */
-interface ScopedRequest {
-  readonly sent: RequestToSend;
-  readonly scopes: readonly string[];
-}
-
-/** The first key of the scenario for which only the scope of an endpoint is missing, if the outcome is its success. */
-function keyToGiveScope(sandbox: SandboxState, outcome: OutcomeId): ScopedRequest | undefined {
+/** If the outcome is a success of an announced endpoint: a request with the first key that lacks nothing but its scope. */
+function requestWithScope(sandbox: SandboxState, outcome: OutcomeId): PreparedRequest | undefined {
   const endpoint = sandbox.endpoints.find((served) => !served.isMe && ownSuccessOf(served) === outcome);
   if (endpoint === undefined) return undefined;
   const scope = requiredScope(endpoint, sandbox);
   if (!scope) return undefined;
 
   for (const { ref } of announcedKeys(sandbox).keys) {
-    const { key } = sandbox.registry.key(ref);
+    const entry = sandbox.registry.key(ref);
+    const { scopes, limits, replaces, replacedBy } = entry.key;
     // The keys of a rotation have the same scopes.
-    if (key.replaces !== undefined || key.replacedBy !== undefined) continue;
+    if (replaces !== undefined || replacedBy !== undefined) continue;
     if (nextRequest(sandbox, ref, endpoint).outcome !== "403.insufficient_scope") continue;
-    return { sent: { ...requestTo(endpoint), ref }, scopes: [...key.scopes, scope] };
+
+    // With the scope, the next checks would be the limits and the faults.
+    if (limits.perMinute === 0 || limits.perDay === 0) continue;
+    const sent = { ...requestTo(endpoint), ref };
+    const success = ownSuccessOf(endpoint);
+    if (!certainOutcomes(sandbox, { sent, outcome: success, entry, endpoint }).includes(success)) continue;
+    return { before: { kind: "write_scopes", scopes: [...scopes, scope] }, sent };
   }
   return undefined;
 }
 
-function scopesText({ name, registry }: SandboxState, ref: string, scopes: readonly string[]): string {
-  const { organization } = registry.key(ref).key;
-  const where = isScenarioName(name) ? `in a scenario with extends: ${name}` : "in the scenario";
-  return `${where}, write scopes: [${scopes.join(", ")}] for organizations.${organization}.keys.${ref}, then`;
-}
-
-function instruction(
-  sent: RequestToSend,
-  outcome: OutcomeId,
-  curlOptions: string,
-  before: Preparation,
-): HowToCover {
+function instruction(sandbox: SandboxState, outcome: OutcomeId, prepared: PreparedRequest): HowToCover {
+  const { before, sent } = prepared;
   const { ref, method = "GET", path } = sent;
   const send = sendingInWords(ref, method, path);
+  const prepare = preparationInWords(sandbox, prepared);
   return {
     ref,
     request: { method, path },
-    scenario: before.scenario ?? null,
-    reset: before.reset ?? false,
-    ...(before.scopes && { scopes: [...before.scopes] }),
-    text: before.text === undefined ? send : `${before.text} ${send}`,
-    curl: curlLine(sent, curlOptions, outcome),
+    scenario: before.kind === "start" || before.kind === "run_exec" ? before.scenario : null,
+    reset: before.kind === "reset",
+    ...(before.kind === "write_scopes" && { scopes: before.scopes }),
+    text: prepare === "" ? send : `${prepare}, then ${send}`,
+    curl: curlLine(sent, sandbox.invocation.curlOptions, outcome),
   };
+}
+
+/** What to do before a request is sent, in words; empty if nothing is to do. */
+function preparationInWords(sandbox: SandboxState, { before, sent }: PreparedRequest): string {
+  switch (before.kind) {
+    case "none":
+      return "";
+    case "reset": {
+      const { curlOptions } = sandbox.invocation;
+      const words = ["curl"];
+      if (curlOptions !== "") words.push(curlOptions);
+      words.push("-X POST -H content-type:application/json $SVC_CONTROL_URL/reset");
+      return `reset the sandbox (${words.join(" ")})`;
+    }
+    case "start":
+      return `start the scenario ${before.scenario}`;
+    case "run_exec":
+      return `run exec with the scenario ${before.scenario}`;
+    case "write_scopes": {
+      const { name, registry } = sandbox;
+      const { organization } = registry.key(sent.ref).key;
+      const where = isScenarioName(name) ? `in a scenario with extends: ${name}` : "in the scenario";
+      const scopes = before.scopes.join(", ");
+      return `${where}, write scopes: [${scopes}] for organizations.${organization}.keys.${sent.ref}`;
+    }
+  }
 }
 
 /** What to send, in words: with its method and path unless it is the usual request. */
@@ -260,10 +212,4 @@ function sendingInWords(ref: string, method: string, path: string): string {
   if (isUsual) return ref === "none" ? "send no key" : `send ${keyVariable(ref)}`;
   const key = ref === "none" ? "without a key" : `with ${keyVariable(ref)}`;
   return `send ${method} ${path} ${key}`;
-}
-
-/** Whether a fault fires on each request that it matches. */
-function firesAlways({ when }: ActiveFault): boolean {
-  const { every, requests, probability } = when;
-  return every === undefined && requests === undefined && probability === undefined;
 }

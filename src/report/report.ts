@@ -10,7 +10,7 @@ import { runDue } from "../sandbox/operations/operations.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { listed, nearest } from "../schema/words.js";
-import { CoverHints } from "./how-to-cover.js";
+import { howToCoverEach } from "./how-to-cover.js";
 import { outcomesOf } from "./possible-outcomes.js";
 import type {
   Report,
@@ -43,8 +43,7 @@ export function clientReport(
   runDue(sandbox);
   const counted = counters.read();
 
-  const hints = new CoverHints(sandbox, { curlOptions: sandbox.invocation.curlOptions, underExec });
-  const outcomes = reportedOutcomes(counted, sandbox.endpoints, hints);
+  const outcomes = reportedOutcomes(counted, sandbox, underExec);
   const endpoints = reportedEndpoints(counted, sandbox.endpoints, outcomes);
   return {
     scenario: sandbox.name,
@@ -62,23 +61,23 @@ export function clientReport(
 }
 
 /** All outcomes, with the requests that ended on each. */
-function reportedOutcomes(
-  counted: Counts,
-  served: readonly Endpoint[],
-  hints: CoverHints,
-): ReportedOutcome[] {
-  const rows = [...outcomesOf(served)];
+function reportedOutcomes(counted: Counts, sandbox: SandboxState, underExec: boolean): ReportedOutcome[] {
+  const rows = [...outcomesOf(sandbox.endpoints)];
   // A client may have covered an endpoint that only an earlier scenario had.
   const knownIds = new Set<string>(rows.map(({ id }) => id));
   for (const id of Object.keys(counted.outcomes) as OutcomeId[]) {
     if (!knownIds.has(id)) rows.push(outcomeRow(id));
   }
 
+  const isCovered = (id: OutcomeId) => counted.outcomes[id]?.isCovered ?? false;
+  const openIds = rows.map(({ id }) => id).filter((id) => !isCovered(id));
+  const instructions = howToCoverEach(sandbox, openIds, { underExec });
+
   const outcomes: ReportedOutcome[] = [];
   for (const { id, promised, when } of rows) {
-    const { count, isCovered } = counted.outcomes[id] ?? { count: 0, isCovered: false };
-    const hint = isCovered ? null : hints.hintFor(id);
-    outcomes.push({ outcome: id, promised, covered: isCovered, count, when, howToCover: hint });
+    const count = counted.outcomes[id]?.count ?? 0;
+    const howToCover = instructions.get(id) ?? null;
+    outcomes.push({ outcome: id, promised, covered: isCovered(id), count, when, howToCover });
   }
   return outcomes;
 }

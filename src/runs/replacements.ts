@@ -39,7 +39,7 @@ export function lateResponse(result: CallResult, seconds: number): CallResult {
 /** A wrong response in place of the one of a result, which keeps its outcome: a 401 for a success, a success for anything else. */
 export function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
   const wrong = isSuccess(result.outcome)
-    ? renderRejection(sandbox, call, { outcome: "401.unknown" })
+    ? renderRejection(sandbox, call, "401.unknown")
     : { response: acceptance(sandbox, call), code: null };
   // Nobody gets the response that varied.
   return { ...result, response: wrong.response, code: wrong.code, points: [] };
@@ -69,11 +69,11 @@ export function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: Reje
 
   if (as === "fault.status") {
     const effect = seconds === undefined ? {} : { retryAfter: { seconds, asDate } };
-    const { response, code } = renderFailure({ ...call, now }, effect);
+    const { response, code } = renderFailure({ ...call, now }, 503, effect);
     return { response, code, date, outcome: as, fault: as };
   }
 
-  const { response, ...rejected } = renderRejection(sandbox, call, { outcome: as });
+  const { response, ...rejected } = renderRejection(sandbox, call, as);
   const headers: string[] = [];
   for (const [name, value] of headerPairs(response.headers)) {
     if (name !== "Retry-After") headers.push(name, value);

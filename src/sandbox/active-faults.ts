@@ -170,8 +170,13 @@ export function possibleEffects(active: readonly ActiveFault[], facts: FaultFact
   return possible;
 }
 
+/** The effect that a fault has on a request, or on a later one like it; `undefined` if it fires on none of them. */
+export function effectAhead(fault: ActiveFault, facts: FaultFacts): FaultEffects | undefined {
+  return isUsedUp(fault) ? undefined : matchingEffect(fault, facts);
+}
+
 /** The effect that a fault has on a request if it fires; `undefined` if the request does not match its condition. */
-export function matchingEffect(fault: ActiveFault, facts: FaultFacts): FaultEffects | undefined {
+function matchingEffect(fault: ActiveFault, facts: FaultFacts): FaultEffects | undefined {
   if (!isMatching(fault.when, facts)) return undefined;
   const { effect } = fault;
   const breaksBody = effect.truncate || effect.malformed;
@@ -201,12 +206,18 @@ function firesOn(when: FaultCondition, nth: number, chance: number): boolean {
 }
 
 /** Whether a fault fires on no later request: chance excludes it, or each of its requests has come. */
-export function isUsedUp(fault: ActiveFault): boolean {
+function isUsedUp(fault: ActiveFault): boolean {
   const { probability, requests, every = 1 } = fault.when;
   if (probability === 0) return true;
   if (requests === undefined) return false;
   const isComing = requests.some((number) => number > fault.matched && number % every === 0);
   return !isComing;
+}
+
+/** Whether a fault fires on each request that matches its condition. */
+export function firesAlways({ when }: ActiveFault): boolean {
+  const { every, requests, probability } = when;
+  return every === undefined && requests === undefined && probability === undefined;
 }
 
 /** Whether a fault chooses by its count. */

@@ -17,17 +17,13 @@ export interface ApiRoute {
   readonly allow: string;
 }
 
-/** Who calls, and when: all of a call that its key is authorized by. */
-export interface Caller {
+/** All of a call that decides its outcome: who calls, when, and the route that the call takes. A predicted request has no more. */
+export interface RoutedCall {
   readonly presented: PresentedKind;
   /** The presented key, if the sandbox has it. */
   readonly entry: KeyEntry | undefined;
   /** When the call came, on the sandbox's clock (epoch milliseconds). */
   readonly now: number;
-}
-
-/** A caller, and the route that its call takes: all of a call that decides its outcome. A predicted request has no more. */
-export interface RoutedCall extends Caller {
   /** `undefined` if the API does not have the path (404). */
   readonly route: ApiRoute | undefined;
   /** `undefined` also if the path does not have the method (405). */

@@ -1,11 +1,12 @@
-import { type SandboxOptions, sandboxApi, sandboxOptions } from "../library/create-sandbox.js";
+import { type SandboxOptions, sandboxOptions } from "../library/create-sandbox.js";
+import type { Sandbox } from "../library/sandbox.js";
+import { sandboxApi } from "../library/sandbox-api.js";
 import type {
   OrganizationRef,
-  Sandbox,
   ScenarioKeyRef,
   ScenarioSource,
   WithKnownFields,
-} from "../library/sandbox.js";
+} from "../library/scenario-refs.js";
 import { nodePlatform } from "../node/platform.js";
 import { invalidFields, requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
@@ -148,7 +149,7 @@ export async function startServer(
       stateFile?.close();
     }
   }
-  return { ...running, close, sandbox: sandboxApi(sandbox), [Symbol.asyncDispose]: () => close() };
+  return { ...running, close, sandbox: sandboxApi(() => sandbox), [Symbol.asyncDispose]: () => close() };
 }
 
 /** Throws `validation_failed` for an option of the server that is not valid. */

@@ -1,7 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
-import { dirname } from "node:path";
-import { lock } from "../node/files/lock.js";
-import { fileFailure, makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
+import { fileFailure, resolveLinks } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { SandboxState, Start } from "../sandbox/sandbox-state.js";
@@ -9,6 +6,8 @@ import { restoreSandbox } from "../sandbox/saved-sandbox.js";
 import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { quoteFile } from "../schema/words.js";
+import { type LockedFile, lockFile } from "./locked-file.js";
+import { SavePace } from "./save-pace.js";
 import { damagedState, parseState, stateParts, unreadableState } from "./state-text.js";
 
 /**
@@ -19,13 +18,6 @@ const reservedNumbers = 100_000;
 
 /** Milliseconds between two saves of requests, or more if they take long. */
 const saveIntervalMs = 500;
-
-// No other user may read the file, or the folder that is made for it.
-const folderMode = 0o700;
-const fileMode = 0o600;
-
-/** Why a file stays that is not as this program has read or written it. */
-const writtenByAnother = new Error("another program has written it, such as a server in another container");
 
 /** The file of a sandbox: its absolute path, and its name for messages. */
 interface NamedFile {
@@ -40,13 +32,11 @@ export interface StateOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** A sandbox to keep in a file. */
-interface OpenedState {
+/** The sandbox to keep in a file. */
+interface OpenedSandbox {
   readonly sandbox: SandboxState;
-  /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
+  /** When the file was saved (epoch milliseconds, wall clock); `undefined` if there was no file. */
   readonly savedAt: number | undefined;
-  /** The file as it was read. */
-  readonly stamp: string | undefined;
 }
 
 /**
@@ -60,44 +50,35 @@ export async function openStateFile(
   start: Start,
   options: StateOptions,
 ): Promise<StateFile> {
-  // All names of a file share one lock.
-  const target = readOrThrow(name, () => resolveLinks(file));
-  const unlock = await lock(target);
-  if (unlock === undefined) {
+  const resolved = readOrThrow(name, () => resolveLinks(file));
+  const locked = await lockFile(resolved);
+  if (locked === undefined) {
     const message = `The state ${quoteFile(name)} is in use by another process. Stop that process, or name another file with --state.`;
     throw new SandboxError("state_in_use", message);
   }
 
   try {
-    const lockedFile = { file: target, name };
-    const opened = continueOrStart(lockedFile, start, options.startedScenario());
-    return new StateFile(lockedFile, options, opened, unlock);
+    const opened = continueOrStart(locked, name, start, options.startedScenario());
+    return new StateFile(locked, name, opened, options);
   } catch (error) {
-    unlock();
+    locked.unlock();
     throw error;
   }
 }
 
 /** The sandbox of a file, or a new one if there is no file. */
-function continueOrStart({ file, name }: NamedFile, start: Start, startedWith: NamedScenario): OpenedState {
-  const stamp = stampOf(file);
-  const text = readStateText(file, name);
-  if (text === undefined) return { sandbox: startSandbox(start), savedAt: undefined, stamp };
+function continueOrStart(
+  file: LockedFile,
+  name: string,
+  start: Start,
+  startedWith: NamedScenario,
+): OpenedSandbox {
+  const text = readOrThrow(name, () => file.read());
+  if (text === undefined) return { sandbox: startSandbox(start), savedAt: undefined };
 
   const saved = parseState(text, startedWith, name);
   const sandbox = readOrThrow(name, () => restoreSandbox(saved, start), damagedState);
-  return { sandbox, savedAt: saved.at, stamp };
-}
-
-/** The text of a state file; `undefined` if there is none yet. */
-function readStateText(file: string, name: string): string | undefined {
-  return readOrThrow(name, () => {
-    const stats = statSync(file, { throwIfNoEntry: false });
-    if (stats === undefined) return undefined;
-    // Reading a pipe would wait for a writer.
-    if (!stats.isFile()) throw new Error("it is not a regular file");
-    return readFileSync(file, "utf8");
-  });
+  return { sandbox, savedAt: saved.at };
 }
 
 /** Throws `state_unreadable` for an error of the file system or of the content. */
@@ -109,32 +90,6 @@ function readOrThrow<Result>(name: string, read: () => Result, failure = unreada
   }
 }
 
-/** When requests are saved again: a save stops them all, so the next one waits ten times as long as it took. */
-export class SavePace {
-  readonly #stopwatch: () => number;
-  #dueAt = 0;
-
-  /** `stopwatch`: milliseconds that only grow. */
-  constructor(stopwatch: () => number) {
-    this.#stopwatch = stopwatch;
-  }
-
-  isDue(): boolean {
-    return this.#stopwatch() >= this.#dueAt;
-  }
-
-  /** Runs a save of any kind, and plans the next save of requests by the time that this one takes. */
-  run<Result>(save: () => Result): Result {
-    const startedAt = this.#stopwatch();
-    try {
-      return save();
-    } finally {
-      const endedAt = this.#stopwatch();
-      this.#dueAt = endedAt + 10 * (endedAt - startedAt);
-    }
-  }
-}
-
 /** How a save ended: `skipped` before `begin` and after `close`. */
 type SaveResult =
   | { readonly kind: "saved" }
@@ -142,38 +97,39 @@ type SaveResult =
   | { readonly kind: "failed"; readonly error: SandboxError };
 
 /**
- * Keeps a sandbox in a file that is locked. Nothing is written before `begin` and after `close`. Between them, each save
- * replaces the whole file: `save` after a change, at once; a timer after requests, when the pace allows it; a plan for the
- * request that has used half of the reserved numbers. A save that fails leaves the last saved file, and a later one writes
- * everything.
+ * Knows when a sandbox is saved in its file, as a whole each time:
+ * - `begin` writes a new file, or reserves request numbers in an existing one. Nothing is written before it.
+ * - `save` writes after a change, at once.
+ * - A timer writes after requests, when the pace allows it.
+ * - The request that has used half of the reserved numbers writes, whatever the pace.
+ * - `close` writes for the last time. Nothing is written after it.
  *
- * Who hears of a write that fails: `begin`, `save` and `close` throw it, because their callers wait for the file. Nobody waits
- * for the other saves, which only return it. All but the first write of a new file report the first failure after a success.
+ * Who hears of a write that fails: `begin` of a new file, `save` and `close` throw it, because their callers wait for the file.
+ * Nobody waits for the other saves. All but the first write of a new file report the first failure after a success. The file keeps
+ * its last saved state, and a later save writes everything.
  */
 export class StateFile {
   readonly sandbox: SandboxState;
+  /** When the sandbox that continues was saved; `undefined` for a new one. */
   readonly savedAt: number | undefined;
-  readonly #file: NamedFile;
+  readonly #file: LockedFile;
+  readonly #name: string;
   readonly #options: StateOptions;
-  readonly #unlock: () => void;
   #phase: "opened" | "begun" | "closed" = "opened";
   /** Saves requests from time to time. */
   #timer: NodeJS.Timeout | undefined;
   readonly #pace = new SavePace(nodePlatform.stopwatch);
-  /** What of the sandbox the file has. */
+  /** The progress of the sandbox that the file has. */
   #savedProgress = "";
-  /** The file after the last write: another program may write it since, such as a server in another container. */
-  #stamp: string | undefined;
   /** Why the last save failed; `undefined` after a success. */
   #failure: unknown;
 
-  constructor(file: NamedFile, options: StateOptions, opened: OpenedState, unlock: () => void) {
+  constructor(file: LockedFile, name: string, opened: OpenedSandbox, options: StateOptions) {
     this.#file = file;
-    this.#options = options;
+    this.#name = name;
     this.sandbox = opened.sandbox;
     this.savedAt = opened.savedAt;
-    this.#stamp = opened.stamp;
-    this.#unlock = unlock;
+    this.#options = options;
   }
 
   /** Starts to save. Throws `state_unwritable` if a new file cannot be written. */
@@ -212,39 +168,42 @@ export class StateFile {
   close(): void {
     timers.clearInterval(this.#timer);
     try {
-      if (this.#phase === "begun") {
-        // No request follows, so that no numbers are reserved.
-        throwFailure(this.#tryToWrite(this.sandbox.requestIds.latestNumber()));
-      }
+      // No request follows, so that no numbers are reserved.
+      if (this.#phase === "begun") throwFailure(this.#tryToWrite(this.#latestNumber()));
     } finally {
       this.#phase = "closed";
-      this.#unlock();
+      this.#file.unlock();
     }
   }
 
   /** Writes a file that did not exist. Throws `state_unwritable`. */
   #create(): void {
+    this.#planSave();
     try {
-      makeFolder(dirname(this.#file.file), folderMode);
-      this.#pace.run(() => this.#write(this.#reserveNumbers()));
+      this.#file.makeFolder();
+      this.#pace.run(() => this.#write(this.#latestNumber() + reservedNumbers));
     } catch (error) {
-      throw unwritableState(this.#file.name, error);
+      throw unwritableState(this.#name, error);
     }
   }
 
   /** Saves everything, with reserved numbers for the requests until the next save. */
   #trySave(): SaveResult {
     if (this.#phase !== "begun") return { kind: "skipped" };
-    return this.#pace.run(() => this.#tryToWrite(this.#reserveNumbers()));
+    this.#planSave();
+    return this.#pace.run(() => this.#tryToWrite(this.#latestNumber() + reservedNumbers));
   }
 
-  /** Returns the last request number to mark as used. Plans a save for the request that has used half of the reserved ones, whatever the pace. */
-  #reserveNumbers(): number {
-    const { requestIds } = this.sandbox;
-    const responded = requestIds.latestNumber();
+  /** Plans a save for the request that will have used half of the numbers that are reserved now. */
+  #planSave(): void {
+    const half = this.#latestNumber() + reservedNumbers / 2;
     // In the next tick, the request is in the sandbox.
-    requestIds.planAt(responded + reservedNumbers / 2, () => timers.nextTick(() => this.#trySave()));
-    return responded + reservedNumbers;
+    this.sandbox.requestIds.planAt(half, () => timers.nextTick(() => this.#trySave()));
+  }
+
+  /** The number of the latest request. */
+  #latestNumber(): number {
+    return this.sandbox.requestIds.latestNumber();
   }
 
   /** What has happened in the sandbox until now, as a text to compare. */
@@ -253,45 +212,31 @@ export class StateFile {
     return `${journal.latest()} ${counters.unread()}`;
   }
 
-  /** Writes the file again; keeps a failure, and reports the first one after a success. */
-  #tryToWrite(lastNumber: number): SaveResult {
+  /** Writes the file; keeps a failure, and reports the first one after a success. */
+  #tryToWrite(lastReservedNumber: number): SaveResult {
     try {
-      this.#write(lastNumber);
+      this.#write(lastReservedNumber);
       this.#failure = undefined;
       return { kind: "saved" };
     } catch (cause) {
       const isFirst = this.#failure === undefined;
       this.#failure = cause;
-      const error = unwritableState(this.#file.name, cause, "The file keeps its last saved state. ");
+      const error = unwritableState(this.#name, cause, "The file keeps its last saved state. ");
       if (isFirst) this.#options.onProblem(error);
       return { kind: "failed", error };
     }
   }
 
-  /** Replaces the file; throws if that fails, or if another program has written it. `lastNumber`: the last request number that no later start uses. */
-  #write(lastNumber: number): void {
-    const { file } = this.#file;
-    const progress = this.#progress();
-    const parts = stateParts(this.sandbox, this.#options.startedScenario(), lastNumber);
-    replaceFile(file, parts, fileMode, () => {
-      const stamp = stampOf(file);
-      if (stamp !== undefined && stamp !== this.#stamp) throw writtenByAnother;
-    });
-
-    this.#stamp = stampOf(file);
-    this.#savedProgress = progress;
+  /** Writes the file, or throws. No later start uses a request number up to the last reserved one. */
+  #write(lastReservedNumber: number): void {
+    const startedWith = this.#options.startedScenario();
+    this.#file.replace(stateParts(this.sandbox, startedWith, lastReservedNumber));
+    this.#savedProgress = this.#progress();
   }
 }
 
 function throwFailure(result: SaveResult): void {
   if (result.kind === "failed") throw result.error;
-}
-
-/** A text that differs if another program writes the file; `undefined` if there is none. */
-function stampOf(file: string): string | undefined {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) return undefined;
-  return `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
 }
 
 /** The error of a state that cannot be written. `kept`: a sentence about the file that stays. */

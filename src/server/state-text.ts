@@ -38,12 +38,12 @@ interface SavedState {
 
 /**
  * The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35).
- * `responded` is the number of the last request id that a later start must not use.
+ * No later start uses a request number up to the last reserved one.
  */
 export function* stateParts(
   sandbox: SandboxState,
   startedWith: NamedScenario,
-  responded: number,
+  lastReservedNumber: number,
 ): Generator<string> {
   const hash = nodeCrypto.createHash("sha256");
 
@@ -52,10 +52,10 @@ export function* stateParts(
     version,
     started_with: scenarioIdentity(startedWith),
   });
-  const start = `${firstMembers.slice(0, -1)},"sandbox":`; // the object goes on
-  hash.update(start);
-  yield start;
-  for (const part of saveInParts(sandbox, responded)) {
+  const opening = `${firstMembers.slice(0, -1)},"sandbox":`; // the object goes on
+  hash.update(opening);
+  yield opening;
+  for (const part of saveInParts(sandbox, lastReservedNumber)) {
     hash.update(part);
     yield part;
   }

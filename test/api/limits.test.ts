@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { nextRequest } from "../../src/api/next-request.js";
 import type { Scenario } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { openApi } from "../support/api-client.js";
 import { headerOf } from "../support/doors.js";
 
@@ -58,6 +58,13 @@ test.each([
     expect(await status(ref)).toBe(200);
   },
 );
+
+test("R22 the words of a 429 show a second in which the key works again, also if its limit resets within one", async () => {
+  const { sandbox, statuses } = gateway({ minute_window: "sliding" });
+  sandbox.clock.advance("500ms");
+  await statuses("key", 2);
+  expect(nextRequest(stateOf(sandbox), "key").sentence).toBe("429 until 09:01:27");
+});
 
 test("R22 rejected requests that count in a sliding minute postpone the end of a wait", async () => {
   const assumptions = { minute_window: "sliding", count_rejected: true } as const;

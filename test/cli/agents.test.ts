@@ -127,6 +127,14 @@ describe("init --client", () => {
     expect(readdirSync(cwd)).toEqual(["package.json"]);
   });
 
+  test("needs a dependency on the package and the runner, not only their names anywhere in package.json", async () => {
+    const project = { name: "svc-sandbox", jest: {}, devDependencies: {} };
+    const cwd = temporaryFolder({ "package.json": JSON.stringify(project) });
+    const { code, stderr } = await runCli(["init", "--client", "jest"], { cwd });
+    expect([code, readdirSync(cwd)]).toEqual([2, ["package.json"]]);
+    expect(stderr).toContain("the tests need svc-sandbox and jest, which package.json does not have");
+  });
+
   test.each([
     ["node", "\t", "node --test\n"],
     ["vitest", "    ", "vitest run\n"],

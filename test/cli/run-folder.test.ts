@@ -14,7 +14,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openRunFolder } from "../../src/cli/run/run-folder.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { currentRun } from "../../src/runs/current-run.js";
 import type { StartOptions } from "../../src/sandbox/sandbox-state.js";
@@ -163,13 +163,13 @@ test("requests that a full disk has cut are left out and counted, and those afte
   };
   // There is no file yet: only its process knows.
   expect(await countAfter()).toEqual([0, []]);
-  expect(() => folder.requireEachLine()).not.toThrow();
+  expect(() => folder.throwIfRequestsAreMissing()).not.toThrow();
   expect(await countAfter()).toEqual([1, cutRequests("1 request")]);
   expect(await countAfter()).toEqual([1, cutRequests("2 requests")]);
   expect(await countAfter()).toEqual([1, cutRequests("3 requests")]);
   expect(await countAfter()).toEqual([2, cutRequests("3 requests")]);
-  expect(() => folder.requireNothingForeign()).not.toThrow();
-  expect(() => folder.requireEachLine()).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(() => folder.throwIfChangedByCommand()).not.toThrow();
+  expect(() => folder.throwIfRequestsAreMissing()).toThrow(expect.objectContaining({ code: "usage" }));
   expect(said).toEqual([expect.stringMatching(/^svc-sandbox could not count .* ENOSPC\n$/)]);
 });
 
@@ -191,20 +191,20 @@ test("a line without an end may be the last one of a killed process, which needs
   appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":');
   folder.read(stateOf(createSandbox({ scenario: "active" })));
   expect(folder.uncountedSentences()).toEqual(cutRequests("1 request"));
-  expect(() => folder.requireEachLine()).not.toThrow();
+  expect(() => folder.throwIfRequestsAreMissing()).not.toThrow();
 });
 
 test("a cut line with an end after it is a missing request, which needs another run", async () => {
   const folder = await open();
   appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":\n');
   folder.read(stateOf(createSandbox({ scenario: "active" })));
-  expect(() => folder.requireEachLine()).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(() => folder.throwIfRequestsAreMissing()).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
 test("a request that cannot be claimed is told, and certify needs another run", async () => {
   const folder = await open();
   expect([folder.claim("first"), folder.claim("first")]).toEqual([true, false]);
-  expect(() => folder.requireEachLine()).not.toThrow();
+  expect(() => folder.throwIfRequestsAreMissing()).not.toThrow();
 
   const full = Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
   const writing = vi.spyOn(fs, "writeFileSync").mockImplementationOnce(() => {
@@ -212,7 +212,7 @@ test("a request that cannot be claimed is told, and certify needs another run", 
   });
   onTestFinished(() => writing.mockRestore());
   expect(folder.claim("second")).toBe(false);
-  expect(() => folder.requireEachLine()).toThrow(
+  expect(() => folder.throwIfRequestsAreMissing()).toThrow(
     expect.objectContaining({ code: "usage", message: expect.stringContaining("the disk is full") }),
   );
 });

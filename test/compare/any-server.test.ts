@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { learnedScenario } from "../../src/compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
+import { learnedScenario } from "../../src/compare/learned-scenario.js";
 import { parseScenario } from "../../src/index.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
 import { unknownSecret } from "../../src/scenario/keys/secrets.js";

@@ -145,7 +145,7 @@ test.each([
   const server = await serveProbed((reply) => void Object.assign(reply, { status, headers, bytes }));
   const line = await compareInVain(server.url);
   expect(line).toMatch(message);
-  expect(line).toMatch(/No key was sent\.\n$/);
+  expect(line).toMatch(/No key of yours was sent\.\n$/);
   expect(server.requests().map(({ ref }) => ref)).toEqual(["none", "malformed", "none", "unknown"]);
 });
 

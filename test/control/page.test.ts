@@ -16,6 +16,18 @@ test("the page runs only its own files, is framed by no other page, and is found
   expect([moved.status, moved.headers.get("location")]).toEqual([308, "./__sandbox/"]);
 });
 
+test("the page in place of one that does not exist has no address of its own", async () => {
+  const { server } = await serveControl();
+  for (const page of ["not-found", "nothing"]) {
+    const statusFor = async (accept: string) => {
+      const response = await fetch(`${server.controlUrl}/docs/${page}`, { headers: { accept } });
+      return [response.status, response.headers.get("content-type")?.split(";")[0]];
+    };
+    expect(await statusFor("text/html")).toEqual([404, "text/html"]);
+    expect(await statusFor("application/json")).toEqual([404, "application/json"]);
+  }
+});
+
 test("without JavaScript the page leads to what can be called instead", async () => {
   const { ask } = await serveControl();
   const { text } = await ask("/");

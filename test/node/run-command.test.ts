@@ -6,8 +6,9 @@ import { join } from "node:path";
 import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type CommandOptions, runCommand, TakenSignals } from "../../src/cli/run/run-command.js";
+import { type CommandOptions, runCommand } from "../../src/cli/run/run-command.js";
 import { processEnd, SharedListener } from "../../src/cli/run/shared-listener.js";
+import { TakenSignals } from "../../src/cli/run/taken-signals.js";
 import { bundle } from "../support/bundle.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -15,11 +16,12 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 // Without Windows: cross-spawn reads another platform, and cmd.exe is a script that prints its words and ends with 1.
 const program = `
 Object.defineProperty(process, "platform", { value: "win32" });
-const { runCommand, TakenSignals } = await import("./run-command.mjs");
+const { runCommand } = await import("./run-command.mjs");
+const signals = { first: undefined, passTo: () => () => {} };
 const [cwd, commands] = process.argv.slice(2);
 const env = { PATH: '"' + cwd + '/quoted folder";' + cwd + '/other', PATHEXT: ".COM;.EXE;.BAT;.CMD" };
 for (const command of JSON.parse(commands)) {
-  const end = await runCommand(command, { cwd, env, signals: new TakenSignals({ takeSignals() {} }) });
+  const end = await runCommand(command, { cwd, env, place: "at_terminal", signals });
   console.log(end.failure?.code ?? end.code);
 }
 `;
@@ -74,6 +76,7 @@ test("a command that cannot start leaves no listeners on the output", async () =
     await runCommand(["no-such-command"], {
       cwd: root,
       env: process.env,
+      place: "at_terminal",
       signals: noSignals(),
       onOutput() {},
     }),
@@ -82,7 +85,13 @@ test("a command that cannot start leaves no listeners on the output", async () =
 });
 
 const run = (code: string, options: Partial<CommandOptions> = {}) =>
-  runCommand(["sh", "-c", code], { cwd: root, env: process.env, signals: noSignals(), ...options });
+  runCommand(["sh", "-c", code], {
+    cwd: root,
+    env: process.env,
+    place: "at_terminal",
+    signals: noSignals(),
+    ...options,
+  });
 
 test("commands in parallel share their listeners on this process and its outputs", async () => {
   const count = () => [
@@ -90,9 +99,9 @@ test("commands in parallel share their listeners on this process and its outputs
     process.stdout.listenerCount("error"),
     process.stderr.listenerCount("error"),
   ];
-  const first = run("exit 0", { isLate: () => false });
+  const first = run("exit 0", { place: "own_group" });
   const ofOne = count();
-  const others = Array.from({ length: 11 }, () => run("exit 0", { isLate: () => false }));
+  const others = Array.from({ length: 11 }, () => run("exit 0", { place: "own_group" }));
   expect(count()).toEqual(ofOne);
   await Promise.all([first, ...others]);
 });
@@ -103,7 +112,7 @@ test("a command that has ended is not told of the end of this process", async ()
   onTestFinished(() => {
     for (const spy of [added, removed]) spy.mockRestore();
   });
-  await Promise.all([run("exit 0"), run("exit 0", { isLate: () => false })]);
+  await Promise.all([run("exit 0"), run("exit 0", { place: "own_group" })]);
   expect(added).toHaveBeenCalledTimes(2);
   expect(new Set(removed.mock.calls)).toEqual(new Set(added.mock.calls));
 });
@@ -125,9 +134,9 @@ test("a shared listener is there from the first step until the last one is remov
 });
 
 describe.each([
-  ["the terminal's group", undefined],
-  ["its own group", () => false],
-])("a command in %s", (_group, isLate) => {
+  ["the terminal's group", "at_terminal"],
+  ["its own group", "own_group"],
+] as const)("a command in %s", (_group, place) => {
   const outcome = async (code: string, signals: readonly (readonly NodeJS.Signals[])[]) => {
     let send: (signal: NodeJS.Signals) => void = () => {};
     const sent = new TakenSignals({
@@ -142,7 +151,7 @@ describe.each([
       // Each signal when the command has heard the one before it.
       for (const signal of signals[output.length - 1] ?? []) send(signal);
     };
-    const end = await run(code, { signals: sent, onOutput, ...(isLate && { isLate }) });
+    const end = await run(code, { place, signals: sent, onOutput });
     const kill = vi.spyOn(process, "kill");
     onTestFinished(() => kill.mockRestore());
     for (const signal of ["SIGTERM", "SIGTERM", "SIGTERM"] as const) send(signal);
@@ -162,7 +171,13 @@ describe.each([
       "...",
     ],
     // A terminal has sent the first one to its group itself.
-    ["what a terminal sends", `${onSignals}; ${loop}`, [["SIGINT", "SIGTERM"]], isLate ? 5 : 6, "."],
+    [
+      "what a terminal sends",
+      `${onSignals}; ${loop}`,
+      [["SIGINT", "SIGTERM"]],
+      place === "own_group" ? 5 : 6,
+      ".",
+    ],
     ["its own end", "printf .; exit 3", [], 3, "."],
   ] as const)("ends by %s, and gets none later", async (_what, code, signals, expected, output) => {
     const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -174,7 +189,7 @@ describe.each([
     });
     const found = await outcome(code, signals);
     expect(found).toEqual([{ kind: "ended", code: expected, isTimedOut: false }, output]);
-    expect(written.mock.calls.length > 0).toBe(isLate === undefined);
+    expect(written.mock.calls.length > 0).toBe(place === "at_terminal");
   });
 });
 

@@ -7,7 +7,8 @@ import { nodePlatform, timers } from "../../src/node/platform.js";
 import { readApiRequest } from "../../src/rules/read-request.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { openStateFile, SavePace } from "../../src/server/state-file.js";
+import { SavePace } from "../../src/server/save-pace.js";
+import { openStateFile } from "../../src/server/state-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("a save of requests is due ten times the duration of the last save later", () => {

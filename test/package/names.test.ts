@@ -78,8 +78,8 @@ const mostTwice = 7;
 
 /** The files whose names may end in `Path` or `Paths`, each with the kind of its paths. */
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
-  "src/api/misplaced-keys.ts": "HTTP",
   "src/api/openapi.ts": "HTTP",
+  "src/api/probe.ts": "HTTP",
   "src/api/request-details.ts": "HTTP",
   "src/cli/commands/exec.ts": "HTTP",
   "src/compare/response/members.ts": "field",
@@ -91,7 +91,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/scenario/format/endpoint-shapes.ts": "HTTP",
   "src/scenario/format/step-shapes.ts": "HTTP",
   "src/schema/field-path.ts": "field",
-  "src/server/control/app.ts": "HTTP",
+  "src/server/control/access.ts": "HTTP",
   "src/server/sockets/http-server.ts": "HTTP",
 };
 

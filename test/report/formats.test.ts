@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { githubAnnotations, unmetThresholds } from "../../src/cli/report/thresholds.js";
+import { githubAnnotations } from "../../src/cli/report/github-annotations.js";
+import { unmetThresholds } from "../../src/cli/report/thresholds.js";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";

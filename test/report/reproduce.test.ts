@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { clientEnvironment } from "../../src/cli/files/client-variables.js";
 import type { Sandbox } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
+import { clientReport } from "../../src/report/report.js";
 import type { HowToCover } from "../../src/report/report-shape.js";
 import { type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
@@ -158,6 +159,26 @@ test("a success whose scope no key has is covered once a key has it in the scena
     other.sandbox.report().outcomes.find(({ outcome }) => outcome === "201.createConsent")?.covered,
   ).toBe(true);
   expect(hintFor(sandbox, "200.test").scopes).toBeUndefined();
+});
+
+test.each<[why: string, members: Partial<Scenario>, settings: object]>([
+  ["a fault replaces each response", { faults: [{ then: { reset: true } }] }, {}],
+  ["the key may send nothing", {}, { limits: { per_minute: 0, per_day: 1 } }],
+])("a scope that a key gets is no way to a success if %s", async (_why, members, settings) => {
+  const main = { environment: "test", scopes: ["attestations:read"], ...settings };
+  const organizations = { bank: { type: "bank", keys: { main } } };
+  const { sandbox } = await serve({ ...withEndpoints, ...members, organizations } as Scenario);
+  const row = sandbox.report().outcomes.find(({ outcome }) => outcome === "201.createConsent");
+  expect(row?.howToCover).toBeNull();
+});
+
+test("under exec, whose sandbox has stopped, an outcome of the start comes back with another run", async () => {
+  const { sandbox } = await serve("key-states");
+  sandbox.clock.advance("61s");
+  const { outcomes: rows } = clientReport(stateOf(sandbox), { underExec: true });
+  const hint = rows.find(({ outcome }) => outcome === "429.per_minute")?.howToCover;
+  expect(hint).toMatchObject({ scenario: "key-states", reset: false });
+  expect(hint?.text).toBe("run exec with the scenario key-states, then send SVC_KEY_RATE_LIMITED_MINUTE");
 });
 
 test("the steps name the method and the path unless they are those of /me, and an unknown path is none of an endpoint", async () => {

@@ -245,13 +245,12 @@ function responsesOf(profile: Profile, seed: number, rows: readonly RowChoice[] 
     const begun = startCall(sandbox, asked({ apiKey: secretToSend(sandbox, "key") }));
     const isMe = outcome === "200.test";
     const kind = { status: outcomeRow(outcome).status, content: isMe ? "me" : "other" } as const;
-    const rejection = { outcome, scope: null, ...(outcome === "405.method" && { allow: "GET, HEAD" }) };
     const variation = chooseVariation(sandbox, begun, kind);
     const { call } = variation;
     const { response } =
       isMe && call.entry !== undefined
         ? { response: renderSuccess(sandbox, call, me, me.respond(call.entry)) }
-        : renderRejection(sandbox, call, rejection);
+        : renderRejection(sandbox, call, outcome);
     return profile === "varied" ? rewriteResponse(response, variation) : response;
   });
 }

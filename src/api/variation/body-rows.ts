@@ -74,13 +74,13 @@ export const errorRows: readonly VariationRow[] = [
     },
   }),
   assumptionRow("error_details", errorStatuses, {
-    absent: { is: false },
-    empty: { is: true, ...errorMembers({ details: {} }) },
-    help: { is: true, ...errorMembers({ details: { help: "/help/errors", fields: [] } }) },
+    absent: { value: false },
+    empty: { value: true, ...errorMembers({ details: {} }) },
+    help: { value: true, ...errorMembers({ details: { help: "/help/errors", fields: [] } }) },
     // A 401 never depends on its reason (R14).
-    what_was_rejected: { is: true, statuses: explainedStatuses },
+    what_was_rejected: { value: true, statuses: explainedStatuses },
     something_else: {
-      is: true,
+      value: true,
       statuses: explainedStatuses,
       ...errorMembers({
         details: { domain: "relying-party", causes: [{ depth: 1, notes: [] }], hint: null },

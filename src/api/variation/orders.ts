@@ -19,7 +19,7 @@ export function sorted<Item extends Named>(items: readonly Item[]): Item[] {
   });
 }
 
-/** The order of two items does not depend on others, so that another row does not change it. */
+/** Each name has its own random place, so that a member or header which another row of the table adds reorders no others. */
 export function shuffled<Item extends Named>(items: readonly Item[], random: RandomStream): Item[] {
   const salt = random();
   const placed = items.map((item) => ({ item, place: randomStream(salt, "place", item[0])() }));

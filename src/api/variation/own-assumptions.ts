@@ -5,8 +5,8 @@ import type { RowVariant, VariationRow } from "./row.js";
 import { variationTable } from "./table.js";
 
 // A sandbox may set assumptions itself, in its scenario or by a call: its own assumptions. The profile `varied` keeps their values,
-// and varies only the forms in which responses can have them. An own assumption is pinned if the sandbox would respond otherwise
-// without it; reports name these.
+// and varies only the forms in which responses can have them. Reports name an own assumption as pinned if it changes something: it
+// differs from the profile's value, or `varied` would vary it.
 
 /** The assumptions that the sandbox sets itself, and that its profile would set differently, or vary. */
 export function pinnedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] {
@@ -47,14 +47,13 @@ export function varyingRow(sandbox: SandboxState, row: VariationRow): VariationR
   const ownValue = sandbox.ownAssumptions[assumption];
   if (ownValue === undefined) return row;
 
-  // With one variant there is nothing to choose.
   const withValue = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  if (withValue.length === 1) return undefined;
-
-  // The first variant of a row is the one that does not count as varied. Here it only has the sandbox's own value.
+  // The first variant of a row does not count as varied. Here it is the one that only has the sandbox's own value: `api_key`.
   const onlyValue = withValue.find(onlyAssumes);
-  if (onlyValue === undefined) return undefined;
   const others = withValue.filter((variant) => variant !== onlyValue);
+
+  // There is nothing to choose: `retry_after: seconds` has one variant, and a code of the user's own has none.
+  if (onlyValue === undefined || others.length === 0) return undefined;
   return { ...row, variants: [onlyValue, ...others] };
 }
 

@@ -1,8 +1,8 @@
 /** A form in which a service writes the ids of its requests. */
 interface RequestIdForm {
   /**
-   * The id, made from the 24 hex digits of a request and its series: 0 until the first restart of the sandbox, then 1, and so on. Each
-   * form has what distinguishes ids, and lengths of its own.
+   * The id, made from the 24 hex digits of a request and its series: 0 until the first restart of the sandbox, then 1, and so on. The
+   * last 8 digits count the requests of a series, so each form contains at least these.
    */
   readonly make: (digits: string, series: number) => string;
   /** What an id of this form is, in either case. */
@@ -39,12 +39,15 @@ function uuidWith(digits: string): string {
   return groups.join("-");
 }
 
+/** How many decimal digits the highest number has, `ffffffff`: 4294967295. */
+const longestNumber = 10;
+
 /**
- * The last 8 hex digits of a request id as a decimal number: 10 of `0000000a`. In a series, only these digits differ. Another series
- * may have the same ones, so its own number stands in front of ten digits, as many as the highest number has: 20000000010 in series 2.
+ * The last 8 hex digits of a request id as a decimal number: `0000000a` is 10. A later series has the same numbers again, so its own
+ * number stands in front, and zeros keep both apart: 20000000010 in series 2.
  */
 function numberWith(digits: string, series: number): string {
   const number = String(Number.parseInt(digits.slice(16), 16));
   if (series === 0) return number;
-  return `${series}${number.padStart(10, "0")}`;
+  return `${series}${number.padStart(longestNumber, "0")}`;
 }

@@ -3,8 +3,9 @@ import { successStatuses } from "../../rules/outcomes.js";
 import type { RandomStream } from "../../rules/seed.js";
 import type { RowOfVariants } from "../../sandbox/variants.js";
 
-// What a row of the variation table is. A response gets its variants in three steps: they change the value of its body, then
-// the text that is written of it, then its headers. None of these changes has a state: it returns what it makes.
+// What a row of the variation table is. A variant sets the assumptions and the request id with which a response is made. Of the
+// response, it changes the value of the body, then the text that is written of it, then the headers. No change has a state: each
+// returns what it makes.
 
 /** The body of a response as a value. */
 export interface Body {
@@ -75,7 +76,7 @@ export function row({ id, statuses, minimal, others }: RowParts): VariationRow {
 }
 
 /** A variant of an assumption's row: the value that it assumes, and what it changes besides. */
-type AssumingVariant<Value> = VariantMembers & { readonly is: Value };
+type AssumingVariant<Value> = VariantMembers & { readonly value: Value };
 
 /** The row of an assumption, with its variants by their ids. The first one is what `minimal` does. */
 export function assumptionRow<Name extends keyof Assumptions>(
@@ -84,8 +85,8 @@ export function assumptionRow<Name extends keyof Assumptions>(
   variants: Readonly<Record<string, AssumingVariant<Assumptions[Name]>>>,
 ): VariationRow {
   const rowVariants: RowVariant[] = [];
-  for (const [id, { is, ...members }] of Object.entries(variants)) {
-    rowVariants.push({ id, assume: { [name]: is }, ...members });
+  for (const [id, { value, ...members }] of Object.entries(variants)) {
+    rowVariants.push({ id, assume: { [name]: value }, ...members });
   }
   // Each row is written with some.
   return { id: name, statuses, assumption: name, variants: rowVariants as [RowVariant, ...RowVariant[]] };
@@ -95,5 +96,5 @@ export function assumptionRow<Name extends keyof Assumptions>(
 export function valuesAsIds<const Value extends string>(
   ...values: readonly Value[]
 ): Readonly<Record<string, AssumingVariant<Value>>> {
-  return Object.fromEntries(values.map((is) => [is, { is }]));
+  return Object.fromEntries(values.map((value) => [value, { value }]));
 }

@@ -22,8 +22,8 @@ const requestIdForm = row({
 });
 
 const requestIdOnErrors = assumptionRow("request_id_on_errors", errorStatuses, {
-  absent: { is: false },
-  present: { is: true },
+  absent: { value: false },
+  present: { value: true },
 });
 
 /** The rows that only a response with a request id shows. */
@@ -54,9 +54,9 @@ const assumedRows: readonly VariationRow[] = [
   assumptionRow("retry_after", [429], valuesAsIds("none", "seconds", "date")),
   rateLimitHeadersRow,
   assumptionRow("www_authenticate", [401], {
-    absent: { is: false },
-    api_key: { is: true },
-    bare: { is: true, ...rewrittenHeader("WWW-Authenticate", () => "ApiKey") },
+    absent: { value: false },
+    api_key: { value: true },
+    bare: { value: true, ...rewrittenHeader("WWW-Authenticate", () => "ApiKey") },
   }),
   requestIdForm,
 ];

@@ -16,7 +16,7 @@ import { idRows, rowsByContent } from "./table.js";
 // them choose the request id and the assumptions of its call. For that call it is then made as in any profile, and
 // `rewriteResponse` changes how it is written. `visiblePoints` lists for a client's run what the client can see of all this.
 
-/** By what the variants of a response are chosen: never by its request, or by why its key is rejected (R14). */
+/** All of a response that chooses its variants: never its request, nor why its key is rejected (R14). */
 export interface StatusAndContent {
   readonly status: number;
   readonly content: keyof typeof rowsByContent;
@@ -41,11 +41,13 @@ interface Variation {
 
 const noPoints: readonly VariedPoint[] = [];
 
-/** Chooses what varies in the response to a call: nothing, unless the profile is `varied`. In a client's run, counts the response. */
+/**
+ * Chooses what varies in the response to a call: nothing, unless the profile is `varied`. A client's run that mixes variants counts
+ * the response, and gives the next one the next variants.
+ */
 export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: StatusAndContent): Variation {
   const { status, content } = response;
   if (profileInEffect(sandbox) !== "varied") return { content, variants: [], call };
-  // A run that mixes variants shifts them with each response.
   const shift = sandbox.run?.nextShift(call, status);
   const variants = chooseVariants(sandbox, status, content, shift);
 
@@ -67,7 +69,7 @@ function chooseVariants(
   shift: number | undefined,
 ): ChosenVariant[] {
   const { seed, run } = sandbox;
-  // By these, `variantOn` chooses one variant of each row.
+  // The seed and the row choose a variant, and the shift goes on from there. A row that the run does not vary has its first one.
   const choice: VariantRules = { seed, rows: run?.rows, shift };
   const randomOfSeed = randomStream(seed, "variation")();
 
@@ -86,7 +88,10 @@ function chooseVariants(
   return chosen;
 }
 
-/** Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. */
+/**
+ * Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. Not a `randomStream`,
+ * which would hash the names of all rows for each response.
+ */
 function randomOfRow(row: VariationRow, randomOfSeed: number): RandomStream {
   let value = mix32(randomOfSeed ^ saltOf(row));
   return () => {

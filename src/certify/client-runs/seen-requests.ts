@@ -1,6 +1,6 @@
 import { headerPairs } from "../../api/http-messages.js";
 import { isIdempotent } from "../../rules/fault-effects.js";
-import { Counters, type KeysOfAdvice, type RequestCounter } from "../../sandbox/journal/counts.js";
+import type { KeysOfAdvice, RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
 import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
@@ -21,7 +21,6 @@ type FactsOfRequests = Pick<
 
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
 export class SeenRequests implements RequestCounter {
-  readonly counters = new Counters();
   readonly #time: () => number;
   /** The requests with each key, by its ref or fingerprint. */
   readonly #sentKeys = new Map<string, SentKey & { readonly requests: KeyRequest[] }>();
@@ -47,8 +46,7 @@ export class SeenRequests implements RequestCounter {
     return this.#latestAt;
   }
 
-  count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
-    this.counters.count(exchange, keys);
+  count(exchange: Exchange, _keys?: KeysOfAdvice, trace?: RunTrace): void {
     this.#latestAt = this.#time();
     if (trace === undefined) return;
     this.#addRequest(exchange, trace);
@@ -56,7 +54,6 @@ export class SeenRequests implements RequestCounter {
   }
 
   countUnread(id: string): void {
-    this.counters.countUnread(id);
     this.#unread.add(id);
   }
 

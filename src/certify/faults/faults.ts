@@ -98,7 +98,7 @@ function makeRunOfFault(
   fault: FaultOutcomeId,
 ): Promise<ClientRun | NotMade> {
   const which = { kind: "first", outcome: target.outcome } as const;
-  const gets = { kind: "fault", effect: exampleOfFault(fault, "html") } as const;
+  const gets = { kind: "fault", effect: exampleOfFault(fault, { asPage: true }) } as const;
   return runs.makeOnce({
     purpose: { kind: "fault", outcome: fault },
     conditions: { onRequest: { which, gets } },

@@ -27,11 +27,11 @@ import { didYouMean, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
+import { untouchedTests } from "../init/client-tests.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report/report-files.js";
 import { ClientStarter } from "../run/client-starter.js";
 import { sayWhyNotRun, whyNoRequest } from "../run/why-no-run.js";
 import { loadNamed } from "../scenario/open-scenario.js";
-import { untouchedTests } from "./init.js";
 
 const certificateFormats: readonly ReportFormat[] = ["json", "junit"];
 

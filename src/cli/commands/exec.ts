@@ -2,7 +2,8 @@ import { constants } from "node:os";
 import { shellWord } from "../../report/plain-text.js";
 import type { Profile } from "../../rules/assumptions.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import { Counters } from "../../sandbox/journal/counts.js";
+import { Counters, type RequestCounter } from "../../sandbox/journal/counts.js";
+import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -12,7 +13,7 @@ import { extensionWords, reportTargets } from "../report/report-files.js";
 import { unmetThresholds } from "../report/thresholds.js";
 import { readFaults } from "../run/fault-flag.js";
 import { runClient } from "../run/run-client.js";
-import { TakenSignals } from "../run/run-command.js";
+import { TakenSignals } from "../run/taken-signals.js";
 import { sayWhyNotRun } from "../run/why-no-run.js";
 import { loadNamed } from "../scenario/open-scenario.js";
 import { warnOfDates } from "../scenario/sandbox-warnings.js";
@@ -41,9 +42,6 @@ const flags = {
   log: flag.log("off"),
   quiet: flag.quiet("no report, no notes and no request log"),
 };
-
-/** How many different requests the message shows if none reached an endpoint. */
-const maxTriedPaths = 5;
 
 export const execCommand = declareCommand({
   summary: "run a command against a sandbox, and report which error outcomes its client covers",
@@ -76,15 +74,9 @@ export const execCommand = declareCommand({
     const hasConditions = flags.fault !== undefined || flags.profile !== undefined;
     const conditions = hasConditions ? createConditions(flags, loaded) : undefined;
 
-    // Counts all requests of the command. A message shows the first ones, also if they reach no endpoint.
-    const counters = new Counters();
-    const triedPaths = new Set<string>();
-    counters.passOnTo({
-      count({ method, path }) {
-        if (triedPaths.size < maxTriedPaths) triedPaths.add(`${method} ${path}`);
-      },
-      countUnread() {},
-    });
+    const counts = new Counters();
+    const triedPaths = new TriedPaths();
+    counts.passOnTo(triedPaths);
     const note = (text: string) => {
       if (!flags.quiet) io.stderr.say(`${text}\n`);
     };
@@ -100,9 +92,9 @@ export const execCommand = declareCommand({
         loaded,
         options: flag.startOptionsOf(flags),
         conditions,
-        countsInto: counters,
-        readsCountsFrom: counters,
+        counts,
         certifyLine: [io.program, "certify", ...args.map(shellWord)].join(" "),
+        place: "at_terminal",
         signals,
         onStart: (sandbox) => warnOfDates(sandbox, { note }),
       });
@@ -113,7 +105,7 @@ export const execCommand = declareCommand({
       }
 
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
-      const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
+      const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: triedPaths.first });
       const isWritten = await new ExecReport({ report, unmet, folder }, call).deliver(targets);
       // The command's own code comes first.
       if (end.code !== exitCode.fine) return end.code;
@@ -127,6 +119,26 @@ export const execCommand = declareCommand({
     }
   },
 });
+
+/** How many different requests the message shows if none reached an endpoint. */
+const maxTriedPaths = 5;
+
+/** The first different requests of the command, for the message if none reached an endpoint. */
+class TriedPaths implements RequestCounter {
+  readonly #paths = new Set<string>();
+
+  /** Each by its method and path: `GET /me`. */
+  get first(): readonly string[] {
+    return [...this.#paths];
+  }
+
+  count({ method, path }: Exchange): void {
+    if (this.#paths.size < maxTriedPaths) this.#paths.add(`${method} ${path}`);
+  }
+
+  /** How its response was read says nothing of the path. */
+  countUnread(): void {}
+}
 
 /** A flag of `exec` that its command would ignore without a word, as `npm test` does. */
 function misplacedFlag(clientCommand: readonly string[]): string | undefined {

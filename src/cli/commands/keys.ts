@@ -88,25 +88,28 @@ function variableLines(sandbox: SandboxState, format: "env" | "powershell"): str
 /** Rows for the keys that the timeline and the story will create, each with its secret and its step. */
 function keysToCome(startSandbox: () => SandboxState): string[][] {
   const rows = new Map<string, string[]>();
+  // The dry run starts sandboxes, whose steps create the keys.
   dryRunScenario(() => {
     const sandbox = startSandbox();
     sandbox.journal.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
-      const newKey = newKeyOf(event);
-      if (!newKey || rows.has(newKey.ref)) return;
-      rows.set(newKey.ref, [newKey.ref, secretToSend(sandbox, newKey.ref), stepInWords(event)]);
+      const ref = createdRefOf(event);
+      if (ref === undefined || rows.has(ref)) return;
+      rows.set(ref, [ref, secretToSend(sandbox, ref), stepInWords(event)]);
     });
     return sandbox;
   });
   return [...rows.values()];
 }
 
-/** The key that a step has created, if it has. */
-function newKeyOf({ result }: StepEvent) {
+/** The ref of the key that a step has created, if it has created one. */
+function createdRefOf({ result }: StepEvent): string | undefined {
   const { step, performed } = result;
-  if (performed?.replacement) return performed.replacement;
-  // An action that names a key acts on one that exists.
-  return actionRefs(step).key === undefined ? performed?.key : null;
+  if (performed === null) return undefined;
+  if (performed.replacement) return performed.replacement.ref;
+  // An action that names a key changes this key, such as `revoke`. The key of any other action is new.
+  const actsOnKey = actionRefs(step).key !== undefined;
+  return actsOnKey ? undefined : performed.key?.ref;
 }
 
 function stepInWords(event: StepEvent): string {

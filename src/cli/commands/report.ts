@@ -14,7 +14,8 @@ import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
-import { githubAnnotations, unmetThresholds } from "../report/thresholds.js";
+import { githubAnnotations } from "../report/github-annotations.js";
+import { unmetThresholds } from "../report/thresholds.js";
 
 /** What each mode reads: how the report is printed, and what makes the command fail. */
 const outputFlags = { format: flag.format, json: flag.json, ...flag.thresholdFlags };
@@ -78,20 +79,23 @@ export const reportCommand = declareCommand({
 
     const unmet = unmetThresholds(report, flags);
     const failures = unmet.map(({ sentence }) => sentence);
-    const how = { ...io.stdout.style(), failures, next: `${io.program} certify -- npm test` };
-    io.stdout.write(redactPlainKeys(renderReport(report, format, how)));
+    const renderOptions = { ...io.stdout.style(), failures, next: `${io.program} certify -- npm test` };
+    io.stdout.write(redactPlainKeys(renderReport(report, format, renderOptions)));
     if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
   },
 });
 
-/** Whether a word is no URL, but a path, the name of a report, also of one that does not exist, or of anything in the folder. */
+/** Whether a word means the file of a report, and not the address of a sandbox. */
 function meansFile(word: string, cwd: string): boolean {
   if (word === "" || /^https?:/.test(word)) return false;
+  // The name of a report, also if the file is missing: `run.json`.
   const extension = extname(word).toLowerCase();
   if (reportFormats.some((name) => formats[name].extensions.includes(extension))) return true;
-  const startsLikeFile = /^\.{0,2}\//.test(word);
-  return startsLikeFile || isThere(resolve(cwd, word));
+  // A path: `/tmp/run`, `./run`, `../run`.
+  if (/^\.{0,2}\//.test(word)) return true;
+  // The name of anything in this folder, which may also look like an address.
+  return isThere(resolve(cwd, word));
 }
 
 /** Whether there is anything at a path, also a link that leads nowhere. */

@@ -1,28 +1,12 @@
 import { finished } from "node:stream";
-import type { Logger } from "../../node/logger.js";
-import { nodePlatform } from "../../node/platform.js";
-import { SandboxError } from "../../rules/errors.js";
-import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/current-run.js";
-import { runDue } from "../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
-import { problemsAt } from "../../scenario/problems.js";
-import { ScenarioError } from "../../scenario/scenario-error.js";
-import { listed, quoteFile } from "../../schema/words.js";
-import { openSandbox } from "../../server/open-sandbox.js";
-import { type RunningServer, serve } from "../../server/serve.js";
-import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { openNamed, stdinName } from "../scenario/open-scenario.js";
-import { warnOfDates, warnOfPinned } from "../scenario/sandbox-warnings.js";
-import { announce, noteReach, printsJson } from "../serve/announce.js";
-import { createLog, logEvents } from "../serve/log.js";
-import { serveOptions } from "../serve/serve-options.js";
-import { ServedScenario } from "../serve/served-scenario.js";
+import { createLog } from "../serve/log.js";
+import { type ScenarioToServe, type Serving, startServing } from "../serve/start-server.js";
 import { StartedParts } from "../serve/started-parts.js";
 
 const flags = {
@@ -125,15 +109,6 @@ export const startCommand = declareCommand({
   },
 });
 
-/** What the parts of a server start with. */
-interface Serving {
-  readonly call: StartCall;
-  readonly run: SandboxRun | undefined;
-  readonly scenario: ServedScenario;
-  readonly logger: Logger;
-  readonly parts: StartedParts;
-}
-
 /** Starts the same command line in the background, until it accepts requests. */
 async function startInBackground({ fullArgv, args, io }: StartCall): Promise<number> {
   const { startDetached } = await import("../serve/start-detached.js");
@@ -159,7 +134,8 @@ async function startInBackground({ fullArgv, args, io }: StartCall): Promise<num
 
 /** The call with the options of the run of `exec` or `certify` that has started it. */
 function withOptionsOfRun(call: StartCall, { optionsFor }: SandboxRun): StartCall {
-  const flags = { ...call.flags, ...optionsFor(flag.startOptionsOf(call.flags)) } as StartCall["flags"];
+  const { seed, now, frozen, profile } = optionsFor(flag.startOptionsOf(call.flags));
+  const flags = { ...call.flags, seed, now, frozen, profile } as StartCall["flags"]; // an option may be `undefined`
   return { ...call, flags };
 }
 
@@ -168,14 +144,13 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
   const { args, flags, io } = call;
   const stop = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(args[0], io);
-  const opening = await openServed(call, run, stop);
-  if (opening.kind === "stopped") return exitCode.fine;
 
-  const logger = await createLog(flags, io);
   const parts = new StartedParts();
+  const logger = await createLog(flags, io);
   let failures: readonly unknown[] = [];
   try {
-    await startServing({ call, run, scenario: opening.scenario, logger, parts });
+    const starting = await openAndStart({ call, run, logger, parts }, stop);
+    if (starting === "stopped") return exitCode.fine;
     await aborted(stop);
     logger.note(whyStopping(call));
   } finally {
@@ -202,169 +177,25 @@ function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void 
   stdin.unref?.();
 }
 
-type ServedOpening =
-  | { readonly kind: "opened"; readonly scenario: ServedScenario }
-  /** A signal came while it was read. */
-  | { readonly kind: "stopped" };
-
-/** Opens the scenario that this command names, or the run's. */
-async function openServed(
-  { args, io }: StartCall,
-  run: SandboxRun | undefined,
-  signal: AbortSignal,
-): Promise<ServedOpening> {
-  if (run?.scenario !== undefined && args[0] === undefined) {
-    return { kind: "opened", scenario: new ServedScenario({ ...run.scenario, files: [] }) };
-  }
-  try {
-    const { loaded, places } = await openNamed(args[0], io, signal);
-    return { kind: "opened", scenario: new ServedScenario(loaded, places) };
-  } catch (error) {
-    if (signal.aborted) return { kind: "stopped" };
-    throw error;
-  }
-}
-
-/** Starts the sandbox, its server and what belongs to it, and announces the server. */
-async function startServing(serving: Serving): Promise<void> {
-  const { call, scenario, logger, parts } = serving;
-  const { flags, io } = call;
-  const options = await serveOptions(flags, io, logger);
-  const { sandbox, stateFile } = await openServedSandbox(serving, options.onDefect);
-  logEvents(sandbox, flags, logger);
-
-  const writeVariables = await createVariablesWriter(call, sandbox, logger);
-  const server = await serve(sandbox, {
-    ...options,
-    stateFile,
-    startedScenario: () => scenario.loaded,
-    onControlCall: logger.controlCall,
-  });
-  // This waits for open requests. A second signal ends the process.
-  parts.add(() => server.close());
-  // No request comes before this: nothing is awaited since the server listens.
-  writeVariables(server);
-  sandbox.journal.subscribe(({ type }) => {
-    // After a reset or a reload, the keys are others.
-    if (type === "sandbox.started") tryToWrite(() => writeVariables(server), logger);
-  });
-
-  const warn = () => warnOfScenario(serving, sandbox);
-  if (flags.watch) {
-    const { startWatching } = await import("../serve/watch.js");
-    parts.add(await startWatching({ call, scenario, sandbox, logger, onReload: warn }));
-  }
-
-  // People read the announcement first. For a program it comes last: the program may stop reading after it.
-  const announceServer = () => {
-    runDue(sandbox);
-    announce(sandbox, server, call, logger);
-  };
-  if (!printsJson(flags)) announceServer();
-  noteReach(server, call, logger);
-  await warn();
-  if (printsJson(flags)) announceServer();
-}
-
-/** Starts the sandbox, or continues the one in the file of `--state`. */
-async function openServedSandbox(serving: Serving, onProblem: (error: unknown) => void = () => {}) {
-  const { call, run, scenario, logger, parts } = serving;
-  const { flags, io } = call;
-  const isSecure = flags.tls === true || flags.cert !== undefined;
-  const start = checkedStart(scenario.loaded, flags, {
-    platform: nodePlatform,
-    run: run?.conditionedRun,
-    invocation: invocationOfServer(io.program, isSecure),
-  });
-  const opened = await openSandbox(start, {
-    name: flags.state,
-    cwd: io.cwd,
-    startedScenario: () => scenario.loaded,
-    onProblem,
-  });
-  run?.follow(opened.sandbox, "command");
-
-  const { stateFile } = opened;
-  if (stateFile !== undefined) {
-    noteContinued(stateFile, call, logger);
-    parts.add(() => stateFile.close());
-  }
-  return opened;
-}
-
-/** Says that a sandbox continues, and which flags have no effect because of that. */
-function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger): void {
-  if (savedAt === undefined) return;
-  const ignored: string[] = [];
-  for (const [name, value] of Object.entries(flag.startOptionsOf(flags))) {
-    if (value !== undefined) ignored.push(`--${name}`);
-  }
-
-  const saved = `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoTime(savedAt)}.`;
-  if (ignored.length === 0) log.note(saved);
-  else log.note(`${saved} It overrides ${listed(ignored, "and")}; remove it to start again.`);
-}
-
-/** Writes a file, or reports why that fails: the server goes on. */
-function tryToWrite(write: () => void, logger: Logger): void {
-  try {
-    write();
-  } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    logger.problem(error.message);
-  }
-}
-
-/** Returns what writes the file of `--write-env`. */
-async function createVariablesWriter(
-  { flags, io }: StartCall,
-  sandbox: SandboxState,
-  logger: Logger,
-): Promise<(server: RunningServer) => void> {
-  const file = flags.writeEnv;
-  if (file === undefined) return () => {};
-
-  const { EnvFile, clientEnvironment } = await import("../files/client-variables.js");
-  const envFile = new EnvFile(file, io.cwd);
-  return (server) => {
-    const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };
-    if (server.controlToken !== undefined) variables.SVC_SANDBOX_CONTROL_TOKEN = server.controlToken;
-    const isNarrowed = envFile.write(variables);
-    if (isNarrowed) {
-      logger.note(`Only you can read ${quoteFile(file)} now (0600): it contains the control token.`);
+/**
+ * Opens the scenario that this command names, or the run's, and serves it. A signal may come while it is read. Nothing keeps the
+ * places of its fields after this: those of a large text take much memory, and a server runs for long.
+ */
+async function openAndStart(serving: Serving, signal: AbortSignal): Promise<"started" | "stopped"> {
+  const { args, io } = serving.call;
+  let opened: ScenarioToServe;
+  if (serving.run?.scenario !== undefined && args[0] === undefined) {
+    opened = { loaded: { ...serving.run.scenario, files: [] } };
+  } else {
+    try {
+      opened = await openNamed(args[0], io, signal);
+    } catch (error) {
+      if (signal.aborted) return "stopped";
+      throw error;
     }
-  };
-}
-
-/** Warns of what is valid in a scenario, but usually a mistake: after the start, and after each reload. */
-async function warnOfScenario(serving: Serving, sandbox: SandboxState): Promise<void> {
-  const { call, scenario: served, logger } = serving;
-  const { flags } = call;
-  const { loaded } = served;
-  const places = served.takePlaces();
-  runDue(sandbox);
-  warnOfPinned(sandbox, flags, logger);
-  warnOfDates(sandbox, logger);
-
-  const { name, files, piped } = loaded;
-  const isBundled = files.length === 0 && piped === undefined;
-  // Bundled scenarios are tested.
-  if (places === undefined || isBundled) return;
-
-  const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
-  const { placeOf, spelling } = await places();
-  const warnings = scenarioWarnings(loaded, { spelling }, flag.startOptionsOf(flags));
-  const titles: Readonly<Record<keyof typeof warnings, string>> = {
-    failingSteps: `Steps of ${name} that may fail`,
-    unmarkedSecrets: `Secrets of ${name} that may be real keys`,
-    unheldScopes: `Scopes of ${name} that no key has`,
-    shortenedDecimals: `Numbers of ${name} that JSON shortens`,
-  };
-  for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
-    if (warnings[kind].length === 0) continue;
-    const error = new ScenarioError(problemsAt(warnings[kind], placeOf, name));
-    logger.note(`${titles[kind]}:\n\n${error.message}\n`);
   }
+  await startServing(opened, serving);
+  return "started";
 }
 
 function whyStopping({ flags, io }: StartCall): string {

@@ -1,5 +1,4 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
-import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
@@ -8,7 +7,7 @@ import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { aborted, type Io } from "../io.js";
+import type { Io } from "../io.js";
 import { namedOrOwn, openNamed, stdinName } from "../scenario/open-scenario.js";
 import { filesOfFailure, problemsJson } from "../scenario/scenario-failures.js";
 import { createLog } from "../serve/log.js";
@@ -64,7 +63,7 @@ export const verifyCommand = declareCommand({
   },
 });
 
-/** Verifies the scenarios, and again whenever one of their files changes, until stopped. */
+/** Verifies the scenarios, and with a file among them again whenever one of their files changes, until stopped. */
 async function verifyOnChange(names: readonly string[], call: VerifyCall): Promise<number> {
   const { flags, io } = call;
   const stop = io.stopSignal();
@@ -83,29 +82,15 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     return verified.exitCode;
   }
 
-  const { FileWatch } = await import("../serve/file-watch.js");
-  const readerGone = new AbortController();
-  const watch = new FileWatch(async () => {
-    if (stop.aborted) return;
-    await verifyAndFollow().catch((error) => log.problem(describeFailure(error, flags)));
+  const { VerifyOnChange } = await import("../story/verify-on-change.js");
+  const verifying = new VerifyOnChange({
+    verify: async () => (await verifyAll(names, call)).files,
+    output: io.stdout,
+    onWait: () => log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`),
+    onError: (error) => log.problem(describeFailure(error, flags)),
+    stop,
   });
-  async function verifyAndFollow(): Promise<void> {
-    const readAt = nodePlatform.time();
-    const { files } = await verifyAll(names, call);
-    // Nobody waits for the next result once the reader of this one is gone.
-    const isRead = await io.stdout.waitForReader(stop);
-    if (!isRead) {
-      readerGone.abort();
-      return;
-    }
-    // A scenario that is broken now may be mended by a file that it extended before.
-    await watch.follow([...new Set([...watch.files, ...files])], readAt);
-    log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
-  }
-
-  await verifyAndFollow();
-  await aborted(AbortSignal.any([stop, readerGone.signal]));
-  await watch.close();
+  await verifying.run();
   return exitCode.fine;
 }
 
@@ -116,42 +101,69 @@ interface Verification {
   readonly files: readonly string[];
 }
 
-/** Verifies the scenarios, and prints what comes of each. A broken one does not stop the others. */
+/** Verifies the scenarios, and prints what comes of each. */
 async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verification> {
   const { flags, io } = call;
-  const openings = await Promise.all(names.map((name) => openToVerify(name, io)));
-
-  // What cannot be read is reported before the first story is played.
-  const printer = new VerdictPrinter(call);
-  for (const opening of openings) {
-    if (opening.kind === "unreadable") printer.say(opening.verdict);
-  }
-
-  // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
-  const hasUnknownName = openings.some((opening) => opening.kind === "unreadable" && opening.isUnknown);
-  const playsStories = flags.watch === true || !hasUnknownName;
-  const verdicts: Verdict[] = [];
-  for (const opening of openings) {
-    if (opening.kind === "unreadable") {
-      verdicts.push(opening.verdict);
-    } else if (playsStories) {
-      const verdict = await verifyOpened(opening, call);
-      printer.say(verdict);
-      verdicts.push(verdict);
-    }
-  }
-
+  const verdicts = await verdictsOn(names, call);
   if (flags.json) {
     const documents = verdicts.map((verdict) => verdict.json);
     // With --watch, each document is on a separate line.
     const indent = flags.watch ? 0 : 2;
     io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
-  } else if (printer.hasText) {
+  } else if (verdicts.some(({ kind }) => kind === "played")) {
     sayTotal(verdicts, call);
   }
 
-  const files = new Set(verdicts.flatMap((verdict) => verdict.files));
+  const files = new Set<string>();
+  for (const verdict of verdicts) {
+    for (const file of verdict.files) files.add(file);
+  }
   return { exitCode: Math.max(...verdicts.map((verdict) => verdict.exitCode)), files: [...files] };
+}
+
+/** Plays the story of each scenario, and prints the verdicts as they come, unless they are printed as JSON. A broken scenario does not stop the others. */
+async function verdictsOn(names: readonly string[], call: VerifyCall): Promise<Verdict[]> {
+  const { flags, io } = call;
+  const openings = await Promise.all(names.map((name) => openToVerify(name, io)));
+
+  // What cannot be read is reported before the first story is played.
+  for (const opening of openings) {
+    if (opening.kind === "not_played") sayNotPlayed(opening, call);
+  }
+
+  // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
+  const unread = openings.filter((opening) => opening.kind === "not_played");
+  const hasUnknownName = unread.some(({ isUnknown }) => isUnknown);
+  if (hasUnknownName && flags.watch !== true) return unread;
+
+  const verdicts: Verdict[] = [];
+  let isFirst = true;
+  for (const opening of openings) {
+    if (opening.kind === "not_played") {
+      verdicts.push(opening);
+      continue;
+    }
+    const verdict = await verifyOpened(opening, call);
+    verdicts.push(verdict);
+    if (verdict.kind === "not_played") {
+      sayNotPlayed(verdict, call);
+      continue;
+    }
+    sayPlayed(verdict, isFirst, call);
+    isFirst = false;
+  }
+  return verdicts;
+}
+
+/** Prints the text of a story that was played. An empty line separates long texts. */
+function sayPlayed({ text }: Played, isFirst: boolean, { flags, io }: VerifyCall): void {
+  if (flags.json) return;
+  const gap = isFirst || flags.quiet ? "" : "\n";
+  io.stdout.say(gap + text);
+}
+
+function sayNotPlayed({ error }: NotPlayed, { flags, io }: VerifyCall): void {
+  if (!flags.json) io.stderr.say(`${error}\n`);
 }
 
 interface OpenedToVerify {
@@ -160,47 +172,14 @@ interface OpenedToVerify {
   readonly opened: OpenedScenario;
 }
 
-/** A scenario that was read, or what came of one that cannot be read. */
-type Opening =
-  | OpenedToVerify
-  | { readonly kind: "unreadable"; readonly isUnknown: boolean; readonly verdict: NotPlayed };
-
-async function openToVerify(name: string, io: Io): Promise<Opening> {
+/** Reads a scenario. One that cannot be read is not played. */
+async function openToVerify(name: string, io: Io): Promise<OpenedToVerify | NotPlayed> {
   // If the folder was deleted, this throws, in place of an error for each scenario.
   const { cwd } = io;
   try {
     return { kind: "opened", name, opened: await openNamed(name, io) };
   } catch (error) {
-    const isUnknown = error instanceof SandboxError && error.code === "scenario_not_found";
-    return { kind: "unreadable", isUnknown, verdict: notPlayed(name, error, cwd) };
-  }
-}
-
-/** Prints what came of scenarios, one after the other; nothing if it is printed as JSON. */
-class VerdictPrinter {
-  readonly #call: VerifyCall;
-  #hasText = false;
-
-  constructor(call: VerifyCall) {
-    this.#call = call;
-  }
-
-  /** Whether a story was played. With `--quiet`, its text may be empty. */
-  get hasText(): boolean {
-    return this.#hasText;
-  }
-
-  say(verdict: Verdict): void {
-    const { flags, io } = this.#call;
-    if (flags.json) return;
-    if (verdict.kind === "not_played") {
-      io.stderr.say(`${verdict.error}\n`);
-      return;
-    }
-    // An empty line separates long texts.
-    const gap = this.#hasText && !flags.quiet ? "\n" : "";
-    io.stdout.say(gap + verdict.text);
-    this.#hasText = true;
+    return notPlayed(name, error, cwd);
   }
 }
 
@@ -229,6 +208,8 @@ interface Played {
 interface NotPlayed {
   readonly kind: "not_played";
   readonly exitCode: number;
+  /** Whether nothing has its name. */
+  readonly isUnknown: boolean;
   /** The files whose change may mend it. */
   readonly files: readonly string[];
   readonly error: string;
@@ -260,6 +241,7 @@ function notPlayed(name: string, error: unknown, cwd: string): NotPlayed {
   return {
     kind: "not_played",
     exitCode: exitCodeOf(error),
+    isUnknown: error.code === "scenario_not_found",
     files: filesOfFailure(error, name, cwd),
     error: safeOutput(redactPlainKeys(error.message)),
     json: { name, passed: false, problems: problemsJson(error, name), steps: [] },

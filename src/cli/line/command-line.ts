@@ -16,7 +16,7 @@ export interface CommandLine {
   /** All words after the program. */
   readonly argv: readonly string[];
   /** The words before `--`. */
-  readonly ownArgv: readonly string[];
+  readonly argvBeforeDashes: readonly string[];
   /** The words after `--`: the command line of a client. */
   readonly clientCommand: readonly string[];
 }

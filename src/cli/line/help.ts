@@ -12,9 +12,9 @@ import { type CommandLine, defaultCommand, loadCommand } from "./command-line.js
 /** Commander's program with all commands. Usually only the called one has its flags and texts: loading every command takes long. */
 export async function createProgram(line: CommandLine, io: Io): Promise<Commander> {
   // The help of the program shows the summary of each command.
-  const asksForHelp = line.ownArgv.some((word) => ["help", "-h", "--help"].includes(word));
+  const asksForHelp = line.argvBeforeDashes.some((word) => ["help", "-h", "--help"].includes(word));
   const needsAllCommands = asksForHelp && !line.hasName;
-  const showsAllFlags = line.ownArgv.includes("--all");
+  const showsAllFlags = line.argvBeforeDashes.includes("--all");
 
   const program = createRoot(io);
   for (const name of Object.keys(commands)) {

@@ -23,16 +23,17 @@ export function readCall(
   const values = { ...flagsOfVariables(command, commander, onLine, io.env), ...onLine };
 
   const modes = modesOf(name, command);
-  let mode = findMode(modes, { args, flags: values, flagsOnLine: onLine, io });
-  let unread = unreadParts(mode, command, args, onLine);
-  // A variable must not lead to a mode that does not read the command line: the line alone decides then.
-  if (unread.length > 0) {
-    mode = findMode(modes, { args, flags: onLine, flagsOnLine: onLine, io });
-    unread = unreadParts(mode, command, args, onLine);
-  }
-  if (unread.length > 0) {
-    const remove = unread.length === 1 ? "Remove it" : "Remove them";
-    throw usageError(`${mode.name} does not use ${listed(unread, "and")}. ${remove}.`);
+  const chooseBy = (flags: FlagsByName): ChosenMode => {
+    const mode = findMode(modes, { args, flags, flagsOnLine: onLine, io });
+    return { mode, unused: unusedParts(mode, command, args, onLine) };
+  };
+  let chosen = chooseBy(values);
+  // Variables must not choose a mode that does not use the whole command line: then the line chooses without them.
+  if (chosen.unused.length > 0) chosen = chooseBy(onLine);
+  const { mode, unused } = chosen;
+  if (unused.length > 0) {
+    const remove = unused.length === 1 ? "Remove it" : "Remove them";
+    throw usageError(`${mode.name} does not use ${listed(unused, "and")}. ${remove}.`);
   }
 
   const flags: Record<string, unknown> = {};
@@ -40,6 +41,12 @@ export function readCall(
     if (readsFlag(flagName, mode)) flags[flagName] = value;
   }
   return { mode: mode.name, args, flags };
+}
+
+interface ChosenMode {
+  readonly mode: Mode;
+  /** The words and flags of the command line that it does not read, as messages show them. */
+  readonly unused: readonly string[];
 }
 
 /** The first mode that a call is in: the last one of a command has no condition. */
@@ -51,20 +58,20 @@ function readsFlag(flagName: string, mode: Mode): boolean {
   return flagName === "verbose" || mode.flags.includes(flagName);
 }
 
-/** The words and flags of a command line that a mode does not read, as messages show them. */
-function unreadParts(
+/** The words and flags of a command line that a mode does not read. */
+function unusedParts(
   mode: Mode,
   command: CliCommand,
   args: readonly string[],
   onLine: FlagsByName,
 ): string[] {
   const takesMany = mode.words.at(-1)?.includes("...");
-  const unreadWords = takesMany ? [] : args.slice(mode.words.length);
-  const unread = unreadWords.map(quote);
+  const unusedWords = takesMany ? [] : args.slice(mode.words.length);
+  const unused = unusedWords.map(quote);
   for (const [flagName, { spec }] of Object.entries(command.flags)) {
-    if (flagName in onLine && !readsFlag(flagName, mode)) unread.push(flag.longForm(spec));
+    if (flagName in onLine && !readsFlag(flagName, mode)) unused.push(flag.longForm(spec));
   }
-  return unread;
+  return unused;
 }
 
 /** The values of the flags on the command line. */
@@ -101,7 +108,7 @@ function flagsOfVariables(
   const fromVariables = new Map<string, VariableValue>();
   const flags = flag.allOf(command.flags);
   for (const [name, declared] of Object.entries(flags)) {
-    const variable = declared.variables.find((one) => (env[one] ?? "") !== "");
+    const variable = declared.variables.find((name) => (env[name] ?? "") !== "");
     if (variable === undefined || name in onLine) continue;
     const flagValue = declared.read(env[variable] as string, variable);
     // `--no-control` that is on sets `control` to false.
@@ -126,7 +133,7 @@ function flagsOfVariables(
   return values;
 }
 
-/** The flags that one cannot be used with: either of two may declare it. */
+/** The flags that a flag cannot be used with: either of the two may declare it. */
 function conflictsOf(name: string, flags: flag.FlagSet): string[] {
   const others: string[] = [];
   for (const [other, { conflicts }] of Object.entries(flags)) {

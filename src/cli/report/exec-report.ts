@@ -11,8 +11,9 @@ import { runsOnGithub } from "../io.js";
 import type { RunFolder } from "../run/run-folder.js";
 import { whyNoRequest } from "../run/why-no-run.js";
 import type { ServeFlags } from "../serve/serve-options.js";
+import { githubAnnotations } from "./github-annotations.js";
 import { type ReportTarget, writeTargets } from "./report-files.js";
-import { githubAnnotations, type UnmetThreshold } from "./thresholds.js";
+import type { UnmetThreshold } from "./thresholds.js";
 
 /** The flags that decide where the report goes. */
 interface ReportFlags extends ServeFlags {

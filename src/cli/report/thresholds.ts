@@ -1,26 +1,7 @@
-import { adviceCount } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
 import { type AdviceLevel, adviceLevels } from "../../rules/advice.js";
-import { oneSafeLine } from "../../rules/terminal-text.js";
 
-/** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
-export function githubAnnotations(report: Report, failures: readonly UnmetThreshold[]): string {
-  let lines = "";
-  for (const advice of report.advice) {
-    const level = advice.level === "note" ? "notice" : advice.level;
-    const text = annotationText(`${adviceCount(advice)}: ${advice.meaning} ${advice.whatToDo}`);
-    lines += `::${level} title=svc-sandbox ${advice.id}::${text}\n`;
-  }
-  for (const { title, sentence } of failures) {
-    lines += `::error title=svc-sandbox ${title}::${annotationText(sentence)}\n`;
-  }
-  return lines;
-}
-
-/** A text for a workflow command: a line break would end the command, and a percent sign starts an escape. */
-function annotationText(plain: string): string {
-  return oneSafeLine(plain).replaceAll("%", "%25");
-}
+/** What a report must reach. */
 interface Thresholds {
   /** The lowest coverage in percent. Default: none. */
   readonly minCoverage?: number | undefined;
@@ -41,13 +22,13 @@ export interface UnmetThreshold {
   readonly sentence: string;
 }
 
-/** The thresholds that a report does not reach. */
+/** The thresholds that a report does not reach. Of requests and coverage, only the first. */
 export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetThreshold[] {
   const { minCoverage = 0, failOn, needsRequests } = thresholds;
   const { percent, covered, promised } = report.coverage;
   const unmet: UnmetThreshold[] = [];
 
-  // Without a request to an endpoint, its coverage is low anyway: one threshold says enough.
+  // Without a request to an endpoint, the coverage is low anyway.
   if (needsRequests && (report.requests === 0 || missedEndpoints(report))) {
     unmet.push(noRequests(report, thresholds));
   } else if (percent < minCoverage) {

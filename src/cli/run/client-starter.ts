@@ -3,14 +3,16 @@ import type { NotMade, PlannedRun, RunEnd } from "../../certify/client-runs/clie
 import { SeenRequests } from "../../certify/client-runs/seen-requests.js";
 import { nodePlatform } from "../../node/platform.js";
 import { redact } from "../../rules/redact.js";
-import { minute, minuteEnd } from "../../rules/time.js";
+import { minute } from "../../rules/time.js";
+import { Counters } from "../../sandbox/journal/counts.js";
 import type { StartOptions } from "../../sandbox/sandbox-state.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { CommandCall } from "../command.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 import { JobQueue } from "./job-queue.js";
 import { runClient } from "./run-client.js";
-import { type CommandEnd, TakenSignals } from "./run-command.js";
+import type { CommandEnd } from "./run-command.js";
+import { TakenSignals } from "./taken-signals.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
 interface ClientCommand {
@@ -71,22 +73,25 @@ async function runInOwnSandbox(
   const { total, silent } = request.timeouts;
   const { stopwatch, time } = nodePlatform;
   const requests = new SeenRequests(stopwatch);
+  const counts = new Counters();
+  counts.passOnTo(requests);
   const output = new OutputTail();
   const started = stopwatch();
+  const now = time();
   const { end, report, folder } = await runClient(call, {
     loaded,
     options: { ...startOptions, seed: request.seed },
     // Each run starts at the start of a minute, so that a limit of the minute ends at the same time in all of them.
-    clockStart: minuteEnd(time()) - minute,
+    clockStart: now - (now % minute),
     conditions: request.conditions,
-    countsInto: requests,
-    readsCountsFrom: requests.counters,
+    counts,
     certifyLine: `${call.io.program} certify`,
+    place: "own_group",
     signals,
     isLate: () => stopwatch() - started > total || stopwatch() - requests.latest > silent,
     onOutput: (_name, chunk) => output.add(chunk),
   });
-  folder.requireEachLine();
+  folder.throwIfRequestsAreMissing();
   const durationMs = Math.round(stopwatch() - started);
   return { kind: "ended", ...howEnded(end), durationMs, report, output: output.lines(), ...requests.facts() };
 }

@@ -49,7 +49,7 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
 export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
   const faults: Fault[] = [];
   for (const outcome of outcomes) {
-    const then = exampleOfFault(fault, sendsPage(outcome) ? "html" : "json");
+    const then = exampleOfFault(fault, { asPage: sendsPage(outcome) });
     const ofApi = outcome as ApiOutcomeId; // a fault is on no other outcome
     faults.push({ when: { outcome: ofApi, requests: [1] }, then });
   }

@@ -4,7 +4,7 @@ import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import type { Counters, RequestCounter } from "../../sandbox/journal/counts.js";
+import type { Counters } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
@@ -27,20 +27,18 @@ type ClientCall = Pick<
   "clientCommand" | "flags" | "io"
 >;
 
-/** What a caller has to do with a command that runs. */
-type ClientHooks = Pick<CommandOptions, "signals" | "isLate" | "onOutput">;
+/** What the command of a run has of its caller. */
+type ClientCommandOptions = Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput">;
 
 /** What a run of a client starts with. */
-interface ClientStart extends ClientHooks {
+interface ClientStart extends ClientCommandOptions {
   readonly loaded: LoadedScenario;
   readonly options: StartOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly clockStart?: number;
   readonly conditions: RunConditions | undefined;
-  /** Counts all requests of the run, also those that a test has cleared in its sandboxes. */
-  readonly countsInto: RequestCounter;
-  /** Where `countsInto` adds up what it counts: the report has these counts. */
-  readonly readsCountsFrom: Pick<Counters, "read">;
+  /** Counts all requests of the run for its report, also those that a test has cleared in its sandboxes. */
+  readonly counts: Counters;
   /** The command line that starts certify, for the report. */
   readonly certifyLine: string;
   readonly onStart?: (sandbox: SandboxState) => void;
@@ -61,9 +59,9 @@ export async function runClient(
   // The start of the clock is a condition of the run, in every process of the command. As an option of this sandbox, it would
   // also replace the time that a scenario sets which the client loads.
   const run = conditions && { ...conditionedRun(conditions, folder.claim), start: clockStart };
-  const surroundings = { platform: nodePlatform, run, invocation: invocationOf(call, client.certifyLine) };
-  const sandbox = startSandbox(checkedStart(loaded, options, surroundings));
-  sandbox.counters.passOnTo(client.countsInto);
+  const context = { platform: nodePlatform, run, invocation: invocationOf(call, client.certifyLine) };
+  const sandbox = startSandbox(checkedStart(loaded, options, context));
+  sandbox.counters.passOnTo(client.counts);
   client.onStart?.(sandbox);
 
   // Keys that the command prints are advice in the report.
@@ -71,6 +69,7 @@ export async function runClient(
   let end: CommandEnd;
   try {
     end = await runWhileServing(call, sandbox, folder, {
+      place: client.place,
       signals: client.signals,
       ...(client.isLate && { isLate: client.isLate }),
       onOutput(name, chunk) {
@@ -83,7 +82,7 @@ export async function runClient(
   }
 
   const reported = { underExec: true, keysInOutput: keyFinder.places() };
-  return { end, report: clientReport(sandbox, reported, client.readsCountsFrom), folder };
+  return { end, report: clientReport(sandbox, reported, client.counts), folder };
 }
 
 /** How often the requests of other processes are read while the command runs. */
@@ -94,7 +93,7 @@ async function runWhileServing(
   { clientCommand, flags, io }: ClientCall,
   sandbox: SandboxState,
   folder: RunFolder,
-  hooks: ClientHooks,
+  commandOptions: ClientCommandOptions,
 ): Promise<CommandEnd> {
   // Unless a flag sets them, any free port and no log.
   const serveFlags = { port: 0, log: "off", ...flags } as const;
@@ -115,16 +114,16 @@ async function runWhileServing(
   if (flags.verbose && noProxy !== "") logger.note(`A proxy is set: NO_PROXY of the command is ${noProxy}.`);
 
   const command = clientCommand as [string, ...string[]]; // the reading of the command line has refused an empty one
-  let reading: NodeJS.Timeout | undefined;
+  let readTimer: NodeJS.Timeout | undefined;
   try {
     const env = await commandEnvironment(io, sandbox, server, folder.path, noProxy);
-    reading = setInterval(readFolder, readIntervalMs);
-    const end = await runCommand(command, { cwd: io.cwd, env, ...hooks });
+    readTimer = setInterval(readFolder, readIntervalMs);
+    const end = await runCommand(command, { cwd: io.cwd, env, ...commandOptions });
     readFolder();
-    folder.requireNothingForeign();
+    folder.throwIfChangedByCommand();
     return end;
   } finally {
-    clearInterval(reading);
+    clearInterval(readTimer);
     // Requests in progress are counted as well.
     await server.close();
   }

@@ -1,16 +1,16 @@
-// Runs a command of the user as a child process, in one of two ways:
-// - `exec`: in the process group of this process, at its terminal. The terminal sends Ctrl-C to both, and the command reads
-//   the input.
-// - `certify` (with `isLate`): in its own group, without input. It is killed with all that it has started, when it is late
-//   and when it has ended.
-// When this process ends, a command that still runs gets SIGTERM, and one with its own group is killed.
+// Runs a command of the user as a child process, at one of two places:
+// - `at_terminal`, for `exec`: in the process group of this process, whose terminal it reads. Its output is also ours. The
+//   terminal sends Ctrl-C to both.
+// - `own_group`, for `certify`: in a process group of its own, without input. Its output is only read. When it has ended, what
+//   it has started is killed.
+// When this process ends, a command that still runs gets SIGTERM, and an own group is killed.
 
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import { constants } from "node:os";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
-import type { Io } from "../io.js";
 import { processEnd, SharedListener } from "./shared-listener.js";
+import type { TakenSignals } from "./taken-signals.js";
 
 /** How a command has ended, or why it has not run. */
 export type CommandEnd =
@@ -19,13 +19,16 @@ export type CommandEnd =
   /** A signal came before the command started. */
   | { readonly kind: "stopped"; readonly signal: NodeJS.Signals };
 
+type CommandPlace = "at_terminal" | "own_group";
+
 export interface CommandOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly place: CommandPlace;
   readonly signals: TakenSignals;
   /** Gets the output, except to a terminal: commands may write differently if they have none. */
   readonly onOutput?: (stream: StreamName, chunk: Buffer) => void;
-  /** With it, the command runs without input in its own process group, and the group is killed when it is late or has ended. */
+  /** Whether the time of the command is up, and it is to be killed. Default: never. */
   readonly isLate?: () => boolean;
 }
 
@@ -38,40 +41,37 @@ const outputErrors: Readonly<Record<StreamName, SharedListener>> = {
   stderr: new SharedListener(process.stderr, "error"),
 };
 
-/** How long a command has to end itself: after the second signal, or after the first one if it has its own group. */
+/** How long a command has to end itself after the signal that starts this time. */
 const killAfterMs = 5000;
 /** How long the rest of the output is read after the command's end. */
 const outputGraceMs = 500;
 const latenessIntervalMs = 100;
 
-/** The signals that this process gets while it prepares and runs commands. */
-export class TakenSignals {
-  readonly #listeners = new Set<(signal: NodeJS.Signals) => void>();
-  #first: NodeJS.Signals | undefined;
-  /** Stops taking them. */
-  readonly release: () => void;
-
-  constructor({ takeSignals }: Pick<Io, "takeSignals">) {
-    this.release = takeSignals((signal) => {
-      this.#first ??= signal;
-      for (const listener of this.#listeners) listener(signal);
-    });
-  }
-
-  get first(): NodeJS.Signals | undefined {
-    return this.#first;
-  }
-
-  /** Passes later signals on; returns how to stop that. */
-  passTo(listener: (signal: NodeJS.Signals) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
+/** What a signal to this process does to its command. */
+interface SignalStep {
+  /** Whether the command gets the signal, also if the terminal may have sent it to both. */
+  readonly isPassedOn: "always" | "unless_from_terminal";
+  /** Whether the command is killed if it has not ended some time later. */
+  readonly startsTime: boolean;
 }
+
+/** What the first and the second signal do. Each later one kills the command. */
+const signalSteps: Readonly<Record<CommandPlace, readonly SignalStep[]>> = {
+  at_terminal: [
+    { isPassedOn: "unless_from_terminal", startsTime: false },
+    // A signal that was only for this process looks as if it were from the terminal. So the second one is always passed on.
+    { isPassedOn: "always", startsTime: true },
+  ],
+  own_group: [
+    // Nobody waits for it at a terminal.
+    { isPassedOn: "always", startsTime: true },
+    { isPassedOn: "always", startsTime: false },
+  ],
+};
 
 /**
  * Runs a command to its end. Its exit code after a signal is 128 plus the number of the signal. The third signal kills it,
- * or the time after the second.
+ * or the time that an earlier one starts.
  */
 export async function runCommand(
   line: readonly [string, ...string[]],
@@ -86,15 +86,13 @@ export async function runCommand(
   } catch (error) {
     return { kind: "not_run", failure: error as NodeJS.ErrnoException };
   }
-  return new Promise((resolve) => {
-    new RunningCommand(child, options, resolve);
-  });
+  return new RunningCommand(child, options).ended;
 }
 
 function spawnCommand(line: readonly [string, ...string[]], options: CommandOptions): ChildProcess {
   const [program, ...words] = line;
   const { cwd, env } = options;
-  const hasOwnGroup = options.isLate !== undefined;
+  const hasOwnGroup = options.place === "own_group";
   const outputKind = (name: StreamName) => {
     if (hasOwnGroup) return "pipe";
     const isRead = options.onOutput !== undefined && !process[name].isTTY;
@@ -107,22 +105,25 @@ function spawnCommand(line: readonly [string, ...string[]], options: CommandOpti
   return spawn(program, words, { cwd, env, stdio, detached });
 }
 
-/** A command under way, until it calls `resolve`. */
+/** A command under way. */
 class RunningCommand {
+  /** Resolves when the command has ended, and its output is read. */
+  readonly ended: Promise<CommandEnd>;
   readonly #child: ChildProcess;
-  /** Whether it runs in its own process group and without input. If not, it is in this process's group, at its terminal. */
-  readonly #hasOwnGroup: boolean;
-  readonly #resolve: (end: CommandEnd) => void;
-  /** Ends all that lasts as long as the command: timers, and what passes signals and output. */
+  readonly #place: CommandPlace;
+  #resolve: (end: CommandEnd) => void = () => {};
+  /** Ends everything that lasts as long as the command: timers, and what passes signals and output. */
   readonly #cleanups: (() => void)[] = [];
   #isTimedOut = false;
   #signalCount = 0;
 
-  constructor(child: ChildProcess, options: CommandOptions, resolve: (end: CommandEnd) => void) {
-    const { isLate, signals, onOutput } = options;
+  constructor(child: ChildProcess, options: CommandOptions) {
+    const { place, isLate, signals, onOutput } = options;
     this.#child = child;
-    this.#hasOwnGroup = isLate !== undefined;
-    this.#resolve = resolve;
+    this.#place = place;
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
 
     // Three things end it from outside: its time, a signal, and the end of this process.
     if (isLate !== undefined) {
@@ -130,14 +131,12 @@ class RunningCommand {
         if (isLate()) this.#killLate();
       });
     }
-    this.#cleanups.push(signals.passTo((signal) => this.#passSignal(signal)));
-    const endWithUs = () => this.#send(this.#hasOwnGroup ? "SIGKILL" : "SIGTERM");
+    this.#cleanups.push(signals.passTo((signal) => this.#onSignal(signal)));
+    const endWithUs = () => this.#send(place === "own_group" ? "SIGKILL" : "SIGTERM");
     processEnd.add(endWithUs);
     this.#cleanups.push(() => processEnd.remove(endWithUs));
 
-    for (const name of outputs) {
-      this.#cleanups.push(passOutput(child, name, this.#hasOwnGroup, onOutput));
-    }
+    for (const name of outputs) this.#cleanups.push(passOutput(child, name, place, onOutput));
 
     child.on("error", (failure: NodeJS.ErrnoException) => {
       // On Windows, cross-spawn reports a missing command this way after cmd.exe has run.
@@ -154,8 +153,9 @@ class RunningCommand {
     this.#cleanups.push(() => clearInterval(timer));
   }
 
+  /** Sends a signal to the command; at its own group, also to what it has started. */
   #send(signal: NodeJS.Signals): void {
-    if (this.#hasOwnGroup) signalGroup(this.#child, signal);
+    if (this.#place === "own_group") signalGroup(this.#child, signal);
     else this.#child.kill(signal);
   }
 
@@ -169,20 +169,16 @@ class RunningCommand {
     this.#cleanups.push(() => clearTimeout(timer));
   }
 
-  /** The first two signals ask the command to end, and the third one kills it. */
-  #passSignal(signal: NodeJS.Signals): void {
+  #onSignal(signal: NodeJS.Signals): void {
+    const step = signalSteps[this.#place][this.#signalCount];
     this.#signalCount += 1;
-    if (this.#signalCount > 2) {
+    if (step === undefined) {
       this.#send("SIGKILL");
       return;
     }
 
-    // After the second signal, the command has some time. Nobody at a terminal waits for one with its own group: it has that time after the first.
-    const isLastWarning = this.#signalCount === (this.#hasOwnGroup ? 1 : 2);
-    if (isLastWarning) this.#killSoon();
-
-    // The terminal has sent its signal to the command, too. A signal only to this process looks the same, so the second one is always sent.
-    const hasGotIt = this.#signalCount === 1 && !this.#hasOwnGroup && isFromTerminal(signal);
+    if (step.startsTime) this.#killSoon();
+    const hasGotIt = step.isPassedOn === "unless_from_terminal" && isFromTerminal(signal);
     if (!hasGotIt) this.#send(signal);
   }
 
@@ -195,34 +191,35 @@ class RunningCommand {
     }
 
     // Processes that the command has left keep its output open: those of its group are killed.
-    if (this.#hasOwnGroup) this.#send("SIGKILL");
+    if (this.#place === "own_group") this.#send("SIGKILL");
     this.#child.once("close", () => this.#end(end));
-    // A process outside the group may keep it open for ever, so the reading ends after a while, but not while our own output has a slow reader.
+    // A process outside the group may keep it open forever, so the reading ends after a while, but not while our own output has a slow reader.
     this.#repeat(outputGraceMs, () => {
-      const hasSlowReader = !this.#hasOwnGroup && outputs.some((name) => process[name].writableNeedDrain);
+      const isPassedOn = this.#place === "at_terminal";
+      const hasSlowReader = isPassedOn && outputs.some((name) => process[name].writableNeedDrain);
       if (!hasSlowReader) this.#end(end);
     });
   }
 
   #end(end: CommandEnd): void {
     for (const cleanUp of this.#cleanups) cleanUp();
-    // A process outside the group may keep them open.
+    // A process outside the group may keep its outputs open.
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
     this.#resolve(end);
   }
 }
 
-/** Gives an output of a command to `onOutput`, and to this process's output unless the command has its own group; returns how to stop that. */
+/** Gives an output of a command to `onOutput`, and at the terminal to this process's output; returns how to stop that. */
 function passOutput(
   child: ChildProcess,
   name: StreamName,
-  hasOwnGroup: boolean,
+  place: CommandPlace,
   onOutput: CommandOptions["onOutput"],
 ): () => void {
   const stream = child[name];
   stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
-  if (!hasOwnGroup) stream?.pipe(process[name], { end: false });
+  if (place === "at_terminal") stream?.pipe(process[name], { end: false });
   // If nobody reads our output any more, nobody reads the command's.
   const close = () => void stream?.destroy();
   outputErrors[name].add(close);
@@ -246,7 +243,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
 
 /** Whether a terminal has sent a signal, which all processes of its foreground group get. */
 function isFromTerminal(signal: NodeJS.Signals): boolean {
-  // On Windows, each signal is from there, and sending one would end the process.
+  // On Windows, each signal is from the terminal, and sending one would end the process.
   if (process.platform === "win32") return true;
   return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
 }

@@ -1,23 +1,8 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  promises,
-  readdirSync,
-  readSync,
-  rmSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
-import { lock } from "../../node/files/lock.js";
+import { promises, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
-import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { day } from "../../rules/time.js";
 import {
   claimOnce,
   linesFilePattern,
@@ -26,111 +11,39 @@ import {
   runFileName,
 } from "../../runs/run-folder.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { requestShape } from "../../sandbox/view-shapes.js";
-import { findMismatches } from "../../schema/check.js";
 import { tryParseJson } from "../../schema/json-text.js";
-import * as s from "../../schema/shape.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
+import { GrowingFile } from "./growing-file.js";
+import { folderHint, type LockedFolder, makeRunFolder } from "./make-run-folder.js";
+import { checkedLine, countLine } from "./run-line.js";
 import { processEnd } from "./shared-listener.js";
 
 // A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
 // src/runs/run-folder.ts shows which files it has. This process makes the folder, reads it while the command runs, and
-// removes it. What must be so:
-// - The folder has keys: only its owner reads it, and each end of this process but a kill removes it. A folder that a killed
-//   run has left is removed by a later run after a day, if no process has its lock.
-// - The command can write anything into it: a file is read only if a sandbox could have written it.
+// removes it. The command can write anything into it: a file is read only if a sandbox could have written it.
 
-const folderPrefix = "svc-sandbox-run-";
-
-/** What to do if the folder cannot be written. */
-const folderHint = "Name another folder in TMPDIR.";
-
-/** Makes the folder of a run, for the sandboxes in processes of its command. Only its owner can read it. */
+/** Makes the folder of a run, for the sandboxes in processes of its command. */
 export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
-  const runs = await makeFolderOfRuns();
-  await removeLeftFolders(runs);
-  const { path, unlock } = await makeLockedFolder(runs);
-  const folder = new RunFolder(path, unlock);
+  const folder = new RunFolder(await makeRunFolder());
 
   // Sandboxes do not need the scenario's text and files.
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
   try {
-    await promises.writeFile(join(path, runFileName), text, { mode: 0o600 });
+    await promises.writeFile(join(folder.path, runFileName), text, { mode: 0o600 });
   } catch (cause) {
-    throw unwritable(cause, `the scenario for the command into ${quoteFile(path)}`, folderHint);
+    throw unwritable(cause, `the scenario for the command into ${quoteFile(folder.path)}`, folderHint);
   }
   return folder;
-}
-
-/** The folder of this user's runs: the one of all temporary files may have thousands of others, which each run would list. */
-async function makeFolderOfRuns(): Promise<string> {
-  const user = process.getuid?.();
-  // The command may change its working folder, and TMPDIR may be relative.
-  const temporary = resolve(tmpdir());
-  const folder = join(temporary, `svc-sandbox-${user ?? "runs"}`);
-  await promises.mkdir(folder, { mode: 0o700 }).catch(() => {});
-  const stats = await promises.lstat(folder).catch(() => undefined);
-  if (!stats?.isDirectory()) return temporary;
-  // Another user may have made it first. Windows has no numbers of users.
-  const isOnlyOurs = user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
-  return isOnlyOurs ? folder : temporary;
-}
-
-/** A folder of one run, and how to unlock it. */
-interface LockedFolder {
-  readonly path: string;
-  readonly unlock: () => void;
-}
-
-/** Makes a folder that no other start removes. */
-async function makeLockedFolder(runs: string): Promise<LockedFolder> {
-  for (;;) {
-    const path = await makeRunFolder(runs);
-    const unlock = await lock(path);
-    // Before the lock, a start with another clock may take it for one that a killed run has left. Then it gets another name.
-    if (unlock !== undefined && existsSync(path)) return { path, unlock };
-    unlock?.();
-  }
-}
-
-async function makeRunFolder(runs: string): Promise<string> {
-  try {
-    return await promises.mkdtemp(join(runs, folderPrefix));
-  } catch (cause) {
-    throw unwritable(cause, `a folder for the command into ${quoteFile(runs)}`, folderHint);
-  }
-}
-
-/** Removes the folders that killed runs have left. */
-async function removeLeftFolders(runs: string): Promise<void> {
-  const names = await promises.readdir(runs).catch(() => []);
-  for (const name of names) {
-    if (!name.startsWith(folderPrefix)) continue;
-    // A folder that cannot be removed is in nobody's way.
-    await removeIfLeft(join(runs, name)).catch(() => {});
-  }
-}
-
-/** Removes a folder if its run was killed: it is this user's, older than a day, and locked by no process. */
-async function removeIfLeft(path: string): Promise<void> {
-  const stats = await promises.lstat(path);
-  const user = process.getuid?.();
-  const isOurs = user === undefined || stats.uid === user;
-  if (!stats.isDirectory() || !isOurs) return;
-  if (stats.mtimeMs > nodePlatform.time() - day) return;
-
-  const unlock = await lock(path);
-  if (unlock !== undefined) await promises.rm(path, { recursive: true }).finally(unlock);
 }
 
 /** The folder of a run. The sandboxes of its command add lines to files in it, which this process reads and counts. */
 export class RunFolder {
   readonly path: string;
   readonly #unlock: () => void;
-  /** The files of sandboxes, by the ids in their names. */
-  readonly #files = new Map<string, GrowingFile>();
+  /** The files of processes, by the ids in their names. */
+  readonly #files = new Map<string, RequestsFile>();
   /** The versions of sandboxes whose requests could not be counted. */
   readonly #otherVersions = new Set<string>();
   /** Why the folder cannot be read. */
@@ -140,7 +53,7 @@ export class RunFolder {
   /** Why the folder could not be removed. */
   #removeFailure: string | undefined;
 
-  constructor(path: string, unlock: () => void) {
+  constructor({ path, unlock }: LockedFolder) {
     this.path = path;
     this.#unlock = unlock;
     // A crash must not leave keys in the folder.
@@ -181,19 +94,19 @@ export class RunFolder {
 
   #readFile(name: string, server: SandboxState): void {
     // The name has an id, and the number of requests that its process could not write.
-    const [, id, missing = "0"] = linesFilePattern.exec(name) ?? [];
+    const [, id, unwritten = "0"] = linesFilePattern.exec(name) ?? [];
     if (id === undefined) return;
-    const file = this.#files.get(id) ?? new GrowingFile();
+    const file = this.#files.get(id) ?? new RequestsFile();
     this.#files.set(id, file);
 
-    for (const line of file.read(join(this.path, name), Number(missing))) {
+    for (const line of file.read(join(this.path, name), Number(unwritten))) {
       countLine(server, line);
       if (line.version !== undefined && line.version !== version) this.#otherVersions.add(line.version);
     }
   }
 
   /** Throws `usage` if the command has put there what no sandbox writes. */
-  requireNothingForeign(): void {
+  throwIfChangedByCommand(): void {
     if (this.#readFailure === undefined) return;
     const where = "the folder of its run, SVC_SANDBOX_RUN";
     throw usageError(`The command has changed ${where}: ${this.#readFailure}. Leave it to sandboxes.`);
@@ -220,7 +133,7 @@ export class RunFolder {
   }
 
   /** Throws `usage` if a claim or a line is missing, because certify needs each request. The last line of a killed process may be cut. */
-  requireEachLine(): void {
+  throwIfRequestsAreMissing(): void {
     if (this.#claimFailure !== undefined) {
       throw usageError(`The folder of the run could not be written: ${this.#claimFailure}. Run it again.`);
     }
@@ -238,6 +151,40 @@ export class RunFolder {
   }
 }
 
+/** The file of the requests of one process. */
+class RequestsFile {
+  readonly #file = new GrowingFile();
+  /** The number of requests that the process could not write, as the name of the file says. */
+  #unwritten = 0;
+  /** The number of lines that are not JSON: the process could write only a part. */
+  #cutLines = 0;
+
+  /** The number of requests without a line, as far as that shows. */
+  get missing(): number {
+    const cut = this.#file.hasOpenLine ? this.#cutLines + 1 : this.#cutLines;
+    // The process also counts a line as unwritten that it has cut.
+    return Math.max(this.#unwritten, cut);
+  }
+
+  /** Whether each line is there, but for one that is not written yet. */
+  get isWhole(): boolean {
+    return this.#unwritten === 0 && this.#cutLines === 0;
+  }
+
+  /** Reads the lines since the last call. Throws if no sandbox writes such a file. */
+  read(path: string, unwritten: number): RunLine[] {
+    this.#unwritten = unwritten;
+    const lines: RunLine[] = [];
+    for (const text of this.#file.readLines(path)) {
+      if (text === "") continue;
+      const value = tryParseJson(text);
+      if (value === undefined) this.#cutLines += 1;
+      else lines.push(checkedLine(value));
+    }
+    return lines;
+  }
+}
+
 /** Tries it again, because a sandbox in the background may write into the folder meanwhile. */
 function removeFolder(path: string): void {
   for (let left = 3; ; left -= 1) {
@@ -247,130 +194,5 @@ function removeFolder(path: string): void {
     } catch (error) {
       if (left === 1) throw error;
     }
-  }
-}
-
-const { unread: _unread, source: _source, ...exchangeFields } = requestShape.fields;
-
-/** An exchange in a line: what the control plane shows of a request, and what else counts and the report need. */
-const exchangeShape = s.openMapping({
-  ...exchangeFields,
-  number: s.number(),
-  at: s.number(),
-  fromStory: s.flag(),
-  isProbe: s.flag(),
-  isMisdirected: s.flag(),
-  leaksRealKey: s.flag(),
-  presented: s.choice(["missing", "malformed", "well_formed"]),
-  traits: s.list(s.text()),
-  operation: s.nullable(s.text()),
-  keptHeaders: s.list(s.text()),
-  response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
-});
-const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
-
-/** A line that a sandbox has written: its first one has the version, each other one an exchange or a request that could not be read. */
-const lineShape = s.openMapping({
-  version: s.optional(s.text()),
-  exchange: s.optional(exchangeShape),
-  keys: s.optional(s.openMapping({})),
-  trace: s.optional(traceShape),
-  unread: s.optional(s.text()),
-});
-
-/** Counts the request of a line in the server's sandbox, and adds it to the journal. Throws if no sandbox writes such a line. */
-function countLine({ counters, journal }: SandboxState, line: RunLine): void {
-  const [mismatch] = findMismatches(lineShape, line);
-  if (mismatch !== undefined) throw new Error(`a line has no valid ${mismatch.path || "content"}`);
-
-  const { exchange, keys, trace, unread } = line;
-  if (unread !== undefined) counters.countUnread(unread);
-  if (exchange === undefined) return;
-  counters.count(exchange, keys, trace);
-  journal.record(exchange);
-}
-
-// Windows lacks some of them.
-const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
-const maxFileLength = 256 * 1024 * 1024;
-/** No request has a longer one: bodies have at most 64 KiB, and headers as much. */
-const maxLineLength = 1024 * 1024;
-
-/** Opens a file that any program may have put there: reading a pipe would wait, and a device has no end. */
-function openRegular(file: string): number {
-  if (lstatSync(file).isSymbolicLink()) throw new Error(`${basename(file)} is a symbolic link`);
-  const descriptor = openSync(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-  const { size } = fstatSync(descriptor);
-  if (fstatSync(descriptor).isFile() && size <= maxFileLength) return descriptor;
-  closeSync(descriptor);
-  throw new Error(`${basename(file)} is not a regular file of at most ${maxFileLength / 2 ** 20} MB`);
-}
-
-/** A file to which a sandbox adds lines, read part by part. */
-class GrowingFile {
-  /** How far it has been read. */
-  #position = 0;
-  /** The bytes after the last line end: a line that is not written yet, or was cut. */
-  #openLine: Buffer = Buffer.alloc(0);
-  /** The number of lines with an end that were not written whole. */
-  #cutLines = 0;
-  /** The number of requests that its process could not write, as its name says. */
-  #unwritten = 0;
-
-  /** The number of requests without a line, as far as that shows. */
-  get missing(): number {
-    const hasOpenLine = this.#openLine.length > 0;
-    const cut = hasOpenLine ? this.#cutLines + 1 : this.#cutLines;
-    return Math.max(this.#unwritten, cut);
-  }
-
-  /** Whether each line is there, but for one that is not written yet. */
-  get isWhole(): boolean {
-    return this.#unwritten === 0 && this.#cutLines === 0;
-  }
-
-  /** Reads the complete lines that were added since the last call. */
-  read(path: string, unwritten: number): RunLine[] {
-    this.#unwritten = unwritten;
-    const texts: string[] = [];
-    const part = Buffer.alloc(64 * 1024);
-    const descriptor = openRegular(path);
-    try {
-      for (;;) {
-        const length = readSync(descriptor, part, 0, part.length, this.#position);
-        if (length === 0) break;
-        this.#position += length;
-        texts.push(...this.#endLines(part.subarray(0, length), path));
-      }
-    } finally {
-      closeSync(descriptor);
-    }
-    return this.#parseLines(texts);
-  }
-
-  /** Returns the lines that end in this part, and keeps the one that does not. */
-  #endLines(part: Buffer, path: string): string[] {
-    const bytes = Buffer.concat([this.#openLine, part]);
-    const end = bytes.lastIndexOf("\n") + 1;
-    this.#openLine = bytes.subarray(end);
-
-    // Only the first line has more bytes than those of this part, which is short: it began in an earlier one.
-    const firstLineLength = end === 0 ? bytes.length : bytes.indexOf("\n");
-    if (firstLineLength > maxLineLength) {
-      throw new Error(`${basename(path)} has a line of more than ${maxLineLength / 2 ** 20} MB`);
-    }
-    return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
-  }
-
-  /** Counts the lines that are not JSON as cut. */
-  #parseLines(texts: readonly string[]): RunLine[] {
-    const lines: RunLine[] = [];
-    for (const text of texts) {
-      if (text === "") continue;
-      const value = tryParseJson(text);
-      if (value === undefined) this.#cutLines += 1;
-      else lines.push(value as RunLine); // its shape is checked when it is counted
-    }
-    return lines;
   }
 }

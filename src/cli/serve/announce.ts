@@ -3,7 +3,7 @@ import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
-import { controlPath, mePath } from "../../rules/known-paths.js";
+import { mePath } from "../../rules/known-paths.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -12,14 +12,14 @@ import { listed } from "../../schema/words.js";
 import { isWildcard } from "../../server/listening-address.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
-import type { Io } from "../io.js";
 import { keyRows, keyTable, rejectedRows } from "../output/key-rows.js";
 import type { Style } from "../output/terminal.js";
+import { dashboardLink, openDashboard } from "./open-dashboard.js";
 import { noteRefusedPort } from "./refused-ports.js";
 import type { ServeFlags } from "./serve-options.js";
 
 /** The flags that decide what the announcement shows, and where. */
-interface AnnouncedFlags extends ServeFlags {
+export interface AnnouncedFlags extends ServeFlags {
   readonly showKeys?: boolean;
   readonly json?: boolean;
   readonly detach?: boolean;
@@ -51,34 +51,53 @@ export function announce(
   { flags, io }: AnnouncedCall,
   log: Logger,
 ): void {
-  // Other people may read logs, so with a log of JSON, keys are hidden by default. The line of --json is only for its caller.
-  const showKeys = flags.showKeys ?? flags.log !== "json";
-  const hideKeys = showKeys ? (text: string) => text : redactPlainKeys;
-  // People see a token only if it was generated: they know their own, and so do their browsers.
-  const generatedToken = flags.controlToken === undefined ? server.controlToken : undefined;
-  const tokenForPeople = showKeys ? generatedToken : undefined;
+  const showsKeys = showsSecrets(flags);
+  const hideKeys = showsKeys ? (text: string) => text : redactPlainKeys;
+  const kind = announcementKind(flags);
+  const token = announcedToken(kind, server, flags);
 
-  switch (announcementKind(flags)) {
-    case "json_line": {
-      // The program that starts the server gets each token, also the user's own.
-      const tokenForProgram = showKeys ? server.controlToken : undefined;
-      io.stdout.write(hideKeys(listeningLine(sandbox, server, tokenForProgram)));
+  switch (kind) {
+    case "json_line":
+      io.stdout.write(hideKeys(listeningLine(sandbox, server, token)));
       break;
-    }
     case "url":
       io.stdout.write(`${server.url}\n`);
       // A generated token appears nowhere else.
-      if (tokenForPeople) io.stderr.write(`Control token: ${tokenForPeople}\n`);
+      if (token) io.stderr.write(`Control token: ${token}\n`);
       break;
     case "banner":
-      io.stdout.write(hideKeys(banner(sandbox, server, io.stdout.style(), tokenForPeople, io.program)));
+      io.stdout.write(hideKeys(banner(sandbox, server, io.stdout.style(), token, io.program)));
       break;
   }
 
-  if (generatedToken !== undefined && !showKeys) {
+  const generatedToken = generatedTokenOf(server, flags);
+  if (generatedToken !== undefined && !showsKeys) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
   }
   if (flags.open) openDashboard(server, generatedToken, io, log);
+}
+
+/** Whether keys and the token are shown. Other people may read logs, so with a log of JSON they are hidden by default. */
+function showsSecrets(flags: AnnouncedFlags): boolean {
+  return flags.showKeys ?? flags.log !== "json";
+}
+
+/** The control token of a server that the user has not set. */
+function generatedTokenOf(server: RunningServer, flags: AnnouncedFlags): string | undefined {
+  return flags.controlToken === undefined ? server.controlToken : undefined;
+}
+
+/** The control token that an announcement shows, if any. */
+function announcedToken(
+  kind: AnnouncementKind,
+  server: RunningServer,
+  flags: AnnouncedFlags,
+): string | undefined {
+  if (!showsSecrets(flags)) return undefined;
+  // The program that starts the server gets each token, also the user's own.
+  if (kind === "json_line") return server.controlToken;
+  // People know the token that they have set, and so do their browsers.
+  return generatedTokenOf(server, flags);
 }
 
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */
@@ -203,48 +222,4 @@ function profileText({ profile, assumptions, endpoints }: SandboxState): string 
     if (value !== JSON.stringify(standard[name])) parts.push(`${name}: ${value}`);
   }
   return parts.join(", ");
-}
-
-/** The address of the dashboard. A generated token follows `#`, which no log contains. */
-function dashboardLink(controlUrl: string, generatedToken: string | undefined): string {
-  if (generatedToken === undefined) return `${controlUrl}/`;
-  return `${controlUrl}/#token=${generatedToken}`;
-}
-
-function openDashboard(
-  server: RunningServer,
-  generatedToken: string | undefined,
-  { env }: Io,
-  log: Logger,
-): void {
-  if (env.BROWSER === "none") return;
-  const controlUrl = server.localUrl + controlPath;
-  const reportFailure = (reason: string) => {
-    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
-  };
-
-  // A shell would interpret the address, and Ctrl-C would end a process that is not detached.
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const [program, ...words] = findOpener(env);
-  const link = dashboardLink(controlUrl, generatedToken);
-  const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });
-  child.on("error", (error: NodeJS.ErrnoException) => {
-    reportFailure(error.code === "ENOENT" ? `there is no ${program}` : error.message);
-  });
-  child.on("exit", (code) => {
-    if (code !== 0 && code !== null) reportFailure(`${program} ended with ${code}`);
-  });
-  // The browser may stay open longer than this process.
-  child.unref();
-}
-
-/** The program that opens an address in the browser, and its arguments before the address. */
-function findOpener(env: Io["env"]): [string, ...string[]] {
-  // A list of browsers, or a command with a place for the address, is for xdg-open.
-  if (env.BROWSER && !/%s|:[^\\]/.test(env.BROWSER)) return [env.BROWSER];
-  if (process.platform === "darwin") return ["open"];
-  if (process.platform !== "win32") return ["xdg-open"];
-  // Like `start`, but without cmd.exe.
-  const windows = env.SystemRoot ?? "C:\\Windows";
-  return [`${windows}\\System32\\rundll32.exe`, "url.dll,FileProtocolHandler"];
 }

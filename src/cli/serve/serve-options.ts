@@ -14,13 +14,16 @@ export interface ServeFlags extends flag.FlagValues<typeof flag.serverFlags>, Lo
 
 /** The options of a server that the flags set. */
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions & Hosting> {
-  const { port = 4747, tls: _, cert: __, key: ___, verbose, ...otherFlags } = flags;
-  // `--tls`, `--cert` and `--key` become one option.
+  const { port = 4747, host, publicUrl, allowHosts, explain, control, controlToken } = flags;
   const tls = await readTls(flags, io);
   return {
-    // Most of these are options of the server, by the same names. It does not read the rest, such as `quiet`.
-    ...otherFlags,
     port,
+    ...(host !== undefined && { host }),
+    ...(publicUrl !== undefined && { publicUrl }),
+    ...(allowHosts !== undefined && { allowHosts }),
+    ...(explain !== undefined && { explain }),
+    ...(control !== undefined && { control }),
+    ...(controlToken !== undefined && { controlToken }),
     ...(tls !== undefined && { tls }),
     stop: io.stop,
     program: io.program,
@@ -34,7 +37,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
   };
 }
 
-/** Whether to serve HTTPS, and with which certificate. Throws a usage error if it has no private key, or the other way round. */
+/** The option that `--tls`, `--cert` and `--key` set: whether to serve HTTPS, and with which certificate. Throws a usage error if it has no private key, or the other way round. */
 async function readTls(flags: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {
   const { cert, key } = flags;
   if (cert === undefined && key === undefined) return flags.tls;

@@ -4,13 +4,18 @@ import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { startAnother } from "../../sandbox/start-sandbox.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as flag from "../flags.js";
 import { openNamed } from "../scenario/open-scenario.js";
 import { filesOfFailure } from "../scenario/scenario-failures.js";
 import { FileWatch } from "./file-watch.js";
-import type { ServedScenario } from "./served-scenario.js";
+
+/** The scenario of a server: another one after each reload. */
+export interface ServedScenario {
+  loaded: LoadedScenario;
+}
 
 /** What a reload of the scenario needs of a running `start`. */
 interface ReloadContext {
@@ -18,7 +23,7 @@ interface ReloadContext {
   readonly scenario: ServedScenario;
   readonly sandbox: SandboxState;
   readonly logger: Logger;
-  readonly onReload: () => Promise<void>;
+  readonly onReload: (opened: OpenedScenario) => Promise<void>;
 }
 
 /** Serves the scenario in a new sandbox each time its files change; a broken one leaves the running sandbox unchanged. Resolves to how to stop that. */
@@ -90,7 +95,7 @@ class ReloadOnChange {
     const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(scenario.loaded.scenario);
     if (isChanged) {
       restart(opened, this.#context);
-      await onReload();
+      await onReload(opened);
       logger.note(`Loaded ${this.#name} again, in a new sandbox.`);
     } else if (wasBroken) {
       logger.note(`${this.#name} is valid again, unchanged.`);
@@ -101,7 +106,9 @@ class ReloadOnChange {
 /** Restarts the sandbox with the scenario that was opened again. */
 function restart(opened: OpenedScenario, { scenario, sandbox, logger }: ReloadContext): void {
   try {
-    startAnother(sandbox, opened.loaded, {}, () => scenario.replace(opened));
+    startAnother(sandbox, opened.loaded, {}, () => {
+      scenario.loaded = opened.loaded;
+    });
   } catch (error) {
     // The new sandbox is served even if one of our files cannot be written.
     if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;

@@ -11,6 +11,7 @@ import { clientReport } from "../../../src/report/report.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
 import { conditionedRun } from "../../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../../src/runs/conditions.js";
+import { Counters } from "../../../src/sandbox/journal/counts.js";
 import type { VariedPoint } from "../../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../../src/sandbox/start-sandbox.js";
@@ -122,15 +123,17 @@ async function runOnce(
   const processes = [0, 1].map(() => conditionedRun(conditions, claim));
   const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch };
   const collected = new SeenRequests(stopwatch);
+  const counters = new Counters();
+  counters.passOnTo(collected);
   const startWith = (ownSeed = seed, worker = 0) => {
     const startOptions = { seed: ownSeed };
     const surroundings = { platform, run: processes[worker] };
     const sandbox = startSandbox(checkedStart({ scenario, name: "key-states" }, startOptions, surroundings));
     const pinned = ownSeed === seed ? undefined : startOptions;
     sandbox.counters.passOnTo({
-      countUnread: (id) => collected.countUnread(id),
+      countUnread: (id) => counters.countUnread(id),
       count: (exchange, keys, observation) =>
-        collected.count(exchange, keys, observation && { ...observation, pinned }),
+        counters.count(exchange, keys, observation && { ...observation, pinned }),
     });
     return sandbox;
   };
@@ -148,7 +151,7 @@ async function runOnce(
   });
   const code = await time.passWhile(work, () => Math.min(total, collected.latest + silent));
   const result = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
-  const report = clientReport(server(), { underExec: true }, collected.counters);
+  const report = clientReport(server(), { underExec: true }, counters);
   const durationMs = Math.round(stopwatch());
   return { kind: "ended", result, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
 }

@@ -14,15 +14,17 @@ import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewRequest } from "../../../sandbox/views.js";
 import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import * as s from "../../../schema/shape.js";
-import { controlRoute, type Route, refInBody, TextResponse } from "../route.js";
+import { membersToSnakeCase } from "../../../schema/spelling.js";
+import { controlRoute, dataRoute, type Route } from "../route.js";
+import { refInBody } from "./ref-in-body.js";
 
 export const requestRoutes: readonly Route[] = [
-  controlRoute("GET /requests", {
+  dataRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
     run: ({ sandbox, query }) => listRequests(sandbox, query),
   }),
-  controlRoute("GET /expect", {
+  dataRoute("GET /expect", {
     summary:
       "Counts the requests of clients in the journal, which keeps the last 1,000: 409 with the five nearest if there are not `count`, by default at least one",
     query: expectationQuery,
@@ -30,7 +32,10 @@ export const requestRoutes: readonly Route[] = [
   }),
   controlRoute("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",
-    run: ({ sandbox }) => operations.clear_requests(sandbox),
+    run({ sandbox }) {
+      operations.clear_requests(sandbox);
+      return { kind: "nothing" };
+    },
   }),
   controlRoute("GET /report", {
     summary: "The outcomes that clients have covered, and advice",
@@ -43,16 +48,17 @@ export const requestRoutes: readonly Route[] = [
         ),
       ),
     }),
-    isBare: true,
     run({ sandbox, query }) {
       const { format = "json" } = query;
       const report = clientReport(sandbox);
-      if (format !== "json") return new TextResponse(formats[format].mediaType, renderReport(report, format));
-      if (!query.story) return { data: report };
-      return { data: { ...report, ...storyAndJournal(sandbox) } };
+      if (format !== "json") {
+        return { kind: "text", type: formats[format].mediaType, text: renderReport(report, format) };
+      }
+      const data = query.story ? { ...report, ...storyAndJournal(sandbox) } : report;
+      return { kind: "json", status: 200, json: { data: membersToSnakeCase(data) } };
     },
   }),
-  controlRoute("GET /request-checks", {
+  dataRoute("GET /request-checks", {
     summary: "The checks of a request in order, with the outcomes of their rejections",
     run: ({ sandbox }) => ({
       checks: requestChecks,
@@ -61,12 +67,12 @@ export const requestRoutes: readonly Route[] = [
       effects: faultKinds.map(describedEffect),
     }),
   }),
-  controlRoute("GET /requests/{id}", {
+  dataRoute("GET /requests/{id}", {
     summary:
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
     run: ({ sandbox, params }) => explainRequest(sandbox, params.id),
   }),
-  controlRoute("POST /send", {
+  dataRoute("POST /send", {
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
     run({ sandbox, body }) {

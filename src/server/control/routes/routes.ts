@@ -2,8 +2,9 @@ import { openApiDocument } from "../../../api/openapi.js";
 import { isoTime } from "../../../rules/time.js";
 import { defaultFarmerPage } from "../../../sandbox/farmer-records/farmer-list.js";
 import * as s from "../../../schema/shape.js";
+import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { docsRoute, pageRoute } from "../page.js";
-import { controlRoute, jsonResponse, pageFields, type Route } from "../route.js";
+import { controlRoute, dataRoute, pageFields, type Route } from "../route.js";
 import { keyRoutes } from "./keys.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
@@ -18,18 +19,18 @@ export const routes: readonly Route[] = [
   controlRoute("GET /farmers", {
     summary: "The synthetic farmers",
     query: s.mapping(pageFields(defaultFarmerPage, s.integer({ max: 1000 }))),
-    isBare: true,
-    run({ sandbox, query }) {
+    run({ sandbox: { farmers }, query }) {
       const { offset = 0, limit = defaultFarmerPage } = query;
-      return { data: sandbox.farmers.list({ offset, limit }), total: sandbox.farmers.count };
+      const data = membersToSnakeCase(farmers.list({ offset, limit }));
+      return { kind: "json", status: 200, json: { data, total: farmers.count } };
     },
   }),
-  controlRoute("GET /farmers/{farmer_id}", {
+  dataRoute("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
     run: ({ sandbox, params }) => sandbox.farmers.get(params.farmer_id),
   }),
   ...storyRoutes,
-  controlRoute("POST /stop", {
+  dataRoute("POST /stop", {
     summary: "Stops the server",
     changes: false,
     run({ sandbox }, { response, server }) {
@@ -40,7 +41,7 @@ export const routes: readonly Route[] = [
   }),
   controlRoute("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
-    run: () => jsonResponse(openApiDocument()),
+    run: () => ({ kind: "json", status: 200, json: openApiDocument() }),
   }),
   pageRoute,
   docsRoute,

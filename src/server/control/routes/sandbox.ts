@@ -13,9 +13,10 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/scenario-json-schema.js";
+import { callNotesOn } from "../call-notes.js";
 import { HttpError } from "../control-errors.js";
 import type { ControlServer } from "../control-server.js";
-import { callNotesOn, controlRoute, jsonResponse, type Route } from "../route.js";
+import { controlRoute, dataRoute, type Route } from "../route.js";
 import { listUpcoming, nextChangeAt } from "../upcoming.js";
 
 /** The JSON Schema of each assumption, with its description. */
@@ -26,29 +27,30 @@ const { properties: assumptionSchemas } = controlBodySchema("assumptions_change"
 export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /health", {
     summary: "Status and version; with any required control token, also the scenario",
-    isBare: true,
     run({ sandbox }, { server, response }) {
       const health = { status: "ok", version, ...savedState(server) };
-      if (!callNotesOn(response).isAdmitted) return health;
-      return { ...health, ...scenarioSummary(sandbox), startedAt: isoTime(server.startedAt) };
+      if (!callNotesOn(response).isAdmitted) return { kind: "json", status: 200, json: health };
+
+      const started_at = isoTime(server.startedAt);
+      return { kind: "json", status: 200, json: { ...health, ...scenarioSummary(sandbox), started_at } };
     },
   }),
   controlRoute("GET /ready", {
     summary: "Whether to send requests here; 503 not_ready while the server stops",
-    isBare: true,
     run(_context, { server }) {
       requireReady(server);
-      return { status: "ready", version, ...savedState(server) };
+      const json = { status: "ready", version, ...savedState(server) };
+      return { kind: "json", status: 200, json };
     },
   }),
-  controlRoute("GET /revision", {
+  dataRoute("GET /revision", {
     summary: "A text that differs once another call shows a change, except of a running clock",
     run({ sandbox }, { server }) {
       requireReady(server);
       return revisionOf(sandbox, server);
     },
   }),
-  controlRoute("GET /state", {
+  dataRoute("GET /state", {
     summary:
       "The sandbox's state: organizations, keys, clock, assumptions; `changed`: whether anything but requests, the story, the timeline and the passing of time differs from the scenario's start",
     run: ({ sandbox }) => ({
@@ -62,29 +64,29 @@ export const sandboxRoutes: readonly Route[] = [
       keys: viewKeys(sandbox),
     }),
   }),
-  controlRoute("GET /clock", {
+  dataRoute("GET /clock", {
     summary: "The sandbox's clock",
     run: ({ sandbox }) => viewClock(sandbox.clock),
   }),
-  controlRoute("PUT /clock", {
+  dataRoute("PUT /clock", {
     summary: "Moves the clock forward, freezes it or starts it",
     body: "clock_change",
     run: ({ sandbox, body }) => operations.clock(sandbox, body),
   }),
-  controlRoute("POST /clock/advance", {
+  dataRoute("POST /clock/advance", {
     summary: "Moves the clock forward by a duration",
     body: "clock_advance",
     run: ({ sandbox, body }) => operations.advance(sandbox, body),
   }),
-  controlRoute("GET /upcoming", {
+  dataRoute("GET /upcoming", {
     summary: "The next events that time causes, earliest first, up to 100",
     run: ({ sandbox }) => listUpcoming(sandbox),
   }),
-  controlRoute("GET /assumptions", {
+  dataRoute("GET /assumptions", {
     summary: "The sandbox's assumptions",
     run: ({ sandbox }) => viewAssumptions(sandbox),
   }),
-  controlRoute("PUT /assumptions", {
+  dataRoute("PUT /assumptions", {
     summary: "Changes the given assumptions; a profile sets all others",
     body: "assumptions_change",
     run({ sandbox, body }) {
@@ -96,14 +98,15 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "What each profile is, and each assumption: its values, and its value in each profile",
     run() {
       const assumptions = Object.entries(assumptionTable).map(profileRow);
-      return jsonResponse({ data: { profiles: profileWords, assumptions } });
+      const data = { profiles: profileWords, assumptions };
+      return { kind: "json", status: 200, json: { data } };
     },
   }),
-  controlRoute("GET /faults", {
+  dataRoute("GET /faults", {
     summary: "The active faults; times in them are instants",
     run: ({ sandbox }) => writtenFaults(sandbox.faults),
   }),
-  controlRoute("PUT /faults", {
+  dataRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
     run({ sandbox, body }) {

@@ -9,10 +9,10 @@ import type { StoryStep } from "../../../sandbox/step-results.js";
 import { actionRefs, stepKind } from "../../../scenario/actions.js";
 import { isReserved } from "../../../scenario/format/refs.js";
 import { quoteFile } from "../../../schema/words.js";
-import { controlRoute, type Route } from "../route.js";
+import { dataRoute, type Route } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [
-  controlRoute("GET /story", {
+  dataRoute("GET /story", {
     summary: "The story: its steps, the next one, and the result of the last one",
     run({ sandbox }) {
       const { name = null, description = null } = sandbox.scenario;
@@ -26,7 +26,7 @@ export const storyRoutes: readonly Route[] = [
       };
     },
   }),
-  controlRoute("POST /story/next", {
+  dataRoute("POST /story/next", {
     summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
     run({ sandbox }) {
       if (sandbox.story.steps.length === 0) {

@@ -1,0 +1,200 @@
+import { authorizationChecks } from "../../api/authorize.js";
+import { whatToDoAbout } from "../../api/next-request.js";
+import { checkResults } from "../../api/request-details.js";
+import { nodePlatform } from "../../node/platform.js";
+import { shellWord } from "../../report/plain-text.js";
+import { SandboxError } from "../../rules/errors.js";
+import {
+  describeKeyForm,
+  findPrefix,
+  fingerprintOf,
+  isSandboxKey,
+  isWellFormedKey,
+  keyPrefixes,
+  parseApiKey,
+} from "../../rules/key-text.js";
+import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
+import { bundledScenarios } from "../../scenario/bundled.js";
+import { isReserved, reservedKeyRefs } from "../../scenario/format/refs.js";
+import { listedKeys } from "../../scenario/keys/scenario-keys.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { didYouMean, listed, quote } from "../../schema/words.js";
+import { usageError } from "../exit-codes.js";
+import type { KeySource } from "./key-source.js";
+
+/** What an endpoint returns for a key, and why, as JSON. */
+export interface ExplainedKey extends StrayFacts {
+  /** The running sandbox's URL; `null` for what the scenario would respond. */
+  readonly url: string | null;
+  /** `null` for a key that the sandbox does not have, and for `none`. */
+  readonly key: string | null;
+  readonly fingerprint: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly at: string;
+  readonly checks: readonly ExplainedCheck[];
+  readonly status: number;
+  readonly code: string | null;
+  readonly outcome: OutcomeId;
+  readonly fault_outcomes: readonly OutcomeId[];
+  readonly when: string;
+  readonly why: string | null;
+  readonly what_to_do: string;
+}
+
+interface ExplainedCheck extends Omit<ReturnType<typeof checkResults>[number], "rules"> {
+  /** `null` unless the check rejects the key. */
+  readonly outcome: OutcomeId | null;
+}
+
+/** What shows of a stray: a key that the sandbox does not have. */
+interface StrayFacts {
+  /** Well-formed, but not of this scenario and not of any sandbox. */
+  readonly real_key_suspected: boolean;
+  readonly key_of_another_sandbox: boolean;
+  /** The ref of the key that this one is with another prefix (R15). */
+  readonly other_prefix_of: string | null;
+  /** Whether it has the mark of a sandbox, but not the length of its keys. */
+  readonly key_cut: boolean;
+  /** The form of the key. */
+  readonly key_form: string | null;
+}
+
+/** The facts of a ref, and of a key that the sandbox has. */
+const noStrayFacts: StrayFacts = {
+  real_key_suspected: false,
+  key_of_another_sandbox: false,
+  other_prefix_of: null,
+  key_cut: false,
+  key_form: null,
+};
+
+/** What a word of the command line means. `ref` gets the same response as its next request. */
+type MeantKey =
+  /** A key of the sandbox, by its ref or as a client sends it. */
+  | { readonly kind: "key_of_sandbox"; readonly ref: string }
+  | { readonly kind: "reserved_ref"; readonly ref: string }
+  /** Any other key, as a client sends it. */
+  | {
+      readonly kind: "other_key";
+      readonly apiKey: string;
+      readonly fingerprint: string;
+      readonly ref: "unknown" | "malformed";
+    };
+
+/** Explains what the next request with a key gets. Throws `unknown_ref` for a word that looks like a ref, and is none. */
+export async function explainKey(word: string, keys: KeySource, program: string): Promise<ExplainedKey> {
+  const meant = readKeyWord(word, keys, program);
+  const next = await keys.predict(meant.ref);
+
+  const { outcome } = next;
+  const { status, when } = outcomeRow(outcome);
+  const checks: ExplainedCheck[] = [];
+  for (const { name, question, result } of checkResults(outcome, authorizationChecks)) {
+    checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
+  }
+
+  let { fingerprint } = next;
+  let facts = noStrayFacts;
+  // The key that stands for `unknown` may be given whole: it is no stray.
+  if (meant.kind === "other_key" && meant.fingerprint !== next.fingerprint) {
+    fingerprint = meant.fingerprint;
+    facts = strayFacts(meant.apiKey, keys);
+  }
+  return {
+    url: keys.url,
+    key: meant.kind === "key_of_sandbox" ? meant.ref : null,
+    fingerprint,
+    method: keys.method,
+    path: keys.path,
+    at: keys.at,
+    checks,
+    status,
+    code: next.code,
+    outcome,
+    fault_outcomes: next.faultOutcomes,
+    when,
+    why: next.why,
+    what_to_do: whatToDoAbout(outcome, next),
+    ...facts,
+  };
+}
+
+/** The form of the start of a request id. A word of this form that is no ref is meant as one. */
+const cutRequestId = /^(?:req_[0-9a-z]*|[0-9a-f]{8}-[0-9a-f-]*|1-[0-9a-f]{8}-[0-9a-f]*)$/i;
+
+function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
+  if (keys.refs.includes(word)) return { kind: "key_of_sandbox", ref: word };
+  if (isReserved(word)) return { kind: "reserved_ref", ref: word };
+  if (cutRequestId.test(word)) {
+    throw usageError(
+      `${quote(word)} is too short for the id of a request. Copy the whole X-Request-Id, or use last.`,
+    );
+  }
+  if (looksLikeRef(word)) throw unknownKey(word, keys, program);
+
+  // Any other word is a key, as a client sends it.
+  const apiKey = word.trim();
+  const sha256 = nodePlatform.sha256(apiKey);
+  const ref = keys.findRef(sha256);
+  if (ref !== undefined) return { kind: "key_of_sandbox", ref };
+  const reservedRef = isWellFormedKey(apiKey) ? "unknown" : "malformed";
+  return { kind: "other_key", apiKey, fingerprint: fingerprintOf(sha256), ref: reservedRef };
+}
+
+/** Whether a word is meant as a ref, and not as a key that a client sends. */
+function looksLikeRef(word: string): boolean {
+  // Messages leave out long words: a key without its prefix may look like a ref.
+  if (word.length > 24 || parseApiKey(word) !== undefined) return false;
+  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
+}
+
+/** The error for a word that looks like a ref, and is none. */
+function unknownKey(word: string, keys: KeySource, program: string): SandboxError {
+  const { refs, scenario, url } = keys;
+  const unknown = `Unknown key ${quote(word)} in ${scenario}.`;
+  const listKeys = `${program} keys ${shellWord(scenario)}`;
+
+  const keyStates: Scenario = bundledScenarios["key-states"];
+  const isBundled = [...listedKeys(keyStates)].some(({ ref }) => ref === word);
+  if (isBundled) {
+    return new SandboxError(
+      "unknown_ref",
+      `${unknown} It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${listKeys}\`.`,
+    );
+  }
+
+  // An outcome leads to the key with its name: `401.revoked` to `revoked`.
+  const name = word.replace(/^\d{3}\./, "");
+  const hint = didYouMean(name, [...refs, ...reservedKeyRefs]);
+  const list = url === null ? `List its keys with \`${listKeys}\`` : "Name one of its keys";
+  return new SandboxError(
+    "unknown_ref",
+    `${unknown}${hint} ${list}, or use ${listed(reservedKeyRefs, "or")}.`,
+  );
+}
+
+function strayFacts(stray: string, keys: KeySource): StrayFacts {
+  const isWhole = isSandboxKey(stray);
+  const parsed = parseApiKey(stray);
+  const otherPrefixOf = refWithOtherPrefix(stray, keys);
+  return {
+    real_key_suspected: parsed?.marked === false,
+    key_of_another_sandbox: isWhole && otherPrefixOf === null,
+    other_prefix_of: otherPrefixOf,
+    key_cut: parsed?.marked === true && !isWhole,
+    key_form: describeKeyForm(stray),
+  };
+}
+
+/** Returns the ref of the key that a text is with another prefix; `null` if there is none. */
+function refWithOtherPrefix(text: string, keys: KeySource): string | null {
+  const prefixRow = findPrefix(text);
+  if (prefixRow === undefined) return null;
+  const rest = text.slice(prefixRow.prefix.length);
+  for (const { prefix } of keyPrefixes) {
+    const ref = keys.findRef(nodePlatform.sha256(prefix + rest));
+    if (ref !== undefined) return ref;
+  }
+  return null;
+}

@@ -1,0 +1,42 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { packageFile } from "../../node/package-files.js";
+import { quote } from "../../schema/words.js";
+import { servedDocs } from "../docs-place.js";
+import { isExecutable } from "../executable.js";
+import { installedFile, writeFile } from "./new-files.js";
+
+const heading = "## svc-sandbox";
+
+/** Adds a section to AGENTS.md, in which other sections stay. Resolves to the lines that say so. */
+export async function writeAgentSection(cwd: string): Promise<string[]> {
+  const file = resolve(cwd, "AGENTS.md");
+  const before = existsSync(file) ? await readFile(file, "utf8") : "";
+  if (before.includes(heading)) {
+    return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
+  }
+
+  // If no package is installed, a copy of its file stands next to the new one.
+  const installed = installedFile(cwd, "AGENTS.md");
+  const copy = "svc-sandbox.AGENTS.md";
+  if (installed === undefined) {
+    const text = String(await packageFile("AGENTS.md"));
+    writeFile(resolve(cwd, copy), asStartedHere(text));
+  }
+
+  const section = asStartedHere(`${heading}
+
+Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
+\`npx --no-install svc-sandbox exec --format json -- <command>\`.
+`);
+  writeFile(file, before === "" ? section : `${before.trimEnd()}\n\n${section}`);
+  return ["Added a section to AGENTS.md."];
+}
+
+/** A text for coding agents as this program is started: a machine with the single executable may have no npx, and has no files of the package. */
+function asStartedHere(text: string): string {
+  if (!isExecutable()) return text;
+  const lines = text.replaceAll("npx --no-install ", "");
+  return lines.replace("`docs/` next to this file", `${servedDocs}/ of a running sandbox`);
+}

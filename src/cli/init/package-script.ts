@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { tryParseJson } from "../../schema/json-text.js";
+import { isMapping } from "../../schema/type-tag.js";
+import { quoteFile } from "../../schema/words.js";
+import { usageError } from "../exit-codes.js";
+
+/** The package.json of a project, with the script `test:sandbox`. */
+interface ProjectScript {
+  /** The text of package.json with the script. */
+  readonly text: string;
+  /** The command line of the script, without the program. */
+  readonly execLine: string;
+  /** Whether the text has it: another script of its name stays. */
+  readonly isAdded: boolean;
+}
+
+/** Adds the script that runs a command with a sandbox to the text of package.json. */
+export async function addScript(command: string, cwd: string): Promise<ProjectScript> {
+  const file = join(cwd, "package.json");
+  const before = existsSync(file) ? await readFile(file, "utf8") : "{}";
+  // Some editors on Windows write a byte order mark, which npm reads over.
+  const [mark = ""] = /^\uFEFF/.exec(before) ?? [];
+  const project = tryParseJson(before.slice(mark.length));
+  if (project === undefined) throw usageError(`Nothing was written: ${quoteFile(file)} is not valid JSON.`);
+  if (!isMapping(project)) {
+    throw usageError(
+      `Nothing was written: ${quoteFile(file)} is not an object, which a package.json must be.`,
+    );
+  }
+
+  const execLine = `exec key-states --fail-on warning -- ${command}`;
+  const line = `svc-sandbox ${execLine}`;
+  // Another script of this name comes later, and so it stays.
+  const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
+  // The file keeps its indentation and its line ends.
+  const [indent = "  "] = /^[ \t]+(?=")/m.exec(before) ?? [];
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  const json = `${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
+  const text = `${mark}${json.replaceAll("\n", lineEnd)}`;
+  return { text, execLine, isAdded: scripts["test:sandbox"] === line };
+}

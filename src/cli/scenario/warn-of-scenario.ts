@@ -1,0 +1,41 @@
+import type { OpenedScenario } from "../../node/files/scenario-files.js";
+import type { Logger } from "../../node/logger.js";
+import { runDue } from "../../sandbox/operations/operations.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import { problemsAt } from "../../scenario/problems.js";
+import { ScenarioError } from "../../scenario/scenario-error.js";
+import * as flag from "../flags.js";
+import { warnOfDates, warnOfPinned } from "./sandbox-warnings.js";
+
+/** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */
+export async function warnOfScenario(
+  { loaded, places }: { readonly loaded: LoadedScenario; readonly places?: OpenedScenario["places"] },
+  sandbox: SandboxState,
+  flags: flag.SandboxFlags,
+  logger: Logger,
+): Promise<void> {
+  runDue(sandbox);
+  warnOfPinned(sandbox, flags, logger);
+  warnOfDates(sandbox, logger);
+
+  const { name, files, piped } = loaded;
+  const isBundled = files.length === 0 && piped === undefined;
+  // Bundled scenarios are tested.
+  if (places === undefined || isBundled) return;
+
+  const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
+  const { placeOf, spelling } = await places();
+  const warnings = scenarioWarnings(loaded, { spelling }, flag.startOptionsOf(flags));
+  const titles: Readonly<Record<keyof typeof warnings, string>> = {
+    failingSteps: `Steps of ${name} that may fail`,
+    unmarkedSecrets: `Secrets of ${name} that may be real keys`,
+    unheldScopes: `Scopes of ${name} that no key has`,
+    shortenedDecimals: `Numbers of ${name} that JSON shortens`,
+  };
+  for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
+    if (warnings[kind].length === 0) continue;
+    const error = new ScenarioError(problemsAt(warnings[kind], placeOf, name));
+    logger.note(`${titles[kind]}:\n\n${error.message}\n`);
+  }
+}

@@ -1,0 +1,115 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Request, RequestHandler } from "express";
+import { hostName, isLoopbackHost } from "../../node/host-names.js";
+import { SandboxError } from "../../rules/errors.js";
+import { controlPath } from "../../rules/known-paths.js";
+import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
+import { callNotesOn } from "./call-notes.js";
+import { HttpError } from "./control-errors.js";
+import type { ControlServer } from "./control-server.js";
+
+// Who may call the control plane: no page of another origin, only who has the token, and only an administrator makes changes.
+
+/** The page's own files, which show no state: a browser that opens them has no token yet. */
+const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
+
+/** Probes of containers and load balancers have no token. */
+const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
+
+/** Whether a call reads by its method. Some of the others change nothing, such as the check of a scenario, which is a POST for its body. */
+export function hasReadingMethod({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** Rejects calls that another origin's page makes in a browser on this machine. */
+export function keepForeignOut({ isLocal, allowedHosts }: ControlServer): RequestHandler {
+  const allowedNames = allowedHosts.map(hostName);
+
+  return (request, _response, next) => {
+    // A page of another origin may give its own name this machine's address.
+    const { host = "", origin } = request.headers;
+    if (isLocal && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(hostName(host))) {
+      throw new HttpError(
+        "foreign_host",
+        "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
+      );
+    }
+
+    // A proxy may replace the Host, so that the allowed names are origins, too.
+    const ownNames = [host.toLowerCase(), ...allowedHosts];
+    const isForeign = origin !== undefined && !isOriginOf(ownNames, origin);
+    if (isForeign || (isCrossSite(request) && !opensPage(request))) {
+      const message = "The control plane does not respond to pages of other origins.";
+      throw new HttpError("foreign_origin", message);
+    }
+    next();
+  };
+}
+
+/** Whether an origin has one of the names, with any scheme of HTTP. */
+function isOriginOf(names: readonly string[], origin: string): boolean {
+  for (const name of names) {
+    if (origin === `http://${name}` || origin === `https://${name}`) return true;
+  }
+  return false;
+}
+
+/** Whether a browser says that a page of another origin makes the call. */
+function isCrossSite({ headers }: Request): boolean {
+  const site = headers["sec-fetch-site"];
+  return site === "cross-site" || site === "same-site";
+}
+
+/** Whether a link opens a page. A page shows state only with its own calls. */
+function opensPage({ headers, method, path }: Request): boolean {
+  return (
+    method === "GET" &&
+    headers["sec-fetch-mode"] === "navigate" &&
+    headers["sec-fetch-dest"] === "document" &&
+    pagePath.test(path)
+  );
+}
+
+/** Rejects calls without the token, except of the page, and of probes, which get the status of the server and nothing of its sandbox. */
+export function admitCallers(server: ControlServer): RequestHandler {
+  return (request, response, next) => {
+    const isAdmitted = hasToken(server, request);
+    callNotesOn(response).isAdmitted = isAdmitted;
+    if (isAdmitted || probePaths.includes(request.path) || pagePath.test(request.path)) {
+      next();
+      return;
+    }
+
+    response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
+    throw new HttpError(
+      "control_token_required",
+      "Send the control token from the server's start: Authorization: Bearer <token>.",
+    );
+  };
+}
+
+/** Whether a call may do everything: it has the server's token, or the server needs none. */
+function hasToken({ controlToken }: ControlServer, { headers }: Request): boolean {
+  if (controlToken === undefined) return true;
+  const [, sent = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
+  return isSameToken(sent, controlToken);
+}
+
+// Hashes have the same length, so that the comparison takes the same time for every wrong text.
+function isSameToken(sent: string, right: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(sent), digest(right));
+}
+
+/** Rejects an actor that does not exist, and a member with a writing method (R33): the routes need not ask again. */
+export const requireActor: RequestHandler = (request, _response, next) => {
+  const actor = request.get("x-sandbox-actor") ?? "administrator";
+  if (actor !== "administrator" && actor !== "member") {
+    const problem = "is administrator or member";
+    throw new SandboxError("validation_failed", `The header X-Sandbox-Actor ${problem}.`, {
+      fields: { "X-Sandbox-Actor": problem },
+    });
+  }
+  if (!hasReadingMethod(request)) requireAdministrator({ actor });
+  next();
+};

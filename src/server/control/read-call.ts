@@ -1,0 +1,120 @@
+import type { Request, RequestHandler } from "express";
+import { textOfBytes } from "../../node/files/scenario-files.js";
+import { SandboxError } from "../../rules/errors.js";
+import { checkValue } from "../../rules/validation.js";
+import { controlBodies } from "../../scenario/format/control-bodies.js";
+import { checkInput } from "../../scenario/format/inputs.js";
+import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
+import { jsonNotation } from "../../schema/notation.js";
+import { shapeOfField } from "../../schema/shape-fields.js";
+import { HttpError } from "./control-errors.js";
+import type { Route } from "./route.js";
+import { readSentScenario } from "./sent-scenario.js";
+
+const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+
+/** Rejects bodies of other types, because pages of other origins can send forms and plain text without a preflight request. */
+export function requireReadableType(route: Route): RequestHandler {
+  return (request, _response, next) => {
+    if (hasReadableType(route, request)) {
+      next();
+      return;
+    }
+    const orYaml = route.runYaml === undefined ? "" : " or application/yaml";
+    throw new SandboxError(
+      "unsupported_media_type",
+      `The body must be application/json${orYaml} in UTF-8; send it with that Content-Type.`,
+    );
+  };
+}
+
+/** Whether a route takes bodies of the type that a call has, in UTF-8. */
+function hasReadableType(route: Route, request: Request): boolean {
+  const type = contentTypeOf(request);
+  // No page can send a DELETE without a preflight request.
+  if (type === "" && request.method === "DELETE") return !announcesBody(request);
+
+  const isTaken = type === "application/json" || (route.runYaml !== undefined && isYamlIn(request));
+  if (!isTaken) return false;
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "") ?? [];
+  return charset.trim().toLowerCase() === "utf-8";
+}
+
+function announcesBody(request: Request): boolean {
+  if (request.get("transfer-encoding") !== undefined) return true;
+  return Number(request.get("content-length") ?? 0) !== 0;
+}
+
+/** Whether a call has a YAML body, by its type: a JSON body may also be a string. */
+function isYamlIn(request: Request): boolean {
+  return yamlTypes.includes(contentTypeOf(request));
+}
+
+/** The media type of a body, without its parameters; empty if there is none. */
+function contentTypeOf(request: Request): string {
+  const [type = ""] = (request.get("content-type") ?? "").split(";", 1);
+  return type.trim().toLowerCase();
+}
+
+/** The function of a route for a call, and what to run it with. */
+interface CheckedCall {
+  readonly run: Route["run"];
+  readonly body: unknown;
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+/** Checks what a call sent, by the shapes of its route. A scenario in YAML has a function of its own, which checks it. */
+export function checkCall(route: Route, request: Request): CheckedCall {
+  const query = checkedQuery(route, request);
+  const { run, runYaml } = route;
+  const isYaml = runYaml !== undefined && isYamlIn(request);
+  if (!isYaml) return { run, body: checkedBody(route, request), query };
+
+  const scenario = readSentScenario(bodyText(request));
+  return { run: runYaml as Route["run"], body: scenario, query }; // it runs with this body
+}
+
+/** The JSON body of a call, checked by the shape of its route. A missing body of a write is an empty object. */
+function checkedBody(route: Route, request: Request): unknown {
+  // A GET has no body to look at.
+  if (route.method === "GET") return {};
+  const text = bodyText(request);
+  const callBody = text === "" ? {} : parseJson(text);
+  return checkInput(controlBodies[route.body ?? "nothing"], callBody, "The body is not valid", jsonNotation);
+}
+
+function bodyText({ body }: Request): string {
+  return textOfBytes((body as Buffer | undefined) ?? new Uint8Array());
+}
+
+function parseJson(text: string): unknown {
+  const body = tryParseJson(text);
+  if (body === undefined) throw new HttpError("bad_request", "The body is not valid JSON.");
+  if (isTooDeep(body)) {
+    throw new HttpError("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
+  }
+  return body;
+}
+
+/** The parameters of a query as values, checked by the route's shape. */
+function checkedQuery(route: Route, request: Request): Readonly<Record<string, unknown>> {
+  const { query } = route;
+  if (query === undefined) return {};
+
+  const values: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(request.query)) {
+    const field = query.fields[name];
+    const isText = field !== undefined && shapeOfField(field).kind === "text";
+    values.push([name, isText ? value : numberOrFlag(value)]);
+  }
+  return checkValue(query, Object.fromEntries(values), "The query is not valid", jsonNotation);
+}
+
+/** The number or the flag in a parameter. Anything else is unchanged: the shape of its field rejects it. */
+function numberOrFlag(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (/^\d+$/.test(value)) return Number(value);
+  if (value === "true") return true;
+  if (value === "false") return false;
+  return value;
+}

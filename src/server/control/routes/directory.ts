@@ -1,0 +1,98 @@
+import { keyStateAt } from "../../../rules/key-state.js";
+import { type Environment, fingerprintOf } from "../../../rules/key-text.js";
+import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
+import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
+import type { SandboxState } from "../../../sandbox/sandbox-state.js";
+import { viewKey, viewOrganization } from "../../../sandbox/views.js";
+import * as s from "../../../schema/shape.js";
+import { dataRoute, type Route } from "../route.js";
+import { withNextRequest } from "./next-request.js";
+
+/** The organizations of a directory with their keys. A call limits both. */
+const defaultLimit = 200;
+
+export const directoryRoute: Route = dataRoute("GET /directory", {
+  summary: "The organizations with their keys; `filter` matches words in keys or organizations",
+  query: s.mapping({
+    filter: s.optional(
+      s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
+    ),
+    limit: s.optional(
+      s.described(s.integer({ min: 1 }), `At most this many keys. Default: ${defaultLimit}.`),
+    ),
+  }),
+  run({ sandbox, query }) {
+    const { filter = "", limit = defaultLimit } = query;
+    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    return directoryOf(sandbox, words, { keys: limit, sections: limit });
+  },
+});
+
+/** How much a directory lists at most. Organizations with listed keys always have a section. */
+interface DirectoryLimits {
+  readonly keys: number;
+  readonly sections: number;
+}
+
+/** Lists the keys that match, with their organizations, and the matching organizations that have no keys. */
+function directoryOf(sandbox: SandboxState, words: readonly string[], limits: DirectoryLimits) {
+  const now = sandbox.clock.now();
+  const sections = [];
+  let matchingKeys = 0;
+  let listedKeys = 0;
+  for (const owner of sandbox.registry.organizations.values()) {
+    if (owner.keys.length === 0) {
+      const isListed = sections.length < limits.sections && hasAll(words, organizationText(owner));
+      if (isListed) sections.push(directorySection(sandbox, owner, [], now));
+      continue;
+    }
+
+    const matches = keysWithWords(words, owner, now);
+    matchingKeys += matches.length;
+    const toList = matches.slice(0, limits.keys - listedKeys);
+    listedKeys += toList.length;
+    if (toList.length > 0) sections.push(directorySection(sandbox, owner, toList, now));
+  }
+  return { sections, matching: matchingKeys, total: sandbox.registry.keys.size };
+}
+
+/** The keys of an organization that have all words. */
+function keysWithWords(words: readonly string[], owner: OrganizationEntry, now: number): readonly KeyEntry[] {
+  // Without a filter, no key is looked at that is not listed.
+  if (words.length === 0) return owner.keys;
+  return owner.keys.filter((entry) => hasAll(words, searchedText(entry, now)));
+}
+
+/** An organization with the keys to list. */
+function directorySection(
+  sandbox: SandboxState,
+  owner: OrganizationEntry,
+  keys: readonly KeyEntry[],
+  now: number,
+) {
+  const activeIn = (environment: Environment) => activeKeysIn(owner, environment, sandbox.assumptions, now);
+  return {
+    organization: viewOrganization(owner.organization),
+    active: { test: activeIn("test"), live: activeIn("live") },
+    keys: keys.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
+  };
+}
+
+/** Whether a text has all words, in any letter case. The words are in lower case. */
+function hasAll(words: readonly string[], text: string): boolean {
+  const inLowerCase = text.toLowerCase();
+  return words.every((word) => inLowerCase.includes(word));
+}
+
+/** What a filter finds a key by. */
+function searchedText({ key, owner }: KeyEntry, now: number): string {
+  const fingerprint = fingerprintOf(key.sha256);
+  const state = keyStateAt(key, now);
+  const words = [key.ref, key.name, fingerprint, key.environment, ...key.scopes, state];
+  return `${organizationText(owner)} ${words.join(" ")}`;
+}
+
+/** What a filter finds an organization by. */
+function organizationText({ organization }: OrganizationEntry): string {
+  return `${organization.ref} ${organization.name}`;
+}

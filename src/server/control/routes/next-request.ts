@@ -1,0 +1,14 @@
+import { nextRequest } from "../../../api/next-request.js";
+import type { Endpoint } from "../../../sandbox/endpoint.js";
+import type { SandboxState } from "../../../sandbox/sandbox-state.js";
+
+/** Adds the result of a key's next request. */
+export function withNextRequest<Key extends { readonly ref: string }>(
+  key: Key,
+  sandbox: SandboxState,
+  endpoint?: Endpoint,
+) {
+  // Not shown: the sentence of the result already says that a fault comes later.
+  const { isFaultLater: _, ...shown } = nextRequest(sandbox, key.ref, endpoint);
+  return { ...key, nextRequest: shown };
+}
