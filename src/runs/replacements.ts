@@ -57,8 +57,12 @@ function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"
   };
   // The checks have counted it already if the sandbox counts rejected requests.
   const asAccepted = sandbox.assumptions.count_rejected ? entry : counted;
-  const success = endpoint.respond(asAccepted, sandbox.additions);
-  return renderSuccess(sandbox, { ...call, entry: asAccepted }, endpoint, success);
+  return renderSuccess(
+    sandbox,
+    { ...call, entry: asAccepted },
+    endpoint,
+    endpoint.respond(asAccepted, sandbox.additions),
+  );
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */

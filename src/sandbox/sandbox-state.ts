@@ -178,11 +178,11 @@ export interface ConditionedRun {
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
   /** What a client's call gets: what it would get without a run, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, usualCourse: UsualCourse) => CallResult;
+  readonly intercept: (sandbox: SandboxState, call: ApiCall, withoutRun: WithoutRun) => CallResult;
 }
 
 /** What a sandbox does with a call in which its run does not intervene. */
-export interface UsualCourse {
+export interface WithoutRun {
   /** What faults see of the call. */
   readonly facts: FaultFacts;
   /** The sandbox's own fault that is due; it has counted the request. */
