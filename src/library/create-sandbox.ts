@@ -1,6 +1,6 @@
 import { endpointsIn } from "../api/endpoints.js";
 import { requireKnownOptions } from "../rules/validation.js";
-import type { SandboxRun } from "../runs/run-writer.js";
+import type { SandboxRun } from "../runs/current-run.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, requireStepsAhead, startSandbox } from "../sandbox/start-sandbox.js";

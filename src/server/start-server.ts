@@ -9,7 +9,7 @@ import type {
 } from "../library/scenario-refs.js";
 import { nodePlatform } from "../node/platform.js";
 import { invalidFields, requireKnownOptions, validationError } from "../rules/validation.js";
-import { currentRun, type SandboxRun } from "../runs/run-writer.js";
+import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
