@@ -60,7 +60,11 @@ const response: fc.Arbitrary<RawResponse> = fc.record({
   headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 6 }),
   body: bytes,
 });
-const noResponse: fc.Arbitrary<NoResponse> = fc.constant({ found: "nothing", hint: "Look." });
+const noResponse: fc.Arbitrary<NoResponse> = fc.constant({
+  noResponse: "failed",
+  found: "nothing",
+  hint: "Look.",
+});
 const replies = fc.array(fc.oneof({ weight: 9, arbitrary: response }, { weight: 1, arbitrary: noResponse }), {
   minLength: 1,
   maxLength: 12,

@@ -19,7 +19,9 @@ async function compareTwice(wrongRef: string, change: (reply: Reply) => unknown)
   const options = { url, env: probeKeys, probeLimits: false, unknownKey: unknownSecret };
   return compareWithContract(async (apiKey) => {
     const reply = await send(apiKey);
-    return reply.status === 0 ? { found: "nothing came", hint: "Look." } : reply;
+    return reply.status === 0
+      ? { noResponse: "failed" as const, found: "nothing came", hint: "Look." }
+      : reply;
   }, options);
 }
 
