@@ -1,6 +1,6 @@
 import { makeFarmers } from "./farmers/make-farmers.js";
 import { sandboxCreator } from "./library/create-sandbox.js";
-import { currentRun } from "./runs/run-writer.js";
+import { currentRun } from "./runs/current-run.js";
 
 // The entry point `svc-sandbox` in Node; `browser.ts` is that in pages.
 

@@ -1,6 +1,6 @@
 import { endpointsIn } from "../api/endpoints.js";
 import { requireKnownOptions } from "../rules/validation.js";
-import type { SandboxRun } from "../runs/run-writer.js";
+import type { SandboxRun } from "../runs/current-run.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, requireStepsAhead, startSandbox } from "../sandbox/start-sandbox.js";
@@ -19,12 +19,12 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
 
 export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] as const;
 
-// The signatures are for the refs that the compiler then checks, each for another source of them. An editor suggests fields
+// The signatures differ only in the refs that the compiler then checks. An editor suggests fields
 // only if an option is as plain as here: with `SandboxOptions` in place of `Omit`, it would suggest String's methods.
 
 /** The signatures of `createSandbox`. */
 export interface CreateSandbox {
-  // The refs of the scenario in the options.
+  // The refs are those of the scenario in the options.
   /**
    * Creates a sandbox, whose clock starts with its first use. Synchronous, in Node and in browsers.
    *
@@ -43,11 +43,11 @@ export interface CreateSandbox {
       readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
     },
   ): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
-  // Without a scenario, those of `key-states`. `never`: a default of `Source` would be the only name that editors suggest.
+  // Without a scenario, the refs are those of `key-states`. `never`: a default of `Source` would be the only name that editors suggest.
   (options?: SandboxOptions<never>): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
-  // Of a loaded scenario, any text.
+  // For a loaded scenario, a ref is any text.
   (options: Omit<SandboxOptions, "scenario"> & { readonly scenario: LoadedScenario }): Sandbox;
-  // Of options that a variable has, any text.
+  // For options that a variable has, a ref is any text.
   <const Options extends SandboxOptions>(
     options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
   ): Sandbox;

@@ -16,7 +16,7 @@ import { openRunFolder } from "../../src/cli/run/run-folder.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { currentRun } from "../../src/runs/run-writer.js";
+import { currentRun } from "../../src/runs/current-run.js";
 import type { StartOptions } from "../../src/sandbox/sandbox-state.js";
 import { loadScenario } from "../../src/server/load-scenario.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

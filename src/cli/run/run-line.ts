@@ -1,4 +1,4 @@
-import type { RunLine } from "../../runs/run-writer.js";
+import type { RunLine } from "../../runs/run-folder.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { findMismatches } from "../../schema/mismatches.js";
