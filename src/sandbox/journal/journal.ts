@@ -13,7 +13,7 @@ type JournalQuery = ValueOf<typeof requestQuery>;
 export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 
 /** How many of the latest requests a journal has. */
-const maxListed = 1000;
+const journalLength = 1000;
 
 /** How many more it keeps before it drops as many at once: to drop one moves all others, which would cost more than the rest of a request. */
 const spare = 125;
@@ -32,7 +32,7 @@ export class Journal {
     this.#latest += 1;
     if (!exchange.isProbe) this.#total += 1;
 
-    if (this.#kept.length === maxListed + spare) this.#kept.splice(0, spare);
+    if (this.#kept.length === journalLength + spare) this.#kept.splice(0, spare);
     this.#kept.push(exchange);
 
     if (this.#listeners.size > 0) notifyAll(this.#listeners, { type: "request", exchange });
@@ -73,7 +73,7 @@ export class Journal {
   }
 
   #list(): Exchange[] {
-    return this.#kept.slice(-maxListed);
+    return this.#kept.slice(-journalLength);
   }
 }
 
