@@ -1,6 +1,6 @@
 import { makeFarmers } from "./farmers/make-farmers.js";
 import { sandboxCreator } from "./library/create-sandbox.js";
-import { currentRun } from "./runs/run-writer.js";
+import { currentRun } from "./runs/current-run.js";
 
 // The entry point `svc-sandbox` in Node; `browser.ts` is that in pages.
 
@@ -12,9 +12,7 @@ export type {
   CreatedKey,
   FarmerPage,
   KeyCreation,
-  KeyRef,
   KeyRotation,
-  OrganizationRef,
   RequestQuery,
   Sandbox,
   SandboxClock,
@@ -23,8 +21,8 @@ export type {
   SandboxKeys,
   SandboxOrganizations,
   SandboxRequests,
-  ScenarioSource,
 } from "./library/sandbox.js";
+export type { KeyRef, OrganizationRef, ScenarioSource } from "./library/scenario-refs.js";
 export type {
   Coverage,
   Report,

@@ -67,7 +67,7 @@ interface CheckRow extends RequestCheck {
 }
 
 /** What `error.details` tells about the cause of a 403, by its code. */
-export interface CauseDetails {
+interface CauseDetails {
   readonly access_denied: { readonly organization_status: Organization["status"] | undefined };
   readonly live_access_not_approved: { readonly live_access: Organization["liveAccess"] };
   readonly insufficient_scope: { readonly required_scope: string | null };

@@ -33,7 +33,7 @@ const responseShape = s.mapping({ status: s.integer(), headers: s.record(s.text(
 export const requestDetailsShape = s.mapping({
   ...requestShape.fields,
   /** `null` for an unknown path, or an endpoint that requires no scope. */
-  requiredScope: s.nullable(s.text()),
+  requiredScope: s.orNull(s.text()),
   /** `null` if the request has no key of this sandbox. */
   keyScopes: s.orNull(s.list(s.text())),
   /** All checks in order; those after the one that rejected it are not reached. */
@@ -45,11 +45,11 @@ export const requestDetailsShape = s.mapping({
   /** When a request has this outcome, in a sentence. */
   when: s.text(),
   /** The facts of the key that decided, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
-  why: s.nullable(s.text()),
+  why: s.orNull(s.text()),
   /** What the client should do now. */
   whatToDo: s.text(),
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
-  sent: s.mapping({ headers: s.record(s.text()), keyForm: s.nullable(s.text()) }),
+  sent: s.mapping({ headers: s.record(s.text()), keyForm: s.orNull(s.text()) }),
   /** The body for `POST /send` that repeats it: its key, method and path, without its query, body and other headers. */
   repeat: controlBodies.sending,
   /** It and the requests with the same key around it: at most three before it and five after it. It is the only one without a key. */

@@ -14,7 +14,7 @@ export const exitCode = {
   defect: 3,
   /** No request reached an endpoint. */
   noRequest: 4,
-  /** The command or every run passed, but a threshold was not reached. */
+  /** A threshold was not reached, or a client cannot be judged. */
   threshold: 5,
 } as const;
 

@@ -130,7 +130,7 @@ async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void>
   } while (timeLeft > 0 && !signal.aborted);
 }
 
-/** Drops what cannot be written, and tries again with the next text. Reports the first failure that is not a closed pipe. */
+/** Drops what cannot be written. The next text is written again, but once a write has failed, nobody counts as reader. Reports the first failure that is not a closed pipe. */
 function createOutput(stream: NodeJS.WriteStream, reportFailure: (error: unknown) => void): Output {
   let isClosed = false;
   let hasFailed = false;

@@ -6,11 +6,12 @@ import type { Comparison } from "./comparison.js";
 import { contractOutcomes, isLimit } from "./contract/keys-of-outcomes.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { judgeAttempt } from "./differences/judge.js";
-import { compareSuccesses, findOpenUsage, type SecondSuccess } from "./differences/successes.js";
+import { compareSuccesses, type SecondSuccess } from "./differences/successes.js";
 import { judgeOutcomes } from "./judge-outcomes.js";
 import { tryLimits } from "./limits/limits.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
-import { type ComparedRejections, compareRejections } from "./rejections/causes-of-401.js";
+import { compareRejections } from "./rejections/causes-of-401.js";
+import { type SentAgain, sendRejectionsAgain } from "./rejections/send-again.js";
 import { recognizeApiInAll } from "./sending/api-recognition.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./sending/attempt.js";
 import type { CompareOptions, Send } from "./sending/compare-options.js";
@@ -20,15 +21,16 @@ import { Session } from "./sending/session.js";
 
 /** Sends the requests of a comparison, and judges what came of them. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
-  // The outcomes, the causes of 401 again, and last the limits, after which a key works no more.
+  // The outcomes, the causes of 401 again, and last the limits, after which a key works no more. After the end of a session,
+  // each step only keeps why it sends nothing.
   const session = new Session(send, options);
   const secondSuccess = await tryOutcomes(session);
-  const rejections = await compareRejections(session);
+  const sentAgain = await sendRejectionsAgain(session);
   const differencesOfLimits = await tryLimits(session);
 
   const { progress } = session;
   if (progress.kind === "not_compared") return describeNotCompared(session, progress);
-  return judgeSession(session, progress, { secondSuccess, rejections, differencesOfLimits });
+  return judgeSession(session, progress, { secondSuccess, sentAgain, differencesOfLimits });
 }
 
 /** Sends a request for each outcome that needs no limit to be reached, and a second one with a key that works. */
@@ -48,17 +50,13 @@ async function tryOutcomes(session: Session): Promise<SecondSuccess> {
   // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
   const [working] = completedWith(session.attempts, 200);
   if (working === undefined) return { kind: "no_working_key" };
-  const { outcome } = working;
-  await repeatAttempt(session, working);
-  // The session knows why, also if the request got a 429, was waited for, and then not sent again.
-  const why = session.whysNotTried.get(outcome);
-  return why === undefined ? { kind: "sent" } : { kind: "not_sent", outcome, why };
+  return repeatAttempt(session, working);
 }
 
 /** What the steps of a comparison have found, apart from the attempts themselves. */
 interface StepResults {
   readonly secondSuccess: SecondSuccess;
-  readonly rejections: ComparedRejections;
+  readonly sentAgain: SentAgain;
   readonly differencesOfLimits: readonly ContractDifference[];
 }
 
@@ -66,23 +64,28 @@ interface StepResults {
 function judgeSession(
   session: Session,
   progress: SessionProgress,
-  { secondSuccess, rejections, differencesOfLimits }: StepResults,
+  { secondSuccess, sentAgain, differencesOfLimits }: StepResults,
 ): Comparison {
   // Judge each attempt alone, and some of them together.
-  const { attempts, whysNotTried } = session;
+  const { attempts, whyNotTried, budget } = session;
+  const rejections = compareRejections(sentAgain);
+  const successes = compareSuccesses(attempts, secondSuccess);
   const differences = withoutRepetitions([
     ...attempts.flatMap(judgeAttempt),
     ...differencesOfLimits,
     ...rejections.differences,
-    ...compareSuccesses(attempts),
+    ...successes.differences,
   ]);
-  const whysUsageOpen = findOpenUsage(attempts, secondSuccess);
-  const { uncompared } = rejections;
-  const unjudged = rejections.unjudged.map(({ place, why, causes }) => {
-    return { at: place.name, why, outcomes: causes };
+  const { openCauses, openPlaces } = rejections;
+  const { openCounts } = successes;
+  const outcomes = judgeOutcomes({
+    attempts,
+    differences,
+    whyNotTried,
+    openCounts,
+    openCauses,
+    openPlaces,
   });
-  const findings = { attempts, differences, whysNotTried, whysUsageOpen, uncompared, unjudged };
-  const outcomes = judgeOutcomes(findings);
 
   // Read what the contract leaves open.
   const expectedAttempts = attempts.filter(hasExpectedStatus);
@@ -90,18 +93,18 @@ function judgeSession(
   return {
     url: session.options.url,
     comparedAt: isoTime(session.startedAt),
-    requests: session.requests,
-    maxRequests: session.maxRequests,
+    requests: budget.sent,
+    maxRequests: budget.maximum,
     whyNotCompared: undefined,
-    endedBy: progress.kind === "ended_by_response" ? progress.by : undefined,
+    endedBy: progress.kind === "ended_by_response" ? progress.outcome : undefined,
     notes: collectNotes(session, progress, [...rejections.notes, ...learned.notes]),
     verdict: chooseVerdict(progress, outcomes),
     outcomes,
-    uncompared: [...uncompared.keys()],
-    unjudged,
+    openCauses: [...openCauses.keys()],
+    openPlaces,
     assumptions: learned.assumptions,
-    unseen: learned.unseen,
-    seen: valuesUnlikeKeyStates(expectedAttempts),
+    needsOfAssumptions: learned.needsOfAssumptions,
+    unlikeKeyStates: valuesUnlikeKeyStates(expectedAttempts),
     differences,
   };
 }
@@ -124,18 +127,18 @@ function collectNotes(
 
 /** The comparison of a host whose first responses are not the API's: nothing differs from the contract. */
 function describeNotCompared(session: Session, { why, message }: NotTheApi): Comparison {
-  const { options, requests, maxRequests } = session;
-  const whysNotTried = new Map<PromisedOutcomeId, string>();
+  const { options, budget } = session;
+  const whyNotTried = new Map<PromisedOutcomeId, string>();
   for (const { outcome } of contractOutcomes) {
-    whysNotTried.set(outcome, session.whysNotTried.get(outcome) ?? why);
+    whyNotTried.set(outcome, session.whyNotTried.get(outcome) ?? why);
   }
 
-  const { assumptions, unseen } = learnAssumptions([]);
+  const { assumptions, needsOfAssumptions } = learnAssumptions([]);
   return {
     url: options.url,
     comparedAt: isoTime(session.startedAt),
-    requests,
-    maxRequests,
+    requests: budget.sent,
+    maxRequests: budget.maximum,
     whyNotCompared: message,
     endedBy: undefined,
     notes: [],
@@ -143,16 +146,16 @@ function describeNotCompared(session: Session, { why, message }: NotTheApi): Com
     outcomes: judgeOutcomes({
       attempts: [],
       differences: [],
-      whysNotTried,
-      whysUsageOpen: new Map(),
-      uncompared: new Map(),
-      unjudged: [],
+      whyNotTried,
+      openCounts: new Map(),
+      openCauses: new Map(),
+      openPlaces: [],
     }),
-    uncompared: [],
-    unjudged: [],
+    openCauses: [],
+    openPlaces: [],
     assumptions,
-    unseen,
-    seen: {},
+    needsOfAssumptions,
+    unlikeKeyStates: {},
     differences: [],
   };
 }
@@ -161,7 +164,7 @@ function describeNotCompared(session: Session, { why, message }: NotTheApi): Com
 function withoutRepetitions(differences: readonly ContractDifference[]): ContractDifference[] {
   const byContent = new Map<string, ContractDifference>();
   for (const difference of differences) {
-    const { request: _, requestId: __, ...content } = difference;
+    const { laterRequest: _, requestId: __, ...content } = difference;
     const text = JSON.stringify(content);
     if (!byContent.has(text)) byContent.set(text, difference);
   }

@@ -2,13 +2,14 @@ import { pluralize } from "../report/plain-text.js";
 import type { Section, TableRow, Tone } from "../report/render/layout.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
-import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import { type ComparedOutcome, type Comparison, mostPlaces } from "./comparison.js";
+import type { ComparedOutcome, Comparison } from "./comparison.js";
+import { comparisonJson } from "./comparison-json.js";
 import { type ContractRule, contractRules } from "./contract/contract-rules.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
+import { firstPlaces } from "./first-places.js";
 import { shownText } from "./response/describe.js";
 
 const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
@@ -38,7 +39,7 @@ export function renderComparison(result: Comparison, format: "text" | "json", st
       notes: isCompared ? notes : [],
       conclusion: { text: describeConclusion(result), tone: verdictTones[verdict] },
       failures: [],
-      json: membersToSnakeCase(result) as object,
+      json: comparisonJson(result),
     },
     format,
     style,
@@ -60,7 +61,7 @@ function comparisonSections(result: Comparison): Section[] {
     {
       title: "What else it does in another way than key-states",
       columns: ["what", "value", "seen in"],
-      rows: seenRows(result.seen),
+      rows: unlikeKeyStatesRows(result.unlikeKeyStates),
     },
     {
       title: "Differences",
@@ -93,20 +94,20 @@ function outcomeRows(outcomes: readonly ComparedOutcome[]): TableRow[] {
   return rows;
 }
 
-function assumptionTableRows({ assumptions, unseen }: Comparison): TableRow[] {
+function assumptionTableRows({ assumptions, needsOfAssumptions }: Comparison): TableRow[] {
   const rows: TableRow[] = [];
   for (const [name, learned] of Object.entries(assumptions)) {
     rows.push({ cells: [name, shownText(String(learned.value)), whereSeen(learned)] });
   }
-  for (const [name, needs] of Object.entries(unseen)) {
+  for (const [name, needs] of Object.entries(needsOfAssumptions)) {
     rows.push({ cells: [name, { text: "not seen", tone: "quiet" }, needs] });
   }
   return rows;
 }
 
-function seenRows(seen: ValuesUnlikeKeyStates): TableRow[] {
+function unlikeKeyStatesRows(unlikeKeyStates: ValuesUnlikeKeyStates): TableRow[] {
   const rows: TableRow[] = [];
-  for (const [name, values] of Object.entries(seen)) {
+  for (const [name, values] of Object.entries(unlikeKeyStates)) {
     for (const { value, from } of values) rows.push({ cells: [name, value, from.join(", ")] });
   }
   return rows;
@@ -149,9 +150,9 @@ function differenceRow({ first, outcomes, rules }: MergedDifference): TableRow {
 }
 
 /** Explains each rule that the text names. */
-function ruleRows({ differences, uncompared, unjudged }: Comparison): TableRow[] {
+function ruleRows({ differences, openCauses, openPlaces }: Comparison): TableRow[] {
   const named = new Set(differences.flatMap(({ rules }) => rules));
-  if (uncompared.length > 0 || unjudged.length > 0) named.add("R14");
+  if (openCauses.length > 0 || openPlaces.length > 0) named.add("R14");
   const rows: TableRow[] = [];
   for (const [rule, text] of Object.entries(contractRules)) {
     // The names of an object's members.
@@ -161,9 +162,9 @@ function ruleRows({ differences, uncompared, unjudged }: Comparison): TableRow[]
 }
 
 /** Names the request of a difference: only by its id if it is the first one for its outcome. */
-function describeRequest({ request, requestId }: ContractDifference): string {
-  if (request === undefined) return requestId === undefined ? "" : `request ${requestId}`;
-  const nth = request === 2 ? "second request" : `request no. ${request}`;
+function describeRequest({ laterRequest, requestId }: ContractDifference): string {
+  if (laterRequest === undefined) return requestId === undefined ? "" : `request ${requestId}`;
+  const nth = laterRequest === 2 ? "second request" : `request no. ${laterRequest}`;
   return requestId === undefined ? nth : `${nth}, ${requestId}`;
 }
 
@@ -187,20 +188,21 @@ function describeConclusion(result: Comparison): string {
 }
 
 /** The sentence on what was not judged of R14, after a space; empty if everything was, or no 401 was tried. */
-function sentenceOnR14({ outcomes, uncompared, unjudged }: Comparison): string {
+function sentenceOnR14({ outcomes, openCauses, openPlaces }: Comparison): string {
+  if (openCauses.length === 0 && openPlaces.length === 0) return "";
   const tried401s = outcomes.filter(
     ({ outcome, got }) => outcomeRow(outcome).status === 401 && got !== undefined,
   );
-  const isAnyCompared = tried401s.some(({ outcome }) => !uncompared.includes(outcome));
-  if (!isAnyCompared) return uncompared.length === 0 ? "" : " R14 was not judged.";
+  if (tried401s.every(({ outcome }) => openCauses.includes(outcome))) return " R14 was not judged.";
 
-  const unjudgedWords: string[] = [];
-  if (uncompared.length > 0) unjudgedWords.push(`for ${listed(uncompared, "and")}`);
-
-  const places = [...new Set(unjudged.map(({ at }) => shownText(at)))];
-  const named = places.slice(0, mostPlaces);
-  const more = places.length - named.length;
-  if (more > 0) named.push(`${pluralize(more, "place")} more`);
-  if (named.length > 0) unjudgedWords.push(`at ${listed(named, "and")}`);
-  return unjudgedWords.length === 0 ? "" : ` R14 was not judged ${unjudgedWords.join(", and ")}.`;
+  const parts: string[] = [];
+  if (openCauses.length > 0) parts.push(`for ${listed(openCauses, "and")}`);
+  if (openPlaces.length > 0) {
+    const names = new Set(openPlaces.map(({ place }) => shownText(place.name)));
+    const { named, more } = firstPlaces([...names]);
+    const words = [...named];
+    if (more > 0) words.push(`${pluralize(more, "place")} more`);
+    parts.push(`at ${listed(words, "and")}`);
+  }
+  return ` R14 was not judged ${parts.join(", and ")}.`;
 }

@@ -2,6 +2,7 @@ import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import type { Learned } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
+import type { OpenPlace } from "./rejections/open-places.js";
 
 /** The findings of a comparison; contains no key. */
 export interface Comparison {
@@ -22,22 +23,15 @@ export interface Comparison {
   readonly verdict: "agrees" | "agrees_in_part" | "differs" | "stopped" | "not_compared";
   readonly outcomes: readonly ComparedOutcome[];
   /** The causes of 401 that were tried, and not compared with the others (R14). */
-  readonly uncompared: readonly PromisedOutcomeId[];
-  /** The places of a 401 that were not compared, or show nothing about R14, with the outcomes that agree only elsewhere. */
-  readonly unjudged: readonly UnjudgedAt[];
+  readonly openCauses: readonly PromisedOutcomeId[];
+  /** The places of a 401 where R14 stays open, with the outcomes that agree only elsewhere. */
+  readonly openPlaces: readonly OpenPlace[];
   readonly differences: readonly ContractDifference[];
   readonly assumptions: Learned["assumptions"];
-  /** The assumptions that no response shows, each with what would show it. */
-  readonly unseen: Learned["unseen"];
+  /** What would show the assumptions that no response has shown. */
+  readonly needsOfAssumptions: Learned["needsOfAssumptions"];
   /** What no assumption sets, and the service does in another way than `key-states`. */
-  readonly seen: ValuesUnlikeKeyStates;
-}
-
-/** A place of a 401 where R14 stays open for these outcomes. */
-export interface UnjudgedAt {
-  readonly at: string;
-  readonly why: string;
-  readonly outcomes: readonly PromisedOutcomeId[];
+  readonly unlikeKeyStates: ValuesUnlikeKeyStates;
 }
 
 export interface ComparedOutcome {
@@ -50,6 +44,3 @@ export interface ComparedOutcome {
   /** Why it was not tried, or agrees only in part. */
   readonly reason: string | undefined;
 }
-
-/** How many places are named at most: a server's response can have thousands. */
-export const mostPlaces = 3;

@@ -1,23 +1,27 @@
 import { pluralize } from "../report/plain-text.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { type ComparedOutcome, mostPlaces, type UnjudgedAt } from "./comparison.js";
+import type { ComparedOutcome } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
+import { firstPlaces } from "./first-places.js";
+import type { OpenPlace } from "./rejections/open-places.js";
 import { shownText } from "./response/describe.js";
 import { describeResponse } from "./response/describe-response.js";
 import type { Attempt } from "./sending/attempt.js";
+
+type WhyByOutcome = ReadonlyMap<PromisedOutcomeId, string>;
 
 /** What the requests of a comparison have shown. */
 interface Findings {
   readonly attempts: readonly Attempt[];
   readonly differences: readonly ContractDifference[];
-  /** Why outcomes are not tried; of use only for those without a response that counts. */
-  readonly whysNotTried: ReadonlyMap<PromisedOutcomeId, string>;
+  /** Read only for outcomes without a response that counts. */
+  readonly whyNotTried: WhyByOutcome;
   /** Why nobody can tell whether the requests of a key are counted, by the outcome of the key. */
-  readonly whysUsageOpen: ReadonlyMap<PromisedOutcomeId, string>;
+  readonly openCounts: WhyByOutcome;
   /** Why causes of 401 were not compared with each other. */
-  readonly uncompared: ReadonlyMap<PromisedOutcomeId, string>;
-  readonly unjudged: readonly UnjudgedAt[];
+  readonly openCauses: WhyByOutcome;
+  readonly openPlaces: readonly OpenPlace[];
 }
 
 export function judgeOutcomes(findings: Findings): ComparedOutcome[] {
@@ -32,23 +36,23 @@ function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedO
     return { ...start, result: "differs", reason: undefined };
   }
 
-  // A request whose limit was waited for was sent again: the later response is the one that tells.
-  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "limited_before") ?? attempts.at(-1);
-  const hasShown = attempts.some(({ evidence }) => evidence.kind === "counts");
-  if (latest === undefined || !hasShown) {
-    const reason = findings.whysNotTried.get(outcome) ?? reasonOfAttempt(latest);
+  const isTried = attempts.some(({ evidence }) => evidence.kind === "counts");
+  if (!isTried) {
+    const reason = findings.whyNotTried.get(outcome) ?? reasonOfLatest(attempts);
     return { ...start, result: "not_tried", reason };
   }
 
-  const reasons = [reasonOnR14(outcome, findings), reasonOnUsage(outcome, findings), reasonOfAttempt(latest)];
-  const reason = reasons.find((text) => text !== undefined);
+  const reason =
+    reasonOnR14(outcome, findings) ?? reasonOnCounts(outcome, findings) ?? reasonOfLatest(attempts);
   return { ...start, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
 }
 
-/** Returns why an attempt shows nothing of its outcome; `undefined` for an attempt that counts. */
-function reasonOfAttempt(attempt: Attempt | undefined): string | undefined {
-  if (attempt === undefined || attempt.evidence.kind === "counts") return undefined;
-  return attempt.evidence.why;
+/** Returns why the latest request for an outcome shows nothing; `undefined` if there is none, or if it counts. */
+function reasonOfLatest(attempts: readonly Attempt[]): string | undefined {
+  // A request whose limit was waited for was sent again: the later one is the one that tells.
+  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "earlier_limit") ?? attempts.at(-1);
+  if (latest === undefined || latest.evidence.kind === "counts") return undefined;
+  return latest.evidence.why;
 }
 
 /** The different responses in their order; `undefined` if nothing was sent. */
@@ -62,21 +66,20 @@ function describeResponses(attempts: readonly Attempt[]): string | undefined {
 }
 
 /** Returns why R14 stays open for a 401, at each place or at some; `undefined` if it was judged. */
-function reasonOnR14(outcome: PromisedOutcomeId, { uncompared, unjudged }: Findings): string | undefined {
-  const whyUncompared = uncompared.get(outcome);
-  if (whyUncompared !== undefined) return `R14 was not compared: ${whyUncompared}`;
+function reasonOnR14(outcome: PromisedOutcomeId, { openCauses, openPlaces }: Findings): string | undefined {
+  const why = openCauses.get(outcome);
+  if (why !== undefined) return `R14 was not compared: ${why}`;
 
-  const places = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
-  if (places.length === 0) return undefined;
-  const named = places.slice(0, mostPlaces);
-  const words = named.map(({ at, why }) => `at ${shownText(at)}, because ${why}`);
-  const more = places.length - named.length;
+  const ofOutcome = openPlaces.filter(({ causes }) => causes.includes(outcome));
+  if (ofOutcome.length === 0) return undefined;
+  const { named, more } = firstPlaces(ofOutcome);
+  const words = named.map(({ place, why }) => `at ${shownText(place.name)}, because ${why}`);
   if (more > 0) words.push(`and at ${pluralize(more, "place")} more`);
   return `R14 was not judged ${words.join("; ")}`;
 }
 
-/** Returns why the two responses to a working key were not compared in their counts; `undefined` if they were. */
-function reasonOnUsage(outcome: PromisedOutcomeId, { whysUsageOpen }: Findings): string | undefined {
-  const why = whysUsageOpen.get(outcome);
+/** Returns why the counts in the responses to a working key were not compared; `undefined` if they were. */
+function reasonOnCounts(outcome: PromisedOutcomeId, { openCounts }: Findings): string | undefined {
+  const why = openCounts.get(outcome);
   return why === undefined ? undefined : `usage.today was not compared: ${why}`;
 }

@@ -4,27 +4,29 @@ import type { RandomStream } from "../rules/seed.js";
 // sums, products and square roots: only these are used.
 
 /** A number from 0 to less than 1. */
-export function unit(draw: RandomStream): number {
+export function fraction(draw: RandomStream): number {
   return draw() / 4_294_967_296;
 }
 
+/** A number from `low` to less than `high`. */
 export function between(draw: RandomStream, low: number, high: number): number {
-  return low + unit(draw) * (high - low);
+  return low + fraction(draw) * (high - low);
 }
 
 /** A whole number from `low` to `high`. */
 export function wholeBetween(draw: RandomStream, low: number, high: number): number {
-  return low + Math.floor(unit(draw) * (high - low + 1));
+  return low + Math.floor(fraction(draw) * (high - low + 1));
 }
 
-export function chance(draw: RandomStream, probability: number): boolean {
-  return unit(draw) < probability;
+/** True with this probability. */
+export function happens(draw: RandomStream, probability: number): boolean {
+  return fraction(draw) < probability;
 }
 
 /** A number from almost the normal distribution with mean 0 and deviation 1, never beyond 6. */
 export function normal(draw: RandomStream): number {
   let sum = -6;
-  for (let i = 0; i < 12; i++) sum += unit(draw);
+  for (let i = 0; i < 12; i++) sum += fraction(draw);
   return sum;
 }
 

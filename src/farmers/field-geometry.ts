@@ -40,32 +40,32 @@ export function drawFieldRings(
   const [cosine, sine] = exact.direction(draw);
   const outlines = areasM2.map((area) => drawOutline(draw, area));
 
-  // Half of the fields are on each side of the track, which is as long as half of all widths.
+  // The track is about as long as the fields of one side: half of all widths. Its middle is that of the farm.
   let widths = 0;
   for (const { width } of outlines) widths += width;
   const trackLength = widths / 2;
 
-  /** How far along the track each of its sides is taken. */
-  let takenAbove = -trackLength / 2;
-  let takenBelow = -trackLength / 2;
+  /** The end of the last field on each side, along the track. */
+  let endAbove = -trackLength / 2;
+  let endBelow = -trackLength / 2;
 
   const rings: Position[][] = [];
   for (const { points, width, height } of outlines) {
     // Along the track: on the side with more room left, some meters behind the last field there.
-    const isAbove = takenAbove <= takenBelow;
-    const takenOnSide = isAbove ? takenAbove : takenBelow;
-    const left = takenOnSide + exact.between(draw, 2, 0.2 * width + 8);
-    if (isAbove) takenAbove = left + width;
-    else takenBelow = left + width;
+    const isAbove = endAbove <= endBelow;
+    const endOnSide = isAbove ? endAbove : endBelow;
+    const startAlong = endOnSide + exact.between(draw, 2, 0.2 * width + 8);
+    if (isAbove) endAbove = startAlong + width;
+    else endBelow = startAlong + width;
 
     // Across the track: some meters away from it.
     const gap = exact.between(draw, 2, 0.15 * height + 6);
-    const bottom = isAbove ? gap : -gap - height;
+    const startAcross = isAbove ? gap : -gap - height;
 
     const ring: Position[] = [];
     for (const [x, y] of points) {
-      const along = left + x;
-      const across = bottom + y;
+      const along = startAlong + x;
+      const across = startAcross + y;
       const east = along * cosine - across * sine;
       const north = along * sine + across * cosine;
       ring.push(positionAt(middle, east, north));
@@ -94,7 +94,7 @@ function drawOutline(draw: RandomStream, areaM2: number): Outline {
   const points: Point[] = [];
   for (const [side, corner] of corners.entries()) {
     points.push(corner);
-    if (!exact.chance(draw, 0.6)) continue;
+    if (!exact.happens(draw, 0.6)) continue;
     const along = exact.between(draw, 0.35, 0.65);
     const inward = exact.between(draw, 0, 0.1);
     points.push(pointAtSide(side, along, inward));
@@ -161,9 +161,14 @@ export function positionAt([longitude, latitude]: Position, east: number, north:
  */
 function metersPerDegree(latitude: number): readonly [east: number, north: number] {
   const sine = sineOfDegrees(latitude);
+  const cosine = Math.sqrt(1 - sine * sine);
   const w = 1 - eccentricity2 * sine * sine;
-  const across = (equatorRadius * radiansPerDegree) / Math.sqrt(w);
-  return [across * Math.sqrt(1 - sine * sine), (across * (1 - eccentricity2)) / w];
+
+  // A degree of the circle with each radius, in meters.
+  const acrossMeridian = (equatorRadius * radiansPerDegree) / Math.sqrt(w);
+  const alongMeridian = (acrossMeridian * (1 - eccentricity2)) / w;
+  // The circle of a latitude is as much smaller as the cosine of the latitude.
+  return [acrossMeridian * cosine, alongMeridian];
 }
 
 /** The sine of an angle in degrees, by its Taylor series: `Math.sin` may differ between engines. */

@@ -48,9 +48,9 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   }
 
   // With another choice of locales, this index is another farmer with another id.
-  const who = `${localesLabel(locales)}${index}`;
-  const streamFor = (label: string, ...more: readonly string[]) =>
-    randomStream(seed, `farmer.${label}`, who, ...more);
+  const farmerLabel = `${localesLabel(locales)}${index}`;
+  const streamFor = (label: string, ...sublabels: readonly string[]) =>
+    randomStream(seed, `farmer.${label}`, farmerLabel, ...sublabels);
 
   const locale = pick(streamFor("locale"), locales);
   const country = countryOf(locale);
@@ -82,7 +82,7 @@ function drawPerson(
 ): Pick<Farmer, "sex" | "birth_year"> {
   const { country } = farm;
   const draw = farm.streamFor("person");
-  const sex = exact.chance(draw, country.womenShare) ? "female" : "male";
+  const sex = exact.happens(draw, country.womenShare) ? "female" : "male";
   // Until an age is in the range, which nearly all are.
   for (;;) {
     const age = Math.round(country.meanAge + 14 * exact.normal(draw));
@@ -92,7 +92,7 @@ function drawPerson(
 
 function drawLanguage({ streamFor, country, region }: FarmContext): string {
   // The shares take up parts of the whole; the country's language has what is left.
-  let rest = exact.unit(streamFor("language"));
+  let rest = exact.fraction(streamFor("language"));
   for (const [language, share] of Object.entries(region.languages)) {
     rest -= share;
     if (rest < 0) return language;
@@ -112,7 +112,7 @@ function drawName(farm: FarmContext, sex: Farmer["sex"], language: string): Farm
 
 /** One of the names, which are sorted most common first; the first ones are more likely. */
 function pickCommon(draw: RandomStream, names: readonly string[]): string {
-  const share = exact.unit(draw);
+  const share = exact.fraction(draw);
   return names[Math.floor(share * share * names.length)] as string;
 }
 
@@ -127,7 +127,7 @@ function drawLivestock({ streamFor, country }: FarmContext, areaHa: number): Far
   const livestock: { type: LivestockType; count: number }[] = [];
   for (const [type, share, median] of country.livestock) {
     const draw = streamFor("livestock", type);
-    if (!exact.chance(draw, share)) continue;
+    if (!exact.happens(draw, share)) continue;
     const [withoutLand, perHectare] = capacity[type];
     const most = withoutLand + Math.floor(perHectare * areaHa);
     const wanted = Math.round(exact.logNormal(draw, median * scale, 0.6));

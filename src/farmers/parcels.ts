@@ -16,7 +16,7 @@ export interface FarmContext {
   /** The first year when the farmer is 18 or older all year. */
   readonly adultFrom: number;
   /** Starts a separate random stream for each part of this farmer, so that a new part changes no other. */
-  readonly streamFor: (label: string, ...more: readonly string[]) => RandomStream;
+  readonly streamFor: (label: string, ...sublabels: readonly string[]) => RandomStream;
 }
 
 /** What decides about all fields of a farm. */
@@ -47,7 +47,7 @@ export function drawParcels(farm: FarmContext): readonly Parcel[] {
 
   const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
   const main = pickWeighted(streamFor("crop"), grows, growingWeight);
-  const dryness = exact.unit(streamFor("irrigation"));
+  const dryness = exact.fraction(streamFor("irrigation"));
   return rings.map((ring, index) => drawParcel(farm, { grows, main, dryness }, ring, index));
 }
 
@@ -57,7 +57,7 @@ function drawMiddle({ streamFor, region }: FarmContext): Position {
   const [east, north] = exact.direction(draw);
   const [longitude, latitude, radiusKm] = region.circle;
   // By the root, so that each part of the circle is equally likely.
-  const distance = 1_000 * radiusKm * Math.sqrt(exact.unit(draw));
+  const distance = 1_000 * radiusKm * Math.sqrt(exact.fraction(draw));
   return positionAt([longitude, latitude], east * distance, north * distance);
 }
 
@@ -97,12 +97,12 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
   const measured = measureRing(ring);
   const area = exact.rounded(measured.area, 1);
 
-  const hasMainCrop = index === 0 || exact.chance(draw, 0.5);
+  const hasMainCrop = index === 0 || exact.happens(draw, 0.5);
   const [crop, , watered] = hasMainCrop ? farming.main : pickWeighted(draw, farming.grows, growingWeight);
   const { code, name, bearsAfter } = crops[crop];
   // A farmer with irrigation has it on most fields.
-  const isLikeOthers = exact.chance(draw, 0.85);
-  const dryness = isLikeOthers ? farming.dryness : exact.unit(draw);
+  const isLikeOthers = exact.happens(draw, 0.85);
+  const dryness = isLikeOthers ? farming.dryness : exact.fraction(draw);
 
   // The values are drawn in the order of the members.
   return {
@@ -119,7 +119,7 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
       "determination:datetime": midnight(farm.start - exact.wholeBetween(draw, 60, 1_500) * day),
       land_type: bearsAfter === undefined ? "temporary_crops" : "permanent_crops",
       land_ownership: pickWeighted(draw, tenureWeights, ([, weight]) => weight)[0],
-      irrigation: dryness < watered ? irrigationFor(crop, exact.unit(draw)) : "none",
+      irrigation: dryness < watered ? irrigationFor(crop, exact.fraction(draw)) : "none",
       "crop:code_list": "https://agrovoc.fao.org/",
       "crop:code": code,
       "crop:name": name,
@@ -155,7 +155,7 @@ function pickWeighted<Item>(
   let total = 0;
   for (const item of items) total += weightOf(item);
 
-  let rest = exact.unit(draw) * total;
+  let rest = exact.fraction(draw) * total;
   for (const item of items) {
     rest -= weightOf(item);
     if (rest < 0) return item;

@@ -15,6 +15,8 @@ import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
 
 // One table for each locale with its country, loaded with the first farmer. Their sources are in fixtures/README.md.
+
+export type FarmerLocale = (typeof farmerLocales)[number];
 export type CropName = keyof typeof cropTable;
 
 interface Crop {
@@ -27,6 +29,16 @@ interface Crop {
 
 /** A crop of a region with its weight, and the share of its fields with irrigation (1 if the crop needs it). */
 export type Growing = readonly [crop: CropName, weight: number, watered: number];
+
+/** Common names of a country, a region or a language's speakers. */
+interface Names {
+  readonly female: readonly string[];
+  readonly male: readonly string[];
+  /** Most common first. */
+  readonly family: readonly string[];
+  /** Only if women and men have different family names. */
+  readonly familyOfMen?: readonly string[];
+}
 
 export interface Region {
   /** ISO 3166-2. */
@@ -84,6 +96,7 @@ export const countryOf = /* @__PURE__ */ cachedByName((locale: FarmerLocale): Co
     regions.push({
       ...region,
       farmSize: { ...table.farmSize, ...region.farmSize },
+      // The list of the region, or else that of the country, which has the name of its locale.
       names: nameTable[region.names ?? (locale as keyof typeof nameTable)],
       languages: region.languages ?? {},
       grows: typeof grows === "string" ? (mixes[grows] as readonly Growing[]) : grows,
@@ -94,19 +107,10 @@ export const countryOf = /* @__PURE__ */ cachedByName((locale: FarmerLocale): Co
 
 export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>; // JSON has no unions of texts
 
-/** The names of a language's speakers; the region's names for a language without its own list. */
+/** The names of those who speak a language in a region: the list of the language, or else that of the region. */
 export function namesIn(region: Region, language: string): Names {
-  return (nameTable as Readonly<Record<string, Names>>)[language] ?? region.names;
-}
-
-/** Common names of a country, a region or a language's speakers. */
-interface Names {
-  readonly female: readonly string[];
-  readonly male: readonly string[];
-  /** Most common first. */
-  readonly family: readonly string[];
-  /** Only if women and men have different family names. */
-  readonly familyOfMen?: readonly string[];
+  const lists: Readonly<Record<string, Names>> = nameTable;
+  return lists[language] ?? region.names;
 }
 
 /** Accepts `en-GH` and `EN_gh` as `en_GH`; for a language, all of its locales. */
@@ -122,4 +126,3 @@ function spellingsOf(locale: FarmerLocale): string[] {
   const [withoutCountry] = locale.split("_") as [string];
   return [locale, language, withoutCountry].map((spelling) => spelling.toLowerCase());
 }
-export type FarmerLocale = (typeof farmerLocales)[number];

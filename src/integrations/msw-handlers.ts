@@ -1,8 +1,10 @@
 import type { HttpHandler } from "msw";
-import { type CreateSandbox, requireSandbox, sandboxApi, stateOf } from "../library/create-sandbox.js";
-import type { OrganizationRef, Sandbox, ScenarioKeyRef } from "../library/sandbox.js";
+import type { CreateSandbox } from "../library/create-sandbox.js";
+import type { Sandbox } from "../library/sandbox.js";
+import { requireSandbox, sandboxApi, stateOf } from "../library/sandbox-api.js";
+import type { OrganizationRef, ScenarioKeyRef } from "../library/scenario-refs.js";
 import { usersPackage } from "../library/users-package.js";
-import { discardBody, respondToWebRequest } from "../library/web-request.js";
+import { respondToWebRequest } from "../library/web-request.js";
 import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/validation.js";
@@ -126,7 +128,6 @@ function makeHandler(urls: RegExp, resolver: Resolver): HttpHandler {
 /** Responds to the requests of a handler. `base`: the path of the base URL, without a slash at its end. */
 function makeResolver(sandbox: () => SandboxState, base: string): Resolver {
   return async ({ request }) => {
-    discardBody(request);
     try {
       return await respondToWebRequest(sandbox, request, base);
     } catch (error) {

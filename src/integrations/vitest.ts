@@ -1,14 +1,15 @@
 import { createRequire } from "node:module";
 import type { ExpectStatic, TestAPI } from "vitest";
 import { createSandbox } from "../index.js";
-import { type SandboxOptions, stateOf } from "../library/create-sandbox.js";
+import type { SandboxOptions } from "../library/create-sandbox.js";
+import type { Sandbox } from "../library/sandbox.js";
+import { stateOf } from "../library/sandbox-api.js";
 import type {
   OrganizationRef,
-  Sandbox,
   ScenarioKeyRef,
   ScenarioSource,
   WithKnownFields,
-} from "../library/sandbox.js";
+} from "../library/scenario-refs.js";
 import { usersPackage } from "../library/users-package.js";
 import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
@@ -99,16 +100,16 @@ async function loadIfFile(
   }
 }
 
+/** What a worker of Vitest knows. */
+interface VitestWorker {
+  readonly config?: { readonly root?: string };
+}
+
 /** The folder of the project that runs, which has its configuration: the process runs in that of the workspace. */
 function projectFolder(): string {
   // Vitest has no public function for it.
   const worker = Reflect.get(globalThis, "__vitest_worker__") as VitestWorker | undefined;
   return worker?.config?.root ?? process.cwd();
-}
-
-/** What a worker of Vitest knows. */
-interface VitestWorker {
-  readonly config?: { readonly root?: string };
 }
 
 /** The full key of a ref. An error names the scenario that runs: a file of another folder may have been meant. */
@@ -122,17 +123,17 @@ function secretOrExplain(sandbox: Sandbox, ref: string): string {
   }
 }
 
+/** What Vitest tells a fixture of the test that gets it. */
+interface RunningTest {
+  readonly name: string;
+  readonly concurrent?: boolean;
+}
+
 /** Throws for a test that runs at the same time as others of its file: they would reset the sandbox of each other. */
 function requireOneAtATime({ name, concurrent = false }: RunningTest): void {
   if (!concurrent) return;
   const message = `The test ${quote(name)} is concurrent, and all tests of a file share the fixture sandbox. Remove concurrent, or create a sandbox in the test with createSandbox.`;
   throw new SandboxError("usage", message);
-}
-
-/** What Vitest tells a fixture of the test that gets it. */
-interface RunningTest {
-  readonly name: string;
-  readonly concurrent?: boolean;
 }
 
 /** Serves the sandbox while it is used. */
@@ -167,7 +168,7 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxF
     sandboxOptions: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
       ({}, use) => use(options ?? {}),
-      // Without options, those of the project's configuration apply.
+      // Without options, Vitest replaces them by `provide: { sandboxOptions }` of the project's configuration, if it has that.
       { scope: "file", injected: options === undefined },
     ],
     sharedSandbox: [({ sandboxOptions }, use) => useSandbox(sandboxOptions, use), { scope: "file" }],

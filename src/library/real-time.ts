@@ -1,7 +1,12 @@
 import type { Platform } from "../sandbox/sandbox-state.js";
 
 // The functions of this runtime, saved when this module loads: a test runner's fake timers should move a sandbox's clock, but not
-// delay anything.
+// delay anything. What the steady time follows:
+//
+//     when this module loads   now                steady time
+//     Date is real             Date is the same   the real time, only forward
+//     Date is real             Date is fake       the fake time, in both directions
+//     Date is fake             any                the fake time, in both directions
 
 const { performance } = globalThis;
 
@@ -9,10 +14,8 @@ export const { clearTimeout: endTimeout, setTimeout: startTimeout } = globalThis
 
 const stopwatch: () => number = performance.now.bind(performance);
 
-const { now } = Date;
-const isNative = /\[native code\]/.test(Function.prototype.toString.call(now));
-/** The real `Date.now`; `undefined` if `Date` is already fake: it is followed from the start. */
-const realNow = isNative ? now : undefined;
+const { now: firstNow } = Date;
+const isFirstReal = /\[native code\]/.test(Function.prototype.toString.call(firstNow));
 
 /**
  * A clock that follows the wall clock forward, such as after a machine has slept, which stops some stopwatches. It does not
@@ -29,11 +32,13 @@ export function forwardClock(wall: () => number, stopwatch: () => number): () =>
   };
 }
 
-const forwardTime = forwardClock(() => now(), stopwatch);
+const forwardTime = forwardClock(() => firstNow(), stopwatch);
 
 export const realTime: Pick<Platform, "time" | "steadyTime" | "stopwatch"> = {
   time: () => Date.now(),
-  // While fake timers replace `Date.now`, it follows them in both directions.
-  steadyTime: () => (Date.now === realNow ? forwardTime() : Date.now()),
+  steadyTime() {
+    const isReal = isFirstReal && Date.now === firstNow;
+    return isReal ? forwardTime() : Date.now();
+  },
   stopwatch,
 };

@@ -9,8 +9,6 @@ import type { Fault } from "../sandbox/active-faults.js";
 import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
 import type { Actor } from "../sandbox/step-results.js";
 import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
-import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
-import type { ScenarioName } from "../scenario/bundled.js";
 import type { ReservedKeyRef } from "../scenario/format/refs.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
@@ -208,71 +206,3 @@ export interface SandboxRequests<KeyRef extends string = string> {
   /** Clears the requests and the report. */
   readonly clear: () => void;
 }
-
-/** The source of a sandbox: a bundled name, or a scenario as a value. */
-export type ScenarioSource = ScenarioName | Scenario;
-
-/** The refs of the keys that a scenario has, as far as its type contains them. */
-export type ScenarioKeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source] : KeysIn<Source>;
-
-/** The refs that `secret` accepts for a scenario, as far as its type contains them. */
-export type KeyRef<Source> = ScenarioKeyRef<Source> | Exclude<ReservedKeyRef, "none">;
-
-/** The organization refs of a scenario, as far as its type contains them. */
-export type OrganizationRef<Source> = Source extends ScenarioName
-  ? BundledOrganizationRefs[Source]
-  : OrganizationsIn<Source>;
-
-// The refs in the type of a scenario value: any text, if the type does not contain its organizations.
-
-/** The refs of its organizations: those that it lists, and those of its population. */
-type OrganizationsIn<Value> = Value extends { readonly organizations: infer Organizations }
-  ? (keyof Organizations & string) | InPopulation<Value, `organization-${number}`>
-  : string;
-
-/** The refs of its keys: those that it lists, those of its population, and those that its timeline makes. */
-type KeysIn<Value> = Value extends { readonly organizations: infer Organizations }
-  ?
-      | KeysOf<Organizations[keyof Organizations]>
-      | InPopulation<Value, `organization-${number}-key-${number}`>
-      | MadeInTimeline<Value>
-  : string;
-
-/** These refs, if it has a population. */
-type InPopulation<Value, Ref> = Value extends { readonly population: object } ? Ref : never;
-
-/** The refs of the keys of one of its organizations. */
-type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
-
-/** The refs of the keys that the steps of its timeline create or rotate to. */
-type MadeInTimeline<Value> = Value extends { readonly timeline: readonly (infer Step)[] }
-  ? MadeBy<Step>
-  : never;
-type MadeBy<Step> = Step extends { readonly create_key: { readonly ref: infer Ref extends string } }
-  ? Ref
-  : Step extends { readonly rotate: { readonly as: infer Ref extends string } }
-    ? Ref
-    : never;
-
-/**
- * A value without fields that the wanted type does not have. The compiler does not check them in inferred types: here, such a
- * field must be the text `unknown field …`, which the error of the compiler shows.
- */
-export type WithKnownFields<Given, Wanted> = unknown extends Wanted
-  ? unknown
-  : Given extends object
-    ? {
-        readonly [Name in keyof Given]: FieldOf<Wanted, Name> extends never // only a type sees them all
-          ? `unknown field ${Name & string}`
-          : WithKnownFields<Given[Name], FieldOf<Wanted, Name>>;
-      }
-    : unknown;
-
-/** The type of a field, in any type of a union that has it; for a list, its items. */
-type FieldOf<Wanted, Name> = Wanted extends readonly (infer Item)[]
-  ? Item
-  : Wanted extends object
-    ? Name extends keyof Wanted
-      ? Wanted[Name]
-      : never
-    : never;

@@ -36,32 +36,37 @@ export function dryRunProblems(
  */
 export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
   // With its story.
-  const withStory = start();
-  const resultsInStory = followTimeline(withStory);
-  const storyProblems = runWholeStory(withStory);
+  const inStory = start();
+  const resultsInStory = followTimeline(inStory);
+  const storyProblems = runWholeStory(inStory);
   const succeededInStory = new Set<number>();
   for (const result of resultsInStory) {
     if (timelineProblem(result) === undefined) succeededInStory.add(result.index);
   }
 
-  // Without it, until the last step of the timeline.
-  const withoutStory = start();
-  const resultsAlone = followTimeline(withoutStory);
-  const last = withoutStory.timeline.steps.at(-1);
-  // Skipped for snapshots: earlier changes may have left timeline steps that fail.
-  const isSnapshot = withoutStory.scenario.requests_responded !== undefined;
-  if (last !== undefined && !isSnapshot) {
-    advanceClock(withoutStory, Math.max(0, last.at - withoutStory.clock.now()));
-  }
-
   // A timeline step may depend on the story, so it must succeed in only one of both runs.
   const timelineProblems: FieldProblem[] = [];
-  for (const result of resultsAlone) {
+  for (const result of timelineWithoutStory(start())) {
     if (succeededInStory.has(result.index)) continue;
     const failure = timelineProblem(result);
     if (failure !== undefined) timelineProblems.push(failure);
   }
   return [...timelineProblems, ...storyProblems];
+}
+
+/** Runs the timeline of a sandbox to its last step, and returns the results. */
+function timelineWithoutStory(sandbox: SandboxState): readonly TimelineResult[] {
+  const results = followTimeline(sandbox);
+  const last = sandbox.timeline.steps.at(-1);
+  // The scenario of a running sandbox has steps that fail because of its earlier changes. They do not run.
+  if (last === undefined || isSnapshot(sandbox.scenario)) return results;
+  advanceClock(sandbox, Math.max(0, last.at - sandbox.clock.now()));
+  return results;
+}
+
+/** Whether a scenario was made from a sandbox that has responded to requests. */
+function isSnapshot({ requests_responded: requests }: SandboxState["scenario"]): boolean {
+  return requests !== undefined;
 }
 
 /** Collects the results of the timeline's steps, in a list that grows while the sandbox runs. */
@@ -92,11 +97,16 @@ function runWholeStory(sandbox: SandboxState): FieldProblem[] {
         problems.push({ code: "step_fails", field, message, hint });
       } else {
         // The whole step is rejected, not only what it expects.
-        problems.push({ code: "step_fails", field: field.slice(0, 2), ...rejected });
+        problems.push({ code: "step_fails", field: stepField(field), ...rejected });
       }
     }
   }
   return problems;
+}
+
+/** The step that a field belongs to: `story[3]` of `story[3].expect.status`. */
+function stepField(field: FieldProblem["field"]): FieldProblem["field"] {
+  return field.slice(0, 2);
 }
 
 /** What is wrong with the result of a timeline step, if anything. */

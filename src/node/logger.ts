@@ -69,8 +69,8 @@ function timelineData({ at, step, performed }: TimelineResult) {
 /** A step of the story. */
 function storyData(result: PlayedStep) {
   const { step, request, response, performed } = result;
-  const ofRequest = { key: request?.key ?? null, replacement: null };
-  const keys = performed === null ? ofRequest : keyRefsOf(step, performed);
+  const keysOfRequest = { key: request?.key ?? null, replacement: null };
+  const keys = performed === null ? keysOfRequest : keyRefsOf(step, performed);
 
   return {
     at: result.now,

@@ -4,7 +4,7 @@ import { mapTexts } from "../rules/map-texts.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import { tolerantJsonShape } from "../schema/any-version.js";
-import { findMismatches } from "../schema/check.js";
+import { findMismatches } from "../schema/mismatches.js";
 import * as s from "../schema/shape.js";
 import { membersToCamelCase } from "../schema/spelling.js";
 
@@ -44,7 +44,7 @@ const coverInstruction = s.mapping({
     "The ref of the key to send; none, malformed or unknown for no key of the sandbox.",
   ),
   request: s.described(sending, "The request, without its key."),
-  scenario: s.described(s.nullable(s.text()), "The bundled scenario to start first."),
+  scenario: s.described(s.orNull(s.text()), "The bundled scenario to start first."),
   reset: s.described(s.flag(), "Whether to reset the sandbox first."),
   scopes: s.optional(
     s.described(
@@ -83,15 +83,9 @@ const reportedRequest = s.mapping({
   at: s.described(s.instant(), "ISO 8601, on the sandbox's clock."),
   method: s.described(s.text(), "The method."),
   path: s.described(s.text(), "The path, without keys."),
-  key: s.described(
-    s.nullable(s.text()),
-    "The ref of the key that the advice is about, if the sandbox has it.",
-  ),
-  fingerprint: s.described(s.nullable(s.text()), "The fingerprint of that key, or of the text in its place."),
-  didYouMean: s.described(
-    s.nullable(s.text()),
-    "The nearest method and path, if the API does not have these.",
-  ),
+  key: s.described(s.orNull(s.text()), "The ref of the key that the advice is about, if the sandbox has it."),
+  fingerprint: s.described(s.orNull(s.text()), "The fingerprint of that key, or of the text in its place."),
+  didYouMean: s.described(s.orNull(s.text()), "The nearest method and path, if the API does not have these."),
 });
 /** A request that caused advice. */
 export interface ReportedRequest extends s.ValueOf<typeof reportedRequest> {}
@@ -124,8 +118,8 @@ export interface ReportedEndpoint extends s.ValueOf<typeof reportedEndpoint> {}
 
 const resend = s.mapping({
   outcome: s.described(outcome(), "The outcome of the requests."),
-  key: s.described(s.nullable(s.text()), "The ref of the key, if the sandbox has it."),
-  fingerprint: s.described(s.nullable(s.text()), "The fingerprint of the key."),
+  key: s.described(s.orNull(s.text()), "The ref of the key, if the sandbox has it."),
+  fingerprint: s.described(s.orNull(s.text()), "The fingerprint of the key."),
   count: s.described(s.integer(), "The number of requests after the first rejection."),
 });
 /** How often a key was resent after its rejection. */

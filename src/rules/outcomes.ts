@@ -203,8 +203,6 @@ export type ApiOutcomeId = (typeof apiRows)[number]["id"] | SuccessOutcomeId;
 /** The stable id of an outcome of a request. */
 export type OutcomeId = ApiOutcomeId | FaultOutcomeId;
 
-/** The error codes of the rejections with a 403. */
-export type ForbiddenCode = Extract<(typeof apiRows)[number], { readonly status: 403 }>["code"];
 export type PromisedOutcomeId = Extract<(typeof apiRows)[number], { readonly promised: true }>["id"];
 
 /** The ids of the outcomes of responses, without the successes of other endpoints than `/me`. */

@@ -8,7 +8,7 @@ import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "./request-trai
 const longestOrigin = 300;
 
 const noTraits: RequestTraits = [];
-const noKeys: readonly string[] = [];
+const noKeyFound: readonly string[] = [];
 
 /** Makes the request of every adapter: sockets, web requests, stories and the control plane. */
 export function readApiRequest(received: Received): ApiRequest {
@@ -23,7 +23,7 @@ export function readApiRequest(received: Received): ApiRequest {
   // The headers.
   let apiKey: string | undefined;
   const keptHeaders: string[] = [];
-  let inOtherHeaders = noKeys;
+  let inOtherHeaders = noKeyFound;
   let page: string | undefined;
   for (let index = 0; index < headers.length; index += 2) {
     const name = (headers[index] as string).toLowerCase();
@@ -63,8 +63,8 @@ export function readApiRequest(received: Received): ApiRequest {
 /** The first keys in a text. */
 function keysIn(text: string): readonly string[] {
   // Few other texts are as long as a key, and have an underscore, which may be encoded.
-  if (text.length <= "SVC_test_".length) return noKeys;
-  if (!text.includes("_") && !text.includes("%") && !text.includes("\\")) return noKeys;
+  if (text.length <= "SVC_test_".length) return noKeyFound;
+  if (!text.includes("_") && !text.includes("%") && !text.includes("\\")) return noKeyFound;
   const keys = findKeys(text);
   return keys.length > maxKeysKept ? keys.slice(0, maxKeysKept) : keys;
 }

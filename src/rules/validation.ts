@@ -22,22 +22,30 @@ export function checkValue<Of extends Shape>(
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
+/** What an error tells of a problem. */
+interface WordedProblem extends Pick<Problem, "field" | "message" | "hint"> {}
+
 /** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
-export function validationError(
-  failure: string,
-  problems: readonly Pick<Problem, "field" | "message" | "hint">[],
-): SandboxError {
-  const texts: [field: string, text: string][] = [];
-  for (const { field, message, hint } of problems) {
-    const text = hint === undefined ? message : `${message}: ${hint}`;
-    texts.push([redactPlainKeys(field.join(".")) || "body", redactPlainKeys(text)]);
+export function validationError(failure: string, problems: readonly WordedProblem[]): SandboxError {
+  // A field can have several problems, such as the name and the value of a member.
+  const textsByField = new Map<string, string>();
+  for (const problem of problems) {
+    const field = redactPlainKeys(problem.field.join(".")) || "body";
+    const earlier = textsByField.get(field);
+    const text = textOf(problem);
+    textsByField.set(field, earlier === undefined ? text : `${earlier}; ${text}`);
   }
 
   // The message has the first problem, `details` have all.
-  let message = `${failure}: ${texts[0]?.[1]}`;
-  if (texts.length > 1) message += ` (and ${texts.length - 1} more)`;
+  const [first] = problems;
+  let message = `${failure}: ${first && textOf(first)}`;
+  if (problems.length > 1) message += ` (and ${problems.length - 1} more)`;
   if (!message.endsWith("?")) message += ".";
-  return new SandboxError("validation_failed", message, { fields: Object.fromEntries(texts) });
+  return new SandboxError("validation_failed", message, { fields: Object.fromEntries(textsByField) });
+}
+
+function textOf({ message, hint }: WordedProblem): string {
+  return redactPlainKeys(hint === undefined ? message : `${message}: ${hint}`);
 }
 
 /** Throws `validation_failed` if a field has a problem. `problems` has each field's by its name in JSON; `undefined` is none. */

@@ -1,4 +1,3 @@
-import { cachedByObject } from "../rules/cached-by.js";
 import {
   type ActiveFault,
   activateFaults,
@@ -7,15 +6,17 @@ import {
   fireFault,
 } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
+import type { CallResult } from "../sandbox/journal/exchange.js";
+import type { ConditionedRun, SandboxState, WithoutRun } from "../sandbox/sandbox-state.js";
+import { type ClaimOnce, claimHere } from "./claims.js";
 import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
-import { type ClaimOnce, RequestReplacer } from "./request-replacer.js";
+import { RequestReplacer } from "./request-replacer.js";
 
 /** Starts to apply the conditions of a run. Default of `claim`: the run has only this process. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
   const { profile, rows, mixed, faults, onRequest } = conditions;
-  const fire = startFaults(faults);
+  const fireDue = startFaults(faults);
   const replacer = onRequest && new RequestReplacer(onRequest, claim);
   return {
     profile,
@@ -24,27 +25,23 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     nextShift: startMixing(mixed),
     intercept(sandbox, call, withoutRun) {
       // The faults of the run come first.
-      const fired = fire(sandbox, call, withoutRun.facts);
-      if (fired !== undefined) {
-        // Read before a late response, which counts the request.
-        const conditionEffect = { replaced: withoutRun.facts.expectedOutcome() };
-        return { ...resultOfFault(sandbox, call, fired), conditionEffect };
-      }
-
+      const fired = fireDue(sandbox, call, withoutRun.facts);
+      if (fired !== undefined) return resultOfRunFault(sandbox, call, withoutRun, fired);
       if (replacer === undefined) return withoutRun.respond();
       return replacer.resultOf(sandbox, call, withoutRun);
     },
   };
 }
 
-/** Returns a claim among the sandboxes of one process. */
-function claimHere(): ClaimOnce {
-  const claimed = new Set<string>();
-  return (name) => {
-    if (claimed.has(name)) return false;
-    claimed.add(name);
-    return true;
-  };
+function resultOfRunFault(
+  sandbox: SandboxState,
+  call: ApiCall,
+  { facts }: WithoutRun,
+  fired: FiredFault,
+): CallResult {
+  // A fault that only delays counts the request: read after it, the outcome could be a limit that this request has just reached.
+  const replaced = facts.expectedOutcome();
+  return { ...resultOfFault(sandbox, call, fired), conditionEffect: { replaced } };
 }
 
 /** Starts to count responses, so that each one with a status has the next variants. */
@@ -62,13 +59,13 @@ function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["nextShift"]
 
 /** Starts the faults of a run. Returns a function that fires the one which is due for a call, if any. */
 function startFaults(faults: RunConditions["faults"] = []) {
-  // By the registry, since a scenario that starts has a new one: its faults count their requests again.
-  const activeSinceStart = cachedByObject(
-    (_registry: SandboxState["registry"], { seed, startedAt }: SandboxState): readonly ActiveFault[] =>
-      activateFaults(faults, seed, startedAt),
-  );
+  // Each scenario that starts has a new registry, and its faults count their requests again.
+  const activeByRegistry = new WeakMap<SandboxState["registry"], ActiveFault[]>();
   return (sandbox: SandboxState, call: ApiCall, facts: FaultFacts): FiredFault | undefined => {
     if (faults.length === 0) return undefined;
-    return fireFault(activeSinceStart(sandbox.registry, sandbox), call.number, facts);
+    const { registry, seed, startedAt } = sandbox;
+    const active = activeByRegistry.get(registry) ?? activateFaults(faults, seed, startedAt);
+    activeByRegistry.set(registry, active);
+    return fireFault(active, call.number, facts);
   };
 }

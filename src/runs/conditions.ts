@@ -13,7 +13,10 @@ export interface RunConditions {
   readonly profile?: Profile;
   /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[];
-  /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
+  /**
+   * Whether each response has the next variants. A 401 has the same ones (R14), and so has what a key keeps, such as its identifier.
+   * Default: all responses have the same ones.
+   */
   readonly mixed?: true;
   /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
   readonly faults?: Faults;
@@ -21,7 +24,7 @@ export interface RunConditions {
   readonly onRequest?: OnRequest;
 }
 
-/** What is put in place of the response to a request, and to which one. */
+/** Which request gets something else in place of its response, and what. */
 export interface OnRequest {
   readonly which: WhichRequest;
   readonly gets: Replacement;
@@ -29,20 +32,21 @@ export interface OnRequest {
 
 /** Which request it is, over all processes of the run. */
 export type WhichRequest =
-  /** By where it would end. */
+  /** By the outcome that it would have. */
   | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
   /** The nth one with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
   | { readonly kind: "nth"; readonly key: string; readonly nth: number };
 
 export type Replacement =
+  /** A client should pass after it. */
   | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }
-  /** A 401 for a key that works, and a 200 for any other. */
+  /** A 401 for a key that works, and a 200 for any other. A client should fail at it. */
   | { readonly kind: "wrong_answer" }
   /** Its own response, after so many seconds. */
   | { readonly kind: "late"; readonly seconds: number }
   | RejectionOfRun;
 
-/** Another outcome than its own, or a 503. */
+/** Another outcome than its own, or a 503. A client should fail at it, and not send the key again, or not before its time. */
 export interface RejectionOfRun {
   readonly kind: "rejection";
   readonly as: ApiOutcomeId | "fault.status";
@@ -52,7 +56,10 @@ export interface RejectionOfRun {
   readonly asDate?: boolean;
 }
 
-/** Whether some requests get another response than the one of their outcome, or get it late: what they get tells nothing about them. */
+/**
+ * Whether the run hides outcomes from the client: it gets a wrong answer, a rejection or its response late, and may do something else then.
+ * So its requests earn no advice, and its result contradicts no other run. A fault hides none: a client should pass after it.
+ */
 export function hidesOutcomes({ onRequest }: RunConditions): boolean {
   return onRequest !== undefined && onRequest.gets.kind !== "fault";
 }

@@ -5,56 +5,54 @@ import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { ConditionEffect } from "../sandbox/run-trace.js";
 import type { SandboxState, WithoutRun } from "../sandbox/sandbox-state.js";
+import { ClaimedNumbers, type ClaimOnce } from "./claims.js";
 import type { OnRequest } from "./conditions.js";
 import { lateResponse, rejectCall, resultOfFault, wrongAnswer } from "./replacements.js";
 import { type Moment, momentOf, msTooEarly } from "./too-early.js";
 
-// A client's run may have several processes, such as the workers of a test runner, each with its own sandboxes. Its conditions
-// mean one request over all of them. The processes agree on it by claims: a name that only one of them can claim.
-
-/** Claims a name for this process. Returns whether no process of the run had claimed it before. */
-export type ClaimOnce = (name: string) => boolean;
-
-/** Where a request stands among those that the conditions choose from. `after_nth`: it came after the nth one, of this process or another one. */
-type Standing = "meant" | "not_meant" | "after_nth";
+/** What the conditions do with one of the requests that they choose from. `after_nth`: it came after the nth one, of this process or another one. */
+type Choice = "chosen" | "not_chosen" | "after_nth";
 
 /**
- * Gives the request that the conditions mean something in place of its response, and marks it. For the nth request of a key, it
+ * Gives the request that the conditions choose something in place of its response, and marks it. For the nth request of a key, it
  * also marks the later ones of that key.
  */
 export class RequestReplacer {
   readonly #onRequest: OnRequest;
   readonly #claim: ClaimOnce;
-  /** The lowest number that may be free. Each request with the key claims one, over all processes, up to the nth. */
-  #nextNumber = 1;
+  /** The numbers of the requests with a key, up to the nth; `undefined` if the conditions choose by the outcome. */
+  readonly #numbers: ClaimedNumbers | undefined;
   /** When this process replaced the response to a request; `undefined` if it has not. */
   #replacedAt: Moment | undefined;
 
   constructor(onRequest: OnRequest, claim: ClaimOnce) {
     this.#onRequest = onRequest;
     this.#claim = claim;
+    const { which } = onRequest;
+    if (which.kind === "nth") this.#numbers = new ClaimedNumbers(claim, which.nth);
   }
 
   resultOf(sandbox: SandboxState, call: ApiCall, withoutRun: WithoutRun): CallResult {
-    if (this.#isLeftToOwnFault(withoutRun)) return withoutRun.respond();
+    if (this.#isBrokenByOwnFault(withoutRun)) return withoutRun.respond();
     const outcome = withoutRun.facts.expectedOutcome();
     if (!this.#isCandidate(call, outcome)) return withoutRun.respond();
 
-    const standing = this.#claimStanding();
-    if (standing === "meant") {
+    const choice = this.#choose();
+    if (choice === "chosen") {
       this.#replacedAt = momentOf(sandbox, call);
       return { ...this.#replace(sandbox, call, withoutRun), conditionEffect: { replaced: outcome } };
     }
 
     // Read before the response, which takes time.
-    const conditionEffect = standing === "after_nth" ? this.#effectAfterNth(sandbox, call) : undefined;
+    const conditionEffect = choice === "after_nth" ? this.#effectAfterNth(sandbox, call) : undefined;
     return { ...withoutRun.respond(), conditionEffect };
   }
 
-  /** Whether the sandbox's own fault hits the request: only a fault of the run comes before it. One that only delays leaves the outcome. */
-  #isLeftToOwnFault({ fault }: WithoutRun): boolean {
+  /** Whether the sandbox's own fault breaks the response. It then comes before the conditions, unless they have a fault as well. */
+  #isBrokenByOwnFault({ fault }: WithoutRun): boolean {
     if (fault === undefined || this.#onRequest.gets.kind === "fault") return false;
-    return !faultKindTable[mainFaultKind(fault.effect)].onlyDelays;
+    const { onlyDelays } = faultKindTable[mainFaultKind(fault.effect)];
+    return !onlyDelays;
   }
 
   /** Whether the conditions choose among requests like this one. */
@@ -66,32 +64,24 @@ export class RequestReplacer {
     return gets.kind !== "fault" || (isIdempotent(request.method) && request.method !== "HEAD");
   }
 
-  #claimStanding(): Standing {
+  #choose(): Choice {
     const { which } = this.#onRequest;
     switch (which.kind) {
       case "each":
-        return "meant";
+        return "chosen";
       case "first":
-        return this.#claim("first") ? "meant" : "not_meant";
-      case "nth":
-        return this.#claimNumber(which.nth);
+        return this.#claim("first") ? "chosen" : "not_chosen";
+      case "nth": {
+        const number = this.#numbers?.claimNext();
+        if (number === undefined) return "after_nth";
+        return number === which.nth ? "chosen" : "not_chosen";
+      }
     }
-  }
-
-  /** Claims the first number from 1 to `nth` that no process has. The request that gets `nth` is meant; one that gets none came later. */
-  #claimNumber(nth: number): Standing {
-    while (this.#nextNumber <= nth) {
-      const number = this.#nextNumber;
-      this.#nextNumber += 1;
-      if (!this.#claim(`request-${number}`)) continue;
-      return number === nth ? "meant" : "not_meant";
-    }
-    return "after_nth";
   }
 
   /** What the run shows with a request after the nth: whether it came too early. */
   #effectAfterNth(sandbox: SandboxState, call: ApiCall): ConditionEffect {
-    // Another process has replaced the response to the nth.
+    // Another process has replaced the response to the nth: only there is known when.
     if (this.#replacedAt === undefined) return { isElsewhere: true };
     const { gets } = this.#onRequest;
     const seconds = "seconds" in gets ? gets.seconds : undefined;
@@ -105,8 +95,9 @@ export class RequestReplacer {
       case "fault": {
         const then = gets.effect;
         const active = activateFaults([{ then }], sandbox.seed, sandbox.startedAt);
-        const fault = fireFault(active, call.number, withoutRun.facts);
-        return fault === undefined ? withoutRun.respond() : resultOfFault(sandbox, call, fault);
+        const fired = fireFault(active, call.number, withoutRun.facts);
+        // What breaks a body does not fire on a response without one.
+        return fired === undefined ? withoutRun.respond() : resultOfFault(sandbox, call, fired);
       }
       case "wrong_answer":
         return wrongAnswer(sandbox, call, withoutRun.respond());

@@ -26,12 +26,12 @@ const keyShape = s.mapping({
   state: s.choice(keyStates),
   usage: s.mapping({ thisMinute: s.integer(), today: s.integer() }),
   /** When it was created; `null` for a key that the scenario starts with. */
-  createdAt: s.nullable(s.instant()),
-  revokedAt: s.nullable(s.instant()),
-  expiresAt: s.nullable(s.instant()),
-  overlapEndsAt: s.nullable(s.instant()),
-  replacedBy: s.nullable(listedRef()),
-  replaces: s.nullable(listedRef()),
+  createdAt: s.orNull(s.instant()),
+  revokedAt: s.orNull(s.instant()),
+  expiresAt: s.orNull(s.instant()),
+  overlapEndsAt: s.orNull(s.instant()),
+  replacedBy: s.orNull(listedRef()),
+  replaces: s.orNull(listedRef()),
 });
 /** A key in lists; never contains the key itself (R34). Times are ISO 8601. */
 export interface KeyView extends s.ValueOf<typeof keyShape> {}
@@ -59,16 +59,16 @@ export const requestShape = s.mapping({
   /** A time of the sandbox's clock, in ISO 8601. */
   at: s.instant(),
   /** The ref of the key, if it is known. */
-  key: s.nullable(listedRef()),
+  key: s.orNull(listedRef()),
   /** The first 12 hex digits of the presented key's SHA-256. */
-  fingerprint: s.nullable(s.text()),
+  fingerprint: s.orNull(s.text()),
   /** 0 when a fault left the request without a response. */
   status: s.integer(),
   /** The API's error code. */
-  code: s.nullable(s.text()),
+  code: s.orNull(s.text()),
   outcome: outcomeShape(),
   /** The fault that affected the request. If it only delayed the response, `outcome` is the response's. */
-  fault: s.nullable(s.choice(faultOutcomeIds)),
+  fault: s.orNull(s.choice(faultOutcomeIds)),
   /** Whether the client did not wait for a delayed response. Default: false. */
   unread: s.optional(s.flag()),
   /** The advice that it caused; nearly always none. */
@@ -94,9 +94,9 @@ const upcomingKinds = [
 const upcomingShape = s.mapping({
   at: s.instant(),
   kind: s.choice(upcomingKinds),
-  key: s.nullable(s.text()),
-  organization: s.nullable(s.text()),
-  step: s.nullable(s.integer()),
+  key: s.orNull(s.text()),
+  organization: s.orNull(s.text()),
+  step: s.orNull(s.integer()),
   text: s.text(),
 });
 /** An event that happens when the clock reaches it. */

@@ -1,6 +1,7 @@
-import { checkShape, maximumProblems } from "../schema/check.js";
+import { checkShape } from "../schema/check.js";
 import { type FieldPath, valueAt } from "../schema/field-path.js";
 import type { Members, SourceTextAt } from "../schema/problem.js";
+import { maximumProblems } from "../schema/problem.js";
 import { isMapping } from "../schema/type-tag.js";
 import { nearest } from "../schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
@@ -68,7 +69,7 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
     written.notation,
     {
       isExtension: isForAnchors,
-      spelling,
+      sourceTextAt: spelling,
     },
   );
   removeMembers(merged.fields, extensionFields);

@@ -124,7 +124,7 @@ class PlainCopy {
         this.#addProblem({
           code: "forbidden_field",
           field: memberField,
-          pointAt: "key",
+          pointAt: "name",
           message: `${quote(name)} is not allowed as a name in a scenario`,
           hint: "choose another name",
         });

@@ -1,7 +1,7 @@
 import type { Writable } from "../rules/writable.js";
-import { maximumProblems } from "../schema/check.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
 import type { Problem, SourceTextAt } from "../schema/problem.js";
+import { maximumProblems } from "../schema/problem.js";
 import type { Place, SourcePlace } from "./source-text.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */

@@ -15,7 +15,7 @@ export function withRefsOfNames(problems: readonly FieldProblem[], scenario: Mem
   // Made once, for a problem that needs it: a scenario may have many keys.
   let refs: Readonly<Record<"key" | "organization", RefsByName>> | undefined;
   return problems.map((problem) => {
-    if (problem.code !== "bad_ref" || problem.pointAt === "key") return problem;
+    if (problem.code !== "bad_ref" || problem.pointAt === "name") return problem;
     const shape = shapeAt(scenarioSchema, problem.field);
     const name = valueAt(scenario, problem.field);
     if (shape?.kind !== "text" || shape.refersTo === undefined || typeof name !== "string") return problem;

@@ -21,7 +21,7 @@ export interface WrittenScenario {
 /** The fields of a scenario, and where each is in the texts. */
 export interface ReadScenario {
   readonly fields: Members;
-  readonly locate: (field: FieldPath, pointAt: "key" | "value") => FieldLocation;
+  readonly locate: (field: FieldPath, pointAt: "name" | "value") => FieldLocation;
 }
 
 /** Where a field is: at a place in a text that has the field, or else at the place of the nearest field around it. */

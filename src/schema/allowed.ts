@@ -3,7 +3,6 @@ import { isMapping } from "./type-tag.js";
 
 /** Whether a value is of the kind of this shape: any text for a text, any mapping for a mapping. */
 export function isOfKind(shape: Shape, value: unknown): boolean {
-  if (shape.isNullable && value === null) return true;
   switch (shape.kind) {
     case "anything":
       return true;
@@ -35,7 +34,6 @@ function isChoice({ choices, otherTexts }: ChoiceKind, value: unknown): boolean 
 export function isAllowed(shape: Shape, value: unknown): boolean {
   if (shape.kind === "either") return shape.options.some((option) => isAllowed(option, value));
   if (!isOfKind(shape, value)) return false;
-  if (value === null) return true;
 
   if (shape.kind === "list") return isWithin(shape, (value as readonly unknown[]).length);
   if (shape.kind === "number") {

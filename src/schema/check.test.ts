@@ -1,8 +1,9 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { isAllowed, isOfKind } from "./allowed.js";
-import { checkShape, findMismatches } from "./check.js";
+import { checkShape } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
+import { findMismatches } from "./mismatches.js";
 import {
   always,
   anything,
@@ -10,10 +11,10 @@ import {
   either,
   list,
   mapping,
-  nullable,
   number,
   openMapping,
   optional,
+  orNull,
   record,
   type Shape,
   text,
@@ -22,7 +23,7 @@ import {
 const shape = mapping({
   name: text({ min: 2, max: 3 }),
   scopes: list(choice(["a", "b"]), { min: 1, max: 3 }),
-  note: optional(nullable(text())),
+  note: optional(orNull(text())),
   more: optional(openMapping({ id: text() })),
 });
 const sound = { name: "abc", scopes: ["a", "b"], note: null, more: { id: "x", other: 1 } };
@@ -74,12 +75,12 @@ const status = { ...choice(["401"]), otherTexts: /^20\d$/ } as Shape;
 
 test.each<[name: string, shape: Shape, allowed: readonly unknown[], refused: readonly unknown[]]>([
   ["anything", anything(), [null, 1, "a", [], {}], []],
-  ["a nullable text", nullable(text({ min: 2 })), [null, "ab"], ["a", 1, undefined]],
-  ["a nullable constant", nullable(always("a")), [null, "a"], ["b"]],
+  ["a nullable text", orNull(text({ min: 2 })), [null, "ab"], ["a", 1, undefined]],
+  ["a nullable constant", orNull(always("a")), [null, "a"], ["b"]],
   ["one of several kinds", either(text(), number({ max: 5 })), ["a", 5], [6, null, []]],
   [
     "one of several mappings",
-    either(nullable(mapping({ a: optional(text()) })), list(text())),
+    either(orNull(mapping({ a: optional(text()) })), list(text())),
     [null, {}, []],
     ["a"],
   ],

@@ -25,23 +25,11 @@ export function jsonSchemaOf(
 
   const schemaOfPart: SchemaOfPart = (part, step) => jsonSchemaOf(part, describe, [...path, step]);
   const keywords = keywordsOf(shape, schemaOfPart);
-  Object.assign(schema, shape.isNullable ? orNullKeywords(keywords) : keywords);
+  Object.assign(schema, keywords);
 
   // A keyword for editors; validators ignore it.
   if (shape.isSnapshotOnly) schema.doNotSuggest = true;
   return schema;
-}
-
-/** The keywords of a shape that may also be null. */
-function orNullKeywords(keywords: JsonSchema): JsonSchema {
-  const { type, const: constant, enum: choices, anyOf } = keywords;
-  if (anyOf !== undefined) return { ...keywords, anyOf: [...(anyOf as []), { type: "null" }] };
-  if (constant !== undefined) return { enum: [constant, null] };
-  // Without a type, null is already allowed.
-  if (type === undefined) return keywords;
-  const types = [type, "null"];
-  if (choices === undefined) return { ...keywords, type: types };
-  return { ...keywords, type: types, enum: [...(choices as []), null] };
 }
 
 /** The schema of a part of a shape: a step of `Describe` leads to it. */
@@ -52,7 +40,7 @@ function keywordsOf(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
     case "anything":
       return {};
     case "either":
-      return { anyOf: shape.options.map((option) => schemaOfPart(option, "<option>")) };
+      return eitherKeywords(shape.options, schemaOfPart);
     case "choice":
       return choiceKeywords(shape);
     case "list": {
@@ -72,6 +60,30 @@ function keywordsOf(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
     default:
       return { type: shape.kind };
   }
+}
+
+function eitherKeywords(options: readonly Shape[], schemaOfPart: SchemaOfPart): JsonSchema {
+  const [option, other] = options;
+  const isOrNull = options.length === 2 && other?.kind === "null";
+  if (isOrNull && option !== undefined && isOneValue(option)) {
+    return withNull(keywordsOf(option, schemaOfPart));
+  }
+  return { anyOf: options.map((part) => schemaOfPart(part, "<option>")) };
+}
+
+/** Whether a value of this shape has no parts: with null in its type, it is a simpler type in other languages. */
+function isOneValue({ kind }: Shape): boolean {
+  return kind === "text" || kind === "number" || kind === "boolean" || kind === "choice";
+}
+
+/** The keywords of a value without parts, which may also be null. */
+function withNull(keywords: JsonSchema): JsonSchema {
+  const { type, const: constant, enum: choices, anyOf } = keywords;
+  if (anyOf !== undefined) return { anyOf: [...(anyOf as []), { type: "null" }] };
+  if (constant !== undefined) return { enum: [constant, null] };
+  const types = [type, "null"];
+  if (choices === undefined) return { ...keywords, type: types };
+  return { ...keywords, type: types, enum: [...(choices as []), null] };
 }
 
 function choiceKeywords(shape: ChoiceKind): JsonSchema {

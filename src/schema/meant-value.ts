@@ -1,5 +1,5 @@
 import { isAllowed } from "./allowed.js";
-import { type Notation, writeValue, writtenChoices } from "./notation.js";
+import { type Notation, writeChoices, writeValue } from "./notation.js";
 import type { Members } from "./problem.js";
 import type { Shape } from "./shape.js";
 import { nearest } from "./words.js";
@@ -25,7 +25,7 @@ export function hintForText(
 ): string | undefined {
   if (shape.kind !== "text") return undefined;
   const meant = shape.meant?.(text) ?? [];
-  if (meant.length > 0) return `write ${writtenChoices(meant, notation)}`;
+  if (meant.length > 0) return `write ${writeChoices(meant, notation)}`;
   return shape.hint?.(text, siblings);
 }
 

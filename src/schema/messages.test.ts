@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { checkShape } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { anything, choice, integer, list, mapping, nullable, optional, record, type Shape } from "./shape.js";
+import { anything, choice, integer, list, mapping, optional, orNull, record, type Shape } from "./shape.js";
 
 function hintOf(part: Shape, value: unknown): string | undefined {
   return checkShape(mapping({ part }), { part: value }).problems[0]?.hint;
@@ -59,7 +59,7 @@ test("only a field that is optional, or a member of a record, can be removed", (
 });
 
 test("a required field of any value is missing if it is not there, as in JSON Schema", () => {
-  const shape = mapping({ needed: anything(), nullable: nullable(anything()), free: optional(anything()) });
+  const shape = mapping({ needed: anything(), nullable: orNull(anything()), free: optional(anything()) });
   const isValid = new Ajv2020().compile(jsonSchemaOf(shape));
   for (const value of [{ needed: null, nullable: null }, {}, { needed: 1 }, { nullable: 1 }]) {
     expect([value, checkShape(shape, value).problems.length === 0]).toEqual([value, isValid(value)]);

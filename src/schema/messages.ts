@@ -1,6 +1,6 @@
 import type { FieldPath } from "./field-path.js";
 import { hintForMeant, hintForText } from "./meant-value.js";
-import { type Notation, writeName, writeValue, writtenChoices } from "./notation.js";
+import { type Notation, writeChoices, writeName, writeValue } from "./notation.js";
 import type { Members, Mistake, Problem, SourceTextAt, Wording } from "./problem.js";
 import type { MappingKind, Range, Shape, ShapeCode } from "./shape.js";
 import { fieldsOf, neededFieldsOf, shapeAt } from "./shape-fields.js";
@@ -18,25 +18,26 @@ interface CheckedValue {
   readonly root: Shape;
   readonly whole: unknown;
   readonly notation: Notation;
-  readonly spelling: SourceTextAt;
+  readonly sourceTextAt: SourceTextAt | undefined;
 }
 
 /** Puts a mistake into words. */
 export function describeMistake(mistake: Mistake, checked: CheckedValue): Problem<ShapeCode> {
   const { root, whole, notation } = checked;
-  const { code, name, what, hint, ...more } = wordingOf(mistake, checked);
+  const { code, name, what, hint, pointAt, meant } = wordingOf(mistake, checked);
   return {
     code,
     field: mistake.path,
     message: `${name ?? partName(mistake.path, notation)} ${what}`,
     hint: notation.hintOf(mistake, root, whole) ?? hint,
-    ...more,
+    ...(pointAt && { pointAt }),
+    ...(meant && { meant }),
   };
 }
 
 function wordingOf(mistake: Mistake, checked: CheckedValue): Wording {
   const { kind, path, shape, value } = mistake;
-  const { notation, spelling } = checked;
+  const { notation, sourceTextAt } = checked;
   switch (kind) {
     case "missing":
       return missingField(path, shape, notation);
@@ -48,7 +49,7 @@ function wordingOf(mistake: Mistake, checked: CheckedValue): Wording {
       return { code: "missing_field", what: "has no effect", hint };
     }
     case "zeros": {
-      const what = `must not start with zeros, as in ${spelling(path)}`;
+      const what = `must not start with zeros, as in ${sourceTextAt?.(path)}`;
       return { code: "out_of_range", what, hint: `write ${value}` };
     }
     case "name":
@@ -70,43 +71,50 @@ function missingField(path: FieldPath, shape: Shape, notation: Notation): Wordin
   const name = String(path.at(-1));
   const where = path.length < 2 ? "" : ` in ${quote(partName(path.slice(0, -1), notation))}`;
   let hint = `add ${writeName(name, notation)}`;
-  if (shape.kind === "choice") hint += `: ${writtenChoices(shape.choices, notation)}`;
-  return { code: "missing_field", what: `is missing${where}`, hint, pointAt: "key" };
+  if (shape.kind === "choice") hint += `: ${writeChoices(shape.choices, notation)}`;
+  return { code: "missing_field", what: `is missing${where}`, hint, pointAt: "name" };
 }
 
 function wrongName({ shape, value, holder }: Mistake, notation: Notation): Wording {
   const hint = hintForText(String(value), shape, notation, holder) ?? allowedHint(shape, notation);
   const what = `is not ${describeShape(shape)}`;
-  return { code: codeOfValue(shape, value), name: quote(value), what, hint, pointAt: "key" };
+  return { code: codeOfValue(shape, value), name: quote(value), what, hint, pointAt: "name" };
 }
 
 function wrongValue(mistake: Mistake, checked: CheckedValue): Wording {
-  const { path, shape, value } = mistake;
-  const { root, notation, spelling } = checked;
+  const { path, shape } = mistake;
+  const { root, notation } = checked;
+  const value = textIfUnitIsMissing(mistake.value, shape, notation);
   const orRemove = canBeRemoved(root, path) ? " or remove the field" : "";
+
+  // What has no value, entries or secret to show.
   if (value === null && shape.kind !== "choice") {
     return { code: "wrong_type", what: "is empty", hint: `write a value${orRemove}` };
   }
   if (shape.kind === "list" && Array.isArray(value)) {
-    if (value.length === 0) {
-      return { code: "empty_list", what: "is an empty list", hint: `add an entry${orRemove}` };
-    }
-    return wrongLength(shape, value.length);
+    if (value.length > 0) return wrongLength(shape, value.length);
+    return { code: "empty_list", what: "is an empty list", hint: `add an entry${orRemove}` };
   }
-  // A number is a wrong text, if it only lacks its unit, as in a duration.
-  if (typeof value === "number" && hintForText(String(value), shape, notation) !== undefined) {
-    return wrongValue({ ...mistake, value: String(value) }, checked);
-  }
-
   if (shape.kind === "text" && shape.isSecret) return wrongSecret(shape, value);
 
-  // A number or a flag is shown as the text has it: `1e3`, `yes`.
-  const hasSpelling = typeof value === "number" || typeof value === "boolean";
-  const spelled = hasSpelling ? spelling(path) : undefined;
-  const shownValue = spelled ?? quote(value);
-  const hint =
-    hintForMeant({ value, shape, shown: shownValue, notation }) ?? allowedHint(shape, notation, value);
-  return { code: codeOfValue(shape, value), what: whatIsWrong(shape, value, shownValue), hint };
+  const shown = valueInMessage(value, path, checked);
+  const code = codeOfValue(shape, value);
+  const hint = hintForMeant({ value, shape, shown, notation }) ?? allowedHint(shape, notation, value);
+  return { code, what: whatIsWrong(shape, value, shown), hint };
+}
+
+/** A number as a text, if its shape knows what it means as one: `90` lacks the unit of a duration. */
+function textIfUnitIsMissing(value: unknown, shape: Shape, notation: Notation): unknown {
+  if (typeof value !== "number") return value;
+  const text = String(value);
+  return hintForText(text, shape, notation) === undefined ? value : text;
+}
+
+/** A number or a flag as the text has it, such as `1e3` or `yes`; any other value in quotes. */
+function valueInMessage(value: unknown, path: FieldPath, { sourceTextAt }: CheckedValue): string {
+  const isAsWritten = typeof value === "number" || typeof value === "boolean";
+  const sourceText = isAsWritten ? sourceTextAt?.(path) : undefined;
+  return sourceText ?? quote(value);
 }
 
 function wrongLength({ min = 0, max }: Range, length: number): Wording {
@@ -157,13 +165,13 @@ function codeOfValue(shape: Shape, value: unknown): ShapeCode {
 function allowedHint(shape: Shape, notation: Notation, value?: unknown): string {
   switch (shape.kind) {
     case "choice":
-      return `write ${listed(shape.choices.map(String), "or")}`;
+      return `write ${writeChoices(shape.choices, notation)}`;
     case "boolean":
       return "write true or false, without quotes";
     case "text":
       return `write ${shape.example === undefined ? describeShape(shape) : `a value such as ${shape.example}`}`;
     case "record":
-      return `write ${writeValue({ "my-name": exampleOf(shape.member) }, notation)}`;
+      return `write ${writeValue({ "my-name": exampleOfMember(shape.member) }, notation)}`;
     case "mapping": {
       const example = exampleOf(shape);
       if (Object.keys(example).length > 0) return `write ${writeValue(example, notation)}`;
@@ -172,6 +180,11 @@ function allowedHint(shape: Shape, notation: Notation, value?: unknown): string 
     default:
       return `write ${describeShape(shape, value)}`;
   }
+}
+
+/** A member of a record: a mapping with the fields that it needs; `undefined` for any other value, which the reader fills in. */
+function exampleOfMember(member: Shape): Members | undefined {
+  return fieldsOf(member) === undefined ? undefined : exampleOf(member);
 }
 
 /** The fields that a mapping needs, each with its first choice. */

@@ -1,6 +1,7 @@
 import type { Mistake } from "./problem.js";
 import type { Shape } from "./shape.js";
 import { isMapping } from "./type-tag.js";
+import { listed } from "./words.js";
 
 /** How a caller writes values: hints are in its words. */
 export interface Notation {
@@ -25,6 +26,8 @@ export const jsonNotation: Notation = {
 const bareWord = /^[a-z/]([\w./:-]*[\w./-])?$/i;
 /** The words that YAML reads as flags, or as null. */
 const valueWord = /^(?:true|false|null|yes|no|on|off)$/i;
+/** `200.test`. */
+const outcomeId = /^\d{3}\.[a-z_]+$/;
 /** `90s`; `0xab` would be a number. */
 const duration = /^-?(?!0x)\d+[a-z]+$/i;
 /** `2026-01-31T09:00:00Z`. */
@@ -33,7 +36,7 @@ const instantText = /^\d{4}-\d\d-\d\dT[\d:.+-]+Z?$/i;
 /** Whether a text is one of the common ones that need no quotes in YAML, also in a list. */
 function isPlainInYaml(text: string): boolean {
   if (valueWord.test(text)) return false;
-  return bareWord.test(text) || duration.test(text) || instantText.test(text);
+  return [bareWord, outcomeId, duration, instantText].some((pattern) => pattern.test(text));
 }
 
 /** A value as a caller writes it. For `undefined` it has `…`, which the reader of a hint fills in. */
@@ -42,7 +45,7 @@ export function writeValue(value: unknown, notation: Notation): string {
   if (Array.isArray(value)) return `[${value.map((item) => writeValue(item, notation)).join(", ")}]`;
   if (isMapping(value)) {
     const members = Object.entries(value).map(([name, member]) => writeField(name, member, notation));
-    return `{ ${members.join(", ")} }`;
+    return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
   }
   if (notation.language === "yaml" && typeof value === "string" && isPlainInYaml(value)) return value;
   return JSON.stringify(value);
@@ -56,13 +59,12 @@ export function writeField(name: string, value: unknown, notation: Notation): st
 export function writeName(name: string, notation: Notation): string {
   const spelled = notation.spell(name);
   const isBare =
-    notation.language === "yaml" || (notation.language === "javascript" && /^\w+$/.test(spelled));
+    notation.language === "yaml" || (notation.language === "javascript" && /^[a-z_]\w*$/i.test(spelled));
   return isBare ? spelled : JSON.stringify(spelled);
 }
 
 /** Several values to choose from: `test or live`. */
-export function writtenChoices(values: readonly unknown[], notation: Notation): string {
+export function writeChoices(values: readonly unknown[], notation: Notation): string {
   const texts = values.map((value) => writeValue(value, notation));
-  const last = texts.pop() ?? "";
-  return texts.length === 0 ? last : `${texts.join(", ")} or ${last}`;
+  return listed(texts, "or");
 }

@@ -1,6 +1,9 @@
 import type { FieldPath } from "./field-path.js";
 import type { Shape, ShapeCode } from "./shape.js";
 
+/** More problems help nobody, and each takes time: a client may send a text full of them. */
+export const maximumProblems = 100;
+
 /** The members of a mapping or a record, not checked yet. */
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -26,14 +29,14 @@ export interface Mistake {
 /** How the text of a scenario writes the number or flag at a path: `007`, `0x1F`, `yes`. */
 export type SourceTextAt = (path: FieldPath) => string | undefined;
 
-/** A mistake in words: at which field, and how to fix it. Contains no key. */
+/** A mistake in words: at which field, and how to fix it. It quotes what the caller wrote: who shows it redacts it (R46). */
 export interface Problem<Code extends string = string> {
   readonly code: Code;
   readonly field: FieldPath;
   readonly message: string;
   readonly hint?: string | undefined;
   /** Whether the name of the field is wrong, or its value. Default: its value. */
-  readonly pointAt?: "key" | "value";
+  readonly pointAt?: "name" | "value";
   /** The field that an unknown one probably means. */
   readonly meant?: FieldPath;
 }
@@ -46,6 +49,6 @@ export interface Wording {
   /** The message is the name of the part, and this. */
   readonly what: string;
   readonly hint: string;
-  readonly pointAt?: "key";
+  readonly pointAt?: "name";
   readonly meant?: FieldPath;
 }

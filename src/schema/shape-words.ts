@@ -1,10 +1,14 @@
 import type { NumberKind, Range, Shape, TextKind } from "./shape.js";
+import { listed } from "./words.js";
 
 /** What a shape allows, in words: `a string of 1 to 200 characters`. `value` is the refused value, if there is one. */
 export function describeShape(shape: Shape, value?: unknown): string {
   switch (shape.kind) {
     case "choice":
-      return shape.choices.map((choice) => JSON.stringify(choice)).join(" or ");
+      return listed(
+        shape.choices.map((choice) => JSON.stringify(choice)),
+        "or",
+      );
     case "number":
       return describeNumber(shape, value);
     case "list":
@@ -18,7 +22,10 @@ export function describeShape(shape: Shape, value?: unknown): string {
     case "anything":
       return "any value";
     case "either":
-      return shape.options.map((option) => describeShape(option)).join(" or ");
+      return listed(
+        shape.options.map((option) => describeShape(option)),
+        "or",
+      );
     case "mapping":
     case "record":
       return "a mapping";
@@ -31,7 +38,8 @@ function describeNumber({ isWhole, min, max }: NumberKind, value: unknown): stri
   // Every integer has a limit, which only an integer beyond it needs to know.
   if (isWhole && max === undefined && isBeyondIntegers(value)) most = Number.MAX_SAFE_INTEGER;
   if (most === undefined) return noun + ofAtLeast(min);
-  return `${noun} from ${min ?? "any"} to ${most.toLocaleString("en")}`;
+  const limit = most.toLocaleString("en");
+  return min === undefined ? `${noun} of at most ${limit}` : `${noun} from ${min} to ${limit}`;
 }
 
 /** Whether a number, or a text with a number, is larger than the largest integer that is exact in JavaScript. */

@@ -24,7 +24,6 @@ export interface CommonOptions<Value> {
   readonly description?: string;
   /** Whether only snapshots write it: editors do not suggest it. */
   readonly isSnapshotOnly?: boolean;
-  readonly isNullable?: boolean;
   /** Never set: it carries the type of the values, for `ValueOf`. */
   readonly Value?: Value;
 }
@@ -207,13 +206,11 @@ export const record = <Member>(
 export const either = <const Options extends readonly Shape[]>(
   ...options: Options
 ): Shape<ValueOf<Options[number]>> => ({ kind: "either", options });
-/** The shape, or null: two kinds, of which JSON Schema makes an `anyOf`. */
+/** The shape, or null. */
 export const orNull = <Value>(shape: Shape<Value>): Shape<Value | null> => ({
   kind: "either",
   options: [shape, { kind: "null" }],
 });
-/** Like `orNull`, but one kind in JSON Schema, which results in a simpler type in other languages. */
-export const nullable = <Value>(shape: Shape<Value>): Shape<Value | null> => ({ ...shape, isNullable: true });
 export const optional = <Of extends Shape>(shape: Of): Optional<Of> => ({ optional: shape });
 
 /** An optional field that only snapshots write. */

@@ -15,7 +15,7 @@ export function unknownField(mistake: Mistake, notation: Notation): Wording {
     code: "unknown_field",
     name: `unknown field ${quote(path.at(-1))}`,
     what: parent.length === 0 ? "at the top level" : `in ${pathText(spelled)}`,
-    pointAt: "key",
+    pointAt: "name",
   } as const;
 
   const hint = choiceAsField(mistake, notation);

@@ -1,14 +1,15 @@
-import { type SandboxOptions, sandboxApi, sandboxOptions } from "../library/create-sandbox.js";
+import { type SandboxOptions, sandboxOptions } from "../library/create-sandbox.js";
+import type { Sandbox } from "../library/sandbox.js";
+import { sandboxApi } from "../library/sandbox-api.js";
 import type {
   OrganizationRef,
-  Sandbox,
   ScenarioKeyRef,
   ScenarioSource,
   WithKnownFields,
-} from "../library/sandbox.js";
+} from "../library/scenario-refs.js";
 import { nodePlatform } from "../node/platform.js";
 import { invalidFields, requireKnownOptions, validationError } from "../rules/validation.js";
-import { currentRun, type SandboxRun } from "../runs/run-writer.js";
+import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
@@ -68,9 +69,9 @@ export interface SandboxServer<Key extends string = string, Organization extends
   readonly sandbox: Sandbox<Key, Organization>;
 }
 
-// The signatures are for the refs that the compiler then checks, each for another source of them, as those of `createSandbox`.
+// As those of `createSandbox`, the signatures differ only in the refs that the compiler then checks.
 
-// The refs of the scenario in the options.
+// The refs are those of the scenario in the options.
 /**
  * Starts a server with its own sandbox; resolves once it accepts requests.
  *
@@ -90,15 +91,15 @@ export function startServer<const Source extends ScenarioSource>(
     readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
   },
 ): Promise<SandboxServer<ScenarioKeyRef<Source>, OrganizationRef<Source>>>;
-// Without a scenario, those of `key-states`.
+// Without a scenario, the refs are those of `key-states`.
 export function startServer(
   options?: ServerOptions<never>,
 ): Promise<SandboxServer<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>>;
-// Of a loaded scenario, or the URL of a file, any text.
+// For a loaded scenario, or the URL of a file, a ref is any text.
 export function startServer(
   options: Omit<ServerOptions, "scenario"> & { readonly scenario: LoadedScenario | URL },
 ): Promise<SandboxServer>;
-// Of the name of a file, and of options that a variable has, any text.
+// For the name of a file, and for options that a variable has, a ref is any text.
 export function startServer<const Options extends ServerOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Promise<SandboxServer>;
@@ -148,7 +149,7 @@ export async function startServer(
       stateFile?.close();
     }
   }
-  return { ...running, close, sandbox: sandboxApi(sandbox), [Symbol.asyncDispose]: () => close() };
+  return { ...running, close, sandbox: sandboxApi(() => sandbox), [Symbol.asyncDispose]: () => close() };
 }
 
 /** Throws `validation_failed` for an option of the server that is not valid. */

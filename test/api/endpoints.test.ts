@@ -4,7 +4,7 @@ import { endpointsIn } from "../../src/api/endpoints.js";
 import { handle } from "../../src/api/handle.js";
 import { detailsWithoutTexts } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { outcomesOf } from "../../src/report/possible-outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { nextRequest } from "../../src/api/next-request.js";
 import type { Scenario } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { openApi } from "../support/api-client.js";
 import { headerOf } from "../support/doors.js";
 

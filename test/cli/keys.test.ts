@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { authorizationChecks } from "../../src/api/authorize.js";
 import { runNextStep } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { adviceOf } from "../../src/rules/advice.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { runCli } from "../support/run-cli.js";

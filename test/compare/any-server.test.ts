@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { learnedScenario } from "../../src/compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
+import { learnedScenario } from "../../src/compare/learned-scenario.js";
 import { parseScenario } from "../../src/index.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
 import { unknownSecret } from "../../src/scenario/keys/secrets.js";
@@ -60,7 +60,11 @@ const response: fc.Arbitrary<RawResponse> = fc.record({
   headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 6 }),
   body: bytes,
 });
-const noResponse: fc.Arbitrary<NoResponse> = fc.constant({ found: "nothing", hint: "Look." });
+const noResponse: fc.Arbitrary<NoResponse> = fc.constant({
+  noResponse: "failed",
+  found: "nothing",
+  hint: "Look.",
+});
 const replies = fc.array(fc.oneof({ weight: 9, arbitrary: response }, { weight: 1, arbitrary: noResponse }), {
   minLength: 1,
   maxLength: 12,

@@ -46,7 +46,7 @@ test.each(Object.keys(services) as Ending[])(
         const reply = await send(apiKey);
         if (reply.status !== 0) return reply;
         afterEnd += 1;
-        return { found: "nothing came", hint: "Look." };
+        return { noResponse: "failed" as const, found: "nothing came", hint: "Look." };
       },
       {
         ...{ url: "https://api.example/v1/relying-party/me", env: allProbeKeys },

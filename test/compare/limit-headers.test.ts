@@ -80,6 +80,15 @@ test.each<[what: string, numbers: (second: number, presented: Presented) => Numb
     noSeconds,
   ],
   ["requests that were sent", (second, { count }) => [1000, count, Math.ceil(54_000 - second)], countsUp],
+  [
+    "requests that were sent in a window, of which another one begins",
+    (second, { count }) => [
+      1000,
+      count < 40 ? count : count - 39,
+      Math.ceil((count < 40 ? 3 : 3603) - second),
+    ],
+    countsUp,
+  ],
 ])("R23 %s in a limit header are a note, and not learned", async (_what, numbers, note) => {
   for (const form of forms) {
     const { value, notes } = await learnForm(numbers, form);

@@ -384,6 +384,18 @@ describe("two HTML pages in a row", () => {
   });
 });
 
+test("R14 401s that a lock may have sent show no difference between the causes", async () => {
+  const env = { ...oneKey, SVC_KEY_REVOKED: probeKeys.SVC_KEY_REVOKED as string };
+  const isLocked = (ref: string, count: number) => ref === "active" && count === 3;
+  const { differences, endedBy, of } = await compare((reply, { ref, count }) => {
+    const error = { code: "unauthorized", message: "No valid key." };
+    if (isLocked(ref, count)) Object.assign(reply, { status: 401, body: { error } });
+    if (ref === "revoked") setIn(reply, "body.error.message", "Revoked.");
+  }, env);
+  expect([differences, endedBy]).toEqual([[], "200.test"]);
+  expect(of("401.revoked")?.result).toBe("agrees_in_part");
+});
+
 test("a signal while the minute of a key is used up leaves what was compared before", async () => {
   const stopping = new AbortController();
   const { of, verdict } = await compare(

@@ -89,13 +89,29 @@ test.each<[gateway: string, misbehave: (now: () => number) => Misbehave, pace: n
   },
 );
 
+test("R24 counts with the 429 of a gateway in between are not compared", async () => {
+  const { of, differences } = await compare((now) => {
+    let limitedUntil = 0;
+    return (reply, { ref, count }) => {
+      if (ref === "active" && count === 2) limitedUntil = now() + 1000;
+      if (now() < limitedUntil) limit(reply, "1");
+    };
+  });
+  expect(differences).toEqual([]);
+  expect(of("200.test")).toMatchObject({
+    result: "agrees_in_part",
+    reason:
+      "usage.today was not compared: a request between the two got 429 too_many_requests, and may be counted",
+  });
+});
+
 test("an outcome whose first request was limited by a gateway is compared with the other causes", async () => {
-  const { of, uncompared, unjudged } = await compare(bucket(2, 1000, "1"));
+  const { of, openCauses, openPlaces } = await compare(bucket(2, 1000, "1"));
   expect(of("401.unknown")).toMatchObject({
     result: "agrees",
     got: "429 too_many_requests, then 401 unauthorized",
   });
-  expect([uncompared, unjudged]).toEqual([[], []]);
+  expect([openCauses, openPlaces]).toEqual([[], []]);
 });
 
 describe("a gateway's 429 ends the comparison", () => {

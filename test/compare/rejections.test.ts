@@ -366,6 +366,18 @@ test.each([
   },
 );
 
+test("R14 a body in UTF-8 is shown, also one whose text is about UTF-8", async () => {
+  const { differences } = await compare(
+    on401((reply, { ref }) => {
+      reply.bytes = ref === "expired" ? "not UTF-8: b" : "not UTF-8: a";
+    }),
+  );
+  const ofExpired = differences.filter(
+    ({ rules, outcome }) => rules.includes("R14") && outcome === "401.expired",
+  );
+  expect(ofExpired.map(({ found }) => found)).toEqual(['"not UTF-8: b"']);
+});
+
 test("R14 messages that differ only after their first 80 characters are shown as different", async () => {
   const start = "No valid key. ".repeat(6);
   const { differences } = await compare(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { learnedScenario } from "../../src/compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
+import { learnedScenario } from "../../src/compare/learned-scenario.js";
 import { createSandbox, parseScenario } from "../../src/index.js";
 import { keyVariable } from "../../src/rules/key-text.js";
 import { unknownSecret } from "../../src/scenario/keys/secrets.js";
@@ -36,7 +36,7 @@ test("a comparison shows the limits, scopes, challenge and details that no assum
     setIn(reply, "body.error.details", { trace: Math.random(), help: "/" });
   });
   const challenge = '"ApiKey realm=\\"bank\ufffd\\""';
-  expect(result.seen).toEqual({
+  expect(result.unlikeKeyStates).toEqual({
     per_minute: [
       { value: "600", from: ["200.live"] },
       { value: "60", from: ["200.retiring", "200.replacement"] },
@@ -58,13 +58,13 @@ test("a comparison shows the limits, scopes, challenge and details that no assum
 });
 
 test("a challenge that is new each time is shown once, without what is new", async () => {
-  const { seen, notes } = await compare((reply, { number }) => {
+  const { unlikeKeyStates, notes } = await compare((reply, { number }) => {
     if (reply.status === 401) {
       reply.headers["WWW-Authenticate"] = `Digest realm="api", nonce="${7919 * number}", qop="auth"`;
     }
   });
   const shown = '"Digest realm=\\"api\\", nonce=\\"…\\", qop=\\"auth\\""';
-  expect(seen.challenge).toEqual([{ value: shown, from: ["each 401"] }]);
+  expect(unlikeKeyStates.challenge).toEqual([{ value: shown, from: ["each 401"] }]);
   expect(notes).toContain(
     `www_authenticate is not learned, because the assumption does not have this value: ${shown} (each 401).`,
   );
@@ -77,7 +77,7 @@ test.each(["minimal", "typical"] as const)(
     const env = Object.fromEntries(
       sandbox.keys.list().map(({ ref }) => [keyVariable(ref), sandbox.secret(ref as never)]),
     );
-    const { seen, verdict } = await compareWithContract(
+    const { unlikeKeyStates, verdict } = await compareWithContract(
       async (apiKey) => {
         const response = await sandbox.fetch(url, {
           headers: { ...(apiKey !== undefined && { "x-api-key": apiKey }) },
@@ -87,7 +87,7 @@ test.each(["minimal", "typical"] as const)(
       },
       { url, env, probeLimits: true, unknownKey: unknownSecret },
     );
-    expect([seen, verdict]).toEqual([{}, "agrees"]);
+    expect([unlikeKeyStates, verdict]).toEqual([{}, "agrees"]);
   },
 );
 
@@ -102,8 +102,8 @@ test("what a service sends ends no comment of the written file", async () => {
 test.each(["9223372036854775807", "60.0", "6e1"])(
   "a number is shown as the response has it: %s",
   async (number) => {
-    const { seen } = await compare(withLimit(number), oneKey);
-    expect(seen.per_minute).toEqual([{ value: number, from: ["200.test"] }]);
+    const { unlikeKeyStates } = await compare(withLimit(number), oneKey);
+    expect(unlikeKeyStates.per_minute).toEqual([{ value: number, from: ["200.test"] }]);
   },
 );
 
@@ -148,6 +148,8 @@ test.each([{ toString: 1 }, [{ toString: 1 }], [[{ toString: 1 }, { toString: 2 
 );
 
 test("a scope that is no text is shown without its content", async () => {
-  const { seen } = await compare(on(200, (reply) => setIn(reply, "body.data.scopes", ["a", { id: 1 }])));
-  expect(seen.scopes).toEqual([{ value: "a, a mapping", from: ["each 200"] }]);
+  const { unlikeKeyStates } = await compare(
+    on(200, (reply) => setIn(reply, "body.data.scopes", ["a", { id: 1 }])),
+  );
+  expect(unlikeKeyStates.scopes).toEqual([{ value: "a, a mapping", from: ["each 200"] }]);
 });

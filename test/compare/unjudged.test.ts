@@ -19,8 +19,10 @@ async function compare(change: Change) {
   const rejected = result.outcomes.filter(
     ({ outcome, got }) => outcome.startsWith("401") && got !== undefined,
   );
+  // The names that the JSON has for programs.
+  const { unjudged } = JSON.parse(renderComparison(result, "json"));
   const lastLine = renderComparison(result, "text").trimEnd().split("\n").at(-1);
-  return { ...result, rejected, lastLine };
+  return { ...result, unjudged, rejected, lastLine };
 }
 
 const id = (number: number) => (7919 * number).toString(36).padStart(8, "x");

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox, SandboxError, type Scenario } from "../../src/index.js";
-import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
+import { sandboxApi, stateOf } from "../../src/library/sandbox-api.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { lastClockInstant } from "../../src/rules/key-state.js";
 import { isoTime } from "../../src/rules/time.js";
@@ -49,10 +49,11 @@ const stateText = (...args: Parameters<typeof stateParts>) => [...stateParts(...
 type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** A sandbox that continues a state of a minute ago. */
-const restored = (saved: SavedSandbox) =>
-  sandboxApi(
-    restoreSandbox({ ...saved, at: saved.at - 60_000 }, checkedStart(saved, {}, { platform: nodePlatform })),
-  );
+function restored(saved: SavedSandbox) {
+  const start = checkedStart(saved, {}, { platform: nodePlatform });
+  const sandbox = restoreSandbox({ ...saved, at: saved.at - 60_000 }, start);
+  return sandboxApi(() => sandbox);
+}
 
 test("the state of any sandbox can be read again and continues exactly like the sandbox", async () => {
   await fc.assert(

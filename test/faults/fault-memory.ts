@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import type { Fault } from "../../src/sandbox/active-faults.js";
 import { startServer } from "../../src/server/start-server.js";
 import { scenarioWith } from "../support/faulty.js";

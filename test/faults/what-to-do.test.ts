@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { detailsWithoutTexts } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { faultKinds, faultKindTable, isIdempotent, whatToDoAfter } from "../../src/rules/fault-effects.js";
 
 type Effect = NonNullable<Scenario["faults"]>[number]["then"];

@@ -4,7 +4,7 @@ import { createServer, IncomingMessage, type Server } from "node:http";
 import { connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Fault } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { version } from "../../src/node/package-files.js";
 import { startInNode } from "../../src/node/platform.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";

@@ -23,6 +23,16 @@ async function reply(text: string, { ends = true, timeout = 60_000, maxBody = 5 
 const head = (length: number, status = "200 Fine") =>
   `HTTP/1.1 ${status}\r\nX-A: 1\r\nContent-Length: ${length}\r\n\r\n`;
 
+test("a request that its caller stops has not failed, and was not late", async () => {
+  const stopping = new AbortController();
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).on("data", () => stopping.abort());
+  });
+  const url = new URL(`http://127.0.0.1:${await listening(server)}`);
+  const { signal: stop } = stopping;
+  expect(await sendOnce(url, { timeout: 60_000, maxBody: 5, stop })).toMatchObject({ noResponse: "stopped" });
+});
+
 test("the endpoint is under any HTTP URL, and no other text is repeated", () => {
   const urls = ["http://a/b/", "http://a/b/v1/relying-party/me"].map((base) => endpointUnder(base).href);
   expect(new Set(urls)).toEqual(new Set(["http://a/b/v1/relying-party/me"]));

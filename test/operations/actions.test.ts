@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { actionIntent, actionSentences } from "../../src/api/story/step-text.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { performAction } from "../../src/sandbox/operations/operations.js";
 import type { StepAction } from "../../src/sandbox/step-results.js";
 import { type ActionName, actionNames } from "../../src/scenario/actions.js";

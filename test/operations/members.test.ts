@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
-import { sandboxApi, stateOf } from "../../src/library/create-sandbox.js";
+import { sandboxApi, stateOf } from "../../src/library/sandbox-api.js";
 import type { KeyRecord } from "../../src/rules/key-record.js";
 import { changeableValues, noteUserChange } from "../../src/sandbox/operations/changes.js";
 import { operations, performAction } from "../../src/sandbox/operations/operations.js";
@@ -49,8 +49,8 @@ const shownIn = ({ organizations, keys }: Sandbox) => [organizations.list(), key
 function continuationsOf(sandbox: Sandbox): Sandbox[] {
   const { platform } = stateOf(sandbox);
   const saved = JSON.parse(JSON.stringify(saveSandbox(stateOf(sandbox))));
-  const restored = sandboxApi(restoreSandbox(saved, checkedStart(saved, {}, { platform })));
-  return [createSandbox({ scenario: sandbox.snapshot() }), restored];
+  const restored = restoreSandbox(saved, checkedStart(saved, {}, { platform }));
+  return [createSandbox({ scenario: sandbox.snapshot() }), sandboxApi(() => restored)];
 }
 
 const shownAfter = (sandbox: Sandbox) => continuationsOf(sandbox).map(shownIn);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { clientEnvironment } from "../../src/cli/files/client-variables.js";
 import type { Sandbox } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { clientReport } from "../../src/report/report.js";
 import type { HowToCover } from "../../src/report/report-shape.js";
 import { type OutcomeId, outcomes } from "../../src/rules/outcomes.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import { mePath } from "../support/doors.js";
 import { runs } from "../support/property-seed.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 import type { SandboxEvent } from "../../src/sandbox/journal/events.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { allDifferences } from "../../src/sandbox/step-results.js";

@@ -1,4 +1,4 @@
-import { stateOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/sandbox-api.js";
 
 /** Resolves once a sandbox has got so many requests. */
 export function requested(sandbox: Parameters<typeof stateOf>[0], count = 1): Promise<void> {

@@ -12,23 +12,22 @@ import { conclusionLine, failedWithoutProblem } from "./conclusion.js";
 /** A fix and its command share a line of at most so many characters. */
 const width = 100;
 
-/** The problems that are shown whole; each other one is its sentence and its command. */
+/** How many problems are shown whole; each other one is its sentence and its command. */
 const wholeProblems = 4;
 
-/** Says once in a text that `--timeout` can be longer: it is one setting, however many runs did not end in time. */
-class TimeoutAdvice {
-  #isGiven = false;
+/** The fixes that a text has shown: only the first one says that `--timeout` can be longer, since it is one setting of all runs. */
+class ShownFixes {
+  #haveTimeout = false;
 
-  /** What to do, without the sentence on `--timeout` if an earlier call had it. */
-  once(whatToDo: string): string {
+  /** Returns the fix to show. As in "Set a limit. If it may wait, raise --timeout.", and then only "Set a limit." */
+  next(whatToDo: string): string {
     if (!whatToDo.includes("--timeout")) return whatToDo;
-    if (this.#isGiven) {
-      // As in "Set a limit. If it may wait, raise --timeout.", which has two sentences.
-      const sentences = whatToDo.split(/(?<=\.) (?=[A-Z])/);
-      return sentences.filter((sentence) => !sentence.includes("--timeout")).join(" ");
-    }
-    this.#isGiven = true;
-    return whatToDo;
+    const isFirst = !this.#haveTimeout;
+    this.#haveTimeout = true;
+    if (isFirst) return whatToDo;
+
+    const sentences = whatToDo.split(/(?<=\.) (?=[A-Z])/);
+    return sentences.filter((sentence) => !sentence.includes("--timeout")).join(" ");
   }
 }
 
@@ -42,26 +41,28 @@ export function certificateText(
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const conclusion = `${conclusionLine(certified)}.`;
   const lines = [`${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`];
-  // The first line of any other verdict has the reason itself, and its fix follows.
-  const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
-  const advice = new TimeoutAdvice();
-  if (whatToDo !== undefined && !hasReason) lines.push(`Fix: ${advice.once(whatToDo)}`);
+  // The reason of these verdicts is below the problems. That of any other one is in the first line, and its fix follows.
+  const isReasonBelow = verdict === "failed" || verdict === "stopped";
+  const shownFixes = new ShownFixes();
+  if (whatToDo !== undefined && !isReasonBelow) lines.push(`Fix: ${shownFixes.next(whatToDo)}`);
 
   let number = 0;
   for (const problem of problems) {
     number += 1;
-    lines.push(...problemLines(problem, number, certified, program, advice));
+    lines.push(...problemLines(problem, number, certified, program, shownFixes));
   }
   for (const name of failedWithoutProblem(certified.checks, problems)) {
     number += 1;
     lines.push(`${number}. ${name} failed, and no run shows why`);
   }
 
-  if (hasReason) lines.push(`Not judged: ${reasonText({ why, whatToDo: whatToDo ?? "" }, advice)}`);
+  if (isReasonBelow && why !== undefined) {
+    lines.push(`Not judged: ${reasonText({ why, whatToDo: whatToDo ?? "" }, shownFixes)}`);
+  }
   lines.push(...listLine("Held", heldWords(certified)));
   lines.push(...listLine("Allowed", certified.allow.map(allowedWords)));
   lines.push(...listLine(`Set by ${certified.scenario}`, certified.assumptions ?? []));
-  lines.push(...notJudgedLines(certified, advice));
+  lines.push(...notJudgedLines(certified, shownFixes));
   return `${lines.map(oneSafeLine).join("\n")}\n`;
 }
 
@@ -71,7 +72,7 @@ function problemLines(
   number: number,
   certified: CertifyResult,
   program: Program,
-  advice: TimeoutAdvice,
+  shownFixes: ShownFixes,
 ): string[] {
   const { sentence, whatToDo, lastLine } = problem;
   const lines = [`${number}. ${sentence}`];
@@ -79,7 +80,7 @@ function problemLines(
   if (number > wholeProblems) return [...lines, `   ${again}`];
 
   if (lastLine !== undefined) lines.push(`   Its last line: ${lastLine}`);
-  const fix = `   Fix: ${advice.once(whatToDo)}`;
+  const fix = `   Fix: ${shownFixes.next(whatToDo)}`;
   const isShort = fix.length + again.length + 6 <= width;
   if (isShort) lines.push(`${fix}      ${again}`);
   else lines.push(fix, `   ${again}`);
@@ -146,7 +147,7 @@ function isAfterLimit(check: Check): boolean {
 }
 
 /** What was not judged: a line for each reason, with all that it is about. The reason of the verdict stands above already. */
-function notJudgedLines(certified: CertifyResult, advice: TimeoutAdvice): string[] {
+function notJudgedLines(certified: CertifyResult, shownFixes: ShownFixes): string[] {
   const wordsByName = resendWords(certified.report);
   const unjudged: Note[] = [];
   for (const { check, result } of certified.checks) {
@@ -157,19 +158,17 @@ function notJudgedLines(certified: CertifyResult, advice: TimeoutAdvice): string
   }
   unjudged.push(...certified.notes);
 
-  const notesByReason = new Map<string, Note[]>();
-  for (const note of unjudged) {
-    const reason = `${note.why}. ${note.whatToDo}`;
-    const notes = notesByReason.get(reason);
-    if (notes === undefined) notesByReason.set(reason, [note]);
-    else notes.push(note);
+  const groups = new Map<string, { readonly reason: Reason; readonly names: string[] }>();
+  for (const { what, why, whatToDo } of unjudged) {
+    const id = `${why}. ${whatToDo}`;
+    const group = groups.get(id) ?? { reason: { why, whatToDo }, names: [] };
+    groups.set(id, group);
+    group.names.push(what);
   }
 
   const lines: string[] = [];
-  for (const notes of notesByReason.values()) {
-    const names = notes.map(({ what }) => what);
-    const [first] = notes as [Note, ...Note[]];
-    lines.push(`Not judged: ${listed(names, "and")}: ${reasonText(first, advice)}`);
+  for (const { reason, names } of groups.values()) {
+    lines.push(`Not judged: ${listed(names, "and")}: ${reasonText(reason, shownFixes)}`);
   }
   return lines;
 }
@@ -180,6 +179,6 @@ function isReasonOfVerdict({ why, only = [] }: CertifyResult, check: Check, reas
   return only.some((name) => why === `${name}: ${reason.why}` && asksFor(name, check));
 }
 
-function reasonText({ why, whatToDo }: Reason, advice: TimeoutAdvice): string {
-  return `${why}. ${advice.once(whatToDo)}`.trimEnd();
+function reasonText({ why, whatToDo }: Reason, shownFixes: ShownFixes): string {
+  return `${why}. ${shownFixes.next(whatToDo)}`.trimEnd();
 }

@@ -2,8 +2,8 @@ import type { AdviceId } from "../../rules/advice.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 
-// Users see a check as a text, such as `answer.401.revoked`: in `--only`, in progress and in certificates. Only this file writes and
-// reads such texts.
+// Users see a check as a text, its name, such as `answer.401.revoked`: in `--only`, in progress and in certificates. Only this file writes a
+// name, or takes one apart; others compare whole names.
 
 /** Whether the client accepts what varies. `mixed`: each response of the run has other variants than the one before. */
 interface VariedCheck {

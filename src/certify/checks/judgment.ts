@@ -30,7 +30,7 @@ export interface JudgedCheck {
   readonly result: ResultOfCheck;
 }
 
-/** `failed`: a problem is about it. `allowed`: it would be one, and `--allow` names it. */
+/** `failed`: the client does not do what it should; a problem is about it, if the runs show why. `allowed`: it would fail, and `--allow` names it. */
 export type ResultOfCheck = { readonly kind: "failed" | "allowed" } | Held | NotJudged;
 
 /** The client does what it should. */

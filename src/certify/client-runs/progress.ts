@@ -4,10 +4,10 @@ import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun, RunEnd } from "./client-run.js";
 import { passEvidence } from "./pass-evidence.js";
 
-/** What the line of a run says about it. */
+/** What the line of a run shows of it. */
 interface Progress {
   /** Empty if only other runs can show whether this one is good, as in a search. */
-  readonly verdict: "ok" | "problem" | "";
+  readonly mark: "ok" | "problem" | "";
   readonly word: keyof typeof progressWords;
 }
 
@@ -31,14 +31,14 @@ export function progressLines(
   if (number === 1) return [`${name}  ${pluralize(report.requests, "request")}`];
 
   const isAllowed = "outcome" in purpose && purpose.kind !== "resend" && allow.includes(purpose.outcome);
-  const { verdict, word } = isAllowed ? { verdict: "", word: run.result } : progressOf(run, plain);
-  return [`${verdict.padEnd(7)}  ${progressWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`];
+  const { mark, word } = isAllowed ? { mark: "", word: run.result } : progressOf(run, plain);
+  return [`${mark.padEnd(7)}  ${progressWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`];
 }
 
 function progressOf(run: ClientRun, plain: Pick<RunEnd, "sentKeys">): Progress {
   const { purpose, result, conditions, replacedCount } = run;
   const { rows, onRequest } = conditions;
-  const open: Progress = { verdict: "", word: result };
+  const open: Progress = { mark: "", word: result };
   // A run of a search, which is judged by all its runs.
   if (rows !== undefined) return open;
   // Nothing was put in place of a response: the run shows nothing.
@@ -54,14 +54,14 @@ function progressOf(run: ClientRun, plain: Pick<RunEnd, "sentKeys">): Progress {
   switch (onRequest?.gets.kind) {
     case undefined:
     case "fault":
-      return { verdict: hasPassed ? "ok" : "problem", word: result };
+      return { mark: hasPassed ? "ok" : "problem", word: result };
     case "wrong_answer":
-      if (result === "failed") return { verdict: "ok", word: "noticed" };
+      if (result === "failed") return { mark: "ok", word: "noticed" };
       if (result === "timed_out") return open;
       // After the first request, another run follows, in which each request on this outcome gets the wrong answer.
-      return { verdict: onRequest?.which.kind === "first" ? "" : "problem", word: "unnoticed" };
+      return { mark: onRequest?.which.kind === "first" ? "" : "problem", word: "unnoticed" };
     case "rejection":
-      return result === "failed" ? { verdict: "ok", word: "noticed" } : open;
+      return result === "failed" ? { mark: "ok", word: "noticed" } : open;
     case "late":
       return open;
   }

@@ -1,47 +1,58 @@
 import type { KeyRequest } from "../client-runs/client-run.js";
 
-// To find out whether a client resends, its last request is rejected in one run after another. The numbers here say how many runs that
-// takes: two resends show it; a client with jitter comes too soon only in some runs, so after one resend there are up to five runs.
+// To find out whether a client resends, the last request with a key is rejected in one run after another, until the runs agree. As an
+// example, a rejection with a time, of several such kinds:
+//
+//     gave up                       held: the command failed, and nothing followed
+//     in time, in time              held: the client waited in two runs
+//     resent, resent                resent
+//     resent, in time               one more run: a client with jitter comes too soon only sometimes
+//     resent, in time, in time,
+//       in time, in time            sometimes: five runs, and only one resend
+//     in time, gave up              sometimes: the client asks again in some runs only
 
-/** In how many runs a request that must not come must have come. Of 150 suites in random order that poll, 1 accuses 7, 2 accuse 5, 3 accuse 4. */
-export const minResent = 2;
+/** How many runs must show a resend. With one less, seven in place of five of 150 suites in random order that poll are accused. */
+export const sureResends = 2;
 
-/**
- * How many runs are made at most: a client with jitter may come too soon only in some of them. Of 300 whose jitter is 10 to 50% around the
- * time, 2 names 34, 3 names 59, 4 names 73, 5 names 75, with 13.8, 16.2, 17.2 and 17.8 runs in the mean; 6 names no more.
- */
+/** How many runs are made at most, since a client with jitter may come too soon only in some. One less names two less of 300 such clients. */
 const maxRuns = 5;
 
-/** What one run shows that rejects the last request: the client gave up, and the command failed; it asked again in time; or it must not have. */
+/** What one run shows that rejects the last request: the client gave up, and the command failed; it asked again in time; or it resent. */
 export type LastRejection =
   | { readonly kind: "gave_up" }
   | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
-/** What several runs show together. `sometimes`: the client resends in some runs only, and nobody can tell why. */
-export type ShownByRejections = "held" | "resent" | "sometimes" | "one_more_run";
+/** What several runs show together. `sometimes`: the client asks again in some runs only, and nobody can tell why. */
+type ShownByRejections =
+  | { readonly kind: "held" | "sometimes" | "one_more_run" }
+  | { readonly kind: "resent"; readonly firstRequest: KeyRequest; readonly requests: readonly KeyRequest[] };
 
 /**
  * What the runs that rejected the last request show together.
- * `minWaits`: in how many of them the next request must come in time. `minFailures`: how often the client must give up.
+ * `sureWaits`: in how many of them the next request must come in time. `sureFailures`: how often the client must give up.
  */
 export function resultOfRejections(
   rejections: readonly LastRejection[],
-  minWaits: 2 | 3,
-  minFailures: 1 | 2,
+  sureWaits: 2 | 3,
+  sureFailures: 1 | 2,
 ): ShownByRejections {
-  const gaveUp = countRejections("gave_up", rejections);
-  const inTime = countRejections("in_time", rejections);
-  const resent = countRejections("resent", rejections);
+  let gaveUpCount = 0;
+  let inTimeCount = 0;
+  const resends: KeyRequest[] = [];
+  for (const rejection of rejections) {
+    if (rejection.kind === "gave_up") gaveUpCount += 1;
+    else if (rejection.kind === "in_time") inTimeCount += 1;
+    else resends.push(rejection.request);
+  }
 
   // The client gave up in all runs, in some, or in none.
-  if (gaveUp === rejections.length) return gaveUp < minFailures ? "one_more_run" : "held";
-  if (gaveUp > 0) return "sometimes";
+  if (gaveUpCount === rejections.length) {
+    return { kind: gaveUpCount < sureFailures ? "one_more_run" : "held" };
+  }
+  if (gaveUpCount > 0) return { kind: "sometimes" };
 
-  if (resent === 0) return inTime < minWaits ? "one_more_run" : "held";
-  if (resent >= minResent) return "resent";
-  return rejections.length < maxRuns ? "one_more_run" : "sometimes";
-}
-
-function countRejections(kind: LastRejection["kind"], rejections: readonly LastRejection[]): number {
-  return rejections.filter((rejection) => rejection.kind === kind).length;
+  const [firstRequest] = resends;
+  if (firstRequest === undefined) return { kind: inTimeCount < sureWaits ? "one_more_run" : "held" };
+  if (resends.length >= sureResends) return { kind: "resent", firstRequest, requests: resends };
+  return { kind: rejections.length < maxRuns ? "one_more_run" : "sometimes" };
 }

@@ -9,14 +9,20 @@ import { nameOfKey } from "./resend-kinds.js";
 /** How soon the next request of a row comes, in milliseconds: another test's comes later. */
 const inARowMs = 1000;
 
+/** A rejected key that the client may send again by itself. */
+interface RepeatedKey {
+  /** Such as `ACTIVE`. */
+  readonly name: string;
+  readonly requestCount: number;
+  readonly status: number;
+}
+
 /**
  * Notes the keys that the client may send again after a rejection: those that the plain run sent several times in a row, all rejected,
  * and that come less often if the first of these requests is accepted.
  */
 export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
-  const names: string[] = [];
-  const counts: string[] = [];
-  const statuses = new Set<string>();
+  const repeatedKeys: RepeatedKey[] = [];
   for (const sentKey of runs.plain.sentKeys) {
     const outcome = repeatedRejection(sentKey);
     if (outcome === undefined || !isAnswerWanted(runs.plan, outcome)) continue;
@@ -24,20 +30,32 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
     // The wrong answer to a rejected key is a 200.
     const accepted = await makeFirstWrongAnswerOnce(runs, outcome);
     if (accepted.kind === "not_made" || !isOnlyOneSentLess(sentKey, runs.plain, accepted)) continue;
-    names.push(nameOfKey(sentKey.key));
-    counts.push(`${sentKey.requests.length} times`);
-    statuses.add(`a ${outcomeRow(outcome).status}`);
+    const { status } = outcomeRow(outcome);
+    repeatedKeys.push({ name: nameOfKey(sentKey.key), requestCount: sentKey.requests.length, status });
   }
-  if (names.length === 0) return [];
+  return repeatedKeys.length === 0 ? [] : [noteOn(repeatedKeys)];
+}
+
+function noteOn(repeatedKeys: readonly RepeatedKey[]): Note {
+  const names: string[] = [];
+  const namesAndCounts: string[] = [];
+  const statuses = new Set<string>();
+  for (const { name, requestCount, status } of repeatedKeys) {
+    names.push(name);
+    namesAndCounts.push(`${name} ${requestCount} times`);
+    statuses.add(`a ${status}`);
+  }
 
   // As in "it 3 times" of a single key, or "ACTIVE 3 times and LIVE 2 times".
-  const namesAndCounts = names.map((name, at) => `${name} ${counts[at]}`);
-  const times = names.length === 1 ? `it ${counts[0]}` : listed(namesAndCounts, "and");
-  const what = `resends of ${listed(names, "and")}`;
-  const why = `the plain run sent ${times} in a row, after ${listed([...statuses], "or")}, and less often if its first request got a 200`;
-  const whatToDo =
-    "If your client sends it again by itself, stop at the first 401 or 403: its response cannot change.";
-  return [{ what, why, whatToDo }];
+  const [first] = repeatedKeys;
+  let times = listed(namesAndCounts, "and");
+  if (first !== undefined && repeatedKeys.length === 1) times = `it ${first.requestCount} times`;
+  return {
+    what: `resends of ${listed(names, "and")}`,
+    why: `the plain run sent ${times} in a row, after ${listed([...statuses], "or")}, and less often if its first request got a 200`,
+    whatToDo:
+      "If your client sends it again by itself, stop at the first 401 or 403: its response cannot change.",
+  };
 }
 
 /** The outcome of a key that was sent twice or more in a row, and got the same 401 or 403 each time; `undefined` for any other key. */

@@ -13,7 +13,7 @@ import { longestWait } from "../client-runs/timeouts.js";
 export interface SteadyKey {
   readonly kind: "steady_key";
   readonly ref: string;
-  /** How many of its requests the plain run accepted, without those whose response the client did not read. The last one has this number if all were read: the run numbers each accepted request. */
+  /** How many of its requests the plain run accepted and the client read. It is also the number of the last one, from 1, in a run that replaces a response. */
   readonly usualCount: number;
 }
 
@@ -23,15 +23,15 @@ type WhatFollowed =
   | {
       readonly kind: "sent_again";
       readonly run: ClientRun;
-      /** The first request more than in the plain run. */
+      /** The first request more than in the plain run, such as the fourth of three. */
       readonly next: KeyRequest;
-      /** The first request that came too soon after the replacement, if there is one. */
+      /** The first request that came too soon after the replacement, if there is one. It may be one of the usual ones, such as the third of three. */
       readonly early: KeyRequest | undefined;
     }
   | NotMade
   | NotJudged;
 
-/** The run in which the last request with the key gets this. The client may wait so long before its next request. */
+/** Asks for the run in which the last request with the key gets this. `clientMayWaitMs`: how long the client may wait before its next request. */
 export function runReplacingLast(
   key: SteadyKey,
   gets: Replacement,
@@ -41,7 +41,7 @@ export function runReplacingLast(
   return runReplacingNth(key, key.usualCount, gets, purpose, clientMayWaitMs);
 }
 
-/** The run in which the nth request with the key gets this, from 1. */
+/** Asks for the run in which the nth request with the key gets this, from 1. */
 export function runReplacingNth(
   { ref }: SteadyKey,
   nth: number,

@@ -12,7 +12,7 @@ const retryAfterSeconds = 4;
 /** A minute and a little more, in milliseconds: a client may wait until the next minute begins. */
 const untilNextMinute = 61_000;
 
-/** A kind of rejection after which a client must not send the key again, or not at once: doing it is a resend. Each kind has a check. */
+/** A kind of rejection after which a client must not send the key again, or not before its time: doing it is a resend. Each kind has a check. */
 export interface ResendKind {
   readonly check: ResendCheck;
   /** Its words in the list of what held, after "no resend of ACTIVE after". */
@@ -30,13 +30,14 @@ export interface ResendKind {
 export interface Suspect {
   readonly kind: "suspect";
   readonly resendKind: ResendKind;
-  /** The requests that must not have come, one of each run. */
+  readonly firstRequest: KeyRequest;
+  /** The requests that must not have come, one of each run, with the first one. */
   readonly requests: readonly KeyRequest[];
 }
 
 /** The kinds of rejections for a client that covers these outcomes. */
 export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  return [...timedKinds(covered), ...lastingKinds(covered)];
+  return [...timedKinds(covered), ...finalKinds(covered)];
 }
 
 /** How long the client may wait after it, in milliseconds. */
@@ -85,7 +86,7 @@ function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
 }
 
 /** A 401, and one 403 of each code that the client covers. */
-function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
+function finalKinds(covered: readonly OutcomeId[]): ResendKind[] {
   const rejected = coveredOr("401.revoked", covered, 401);
   const unauthorized: ResendKind = {
     check: { kind: "resend", outcome: rejected },

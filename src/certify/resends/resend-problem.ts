@@ -3,7 +3,6 @@ import { nameOf } from "../checks/check.js";
 import type { Finding } from "../checks/judgment.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import { againCommand } from "../client-runs/again-command.js";
-import type { KeyRequest } from "../client-runs/client-run.js";
 import type { SteadyKey } from "./replaced-run.js";
 import { nameOfKey, type Suspect } from "./resend-kinds.js";
 
@@ -14,12 +13,11 @@ export function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, 
   // Ids of requests do not depend on what was rejected, so several kinds often have the same id.
   const ids = new Set<string>();
   const fixes = new Set<string>();
-  for (const { resendKind, requests } of suspects) {
-    const [first] = requests as [KeyRequest, KeyRequest];
+  for (const { resendKind, firstRequest } of suspects) {
     const after = `after ${resendKind.responseWords}`;
     names.push(nameOf(resendKind.check));
-    times.push(resendKind.isTimed ? `${first.earlyMs} ms ${after}` : after);
-    ids.add(first.id);
+    times.push(resendKind.isTimed ? `${firstRequest.earlyMs} ms ${after}` : after);
+    ids.add(firstRequest.id);
     fixes.add(resendKind.whatToDo);
   }
 

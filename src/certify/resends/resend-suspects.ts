@@ -1,58 +1,49 @@
-import { type NotJudged, notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
+import { notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
+import type { KeyRequest } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import type { Suspect } from "./resend-kinds.js";
-import { takeTurns } from "./resend-turns.js";
+import { evidenceOfTurns } from "./resend-turns.js";
 import { alsoIfLate, failedIfLate, sentAgainBut } from "./resend-words.js";
 import { steadinessEvidence } from "./steady-key.js";
+import type { SomeKinds } from "./turn-plan.js";
 
 // A suspect is a kind of rejection after which the key came again. That may not be the client's doing: the suite may send the key more
 // often by itself, the client may ask a second time while a response is late, or a single test may poll until it gets a 200. Runs of
 // their own exclude each of these before a resend is named: plain runs, runs with a late response, and turns (resend-turns.ts).
 
-/** How much later than an early request a response comes that is only late, in milliseconds. */
+/** A response that is late comes so long after the moment at which the client sent again, in milliseconds. */
 const marginMs = 500;
 
-/** A suspect whose requests may have another reason. */
-interface DoubtedSuspect {
-  readonly suspect: Suspect;
-  readonly evidence: NotJudged;
-}
-
-/** `proven`: the client sent the requests of these suspects. */
-interface WeighedSuspects {
-  readonly proven: readonly Suspect[];
-  readonly doubted: readonly DoubtedSuspect[];
-}
-
-/** Makes the runs that exclude other reasons, for suspects that are all timed or all not. */
+/** Makes the runs that exclude other reasons, for suspects that are all timed or all not. Returns whether they are enough to name each one. */
 export async function weighSuspects(
   runs: Runs,
   key: SteadyKey,
   suspects: readonly Suspect[],
-): Promise<WeighedSuspects> {
-  if (suspects.length === 0) return { proven: [], doubted: [] };
+): Promise<ReadonlyMap<Suspect, RunEvidence>> {
+  const evidenceBySuspect = new Map<Suspect, RunEvidence>();
+  if (suspects.length === 0) return evidenceBySuspect;
   const steadiness = await steadinessEvidence(runs, key);
-  if (steadiness.kind === "not_judged") return { proven: [], doubted: doubtAll(suspects, steadiness) };
+  if (steadiness.kind === "not_judged") {
+    for (const suspect of suspects) evidenceBySuspect.set(suspect, steadiness);
+    return evidenceBySuspect;
+  }
 
   const remaining: Suspect[] = [];
-  const doubted: DoubtedSuspect[] = [];
   for (const suspect of suspects) {
     const evidence = await lateEvidence(runs, key, suspect);
-    if (evidence.kind === "not_judged") doubted.push({ suspect, evidence });
-    else remaining.push(suspect);
+    evidenceBySuspect.set(suspect, evidence);
+    if (evidence.kind === "sufficient") remaining.push(suspect);
   }
-  if (remaining.length === 0) return { proven: [], doubted };
+  const [first, ...others] = remaining;
+  if (first === undefined) return evidenceBySuspect;
 
   // The remaining suspects are one problem: a turn with the kind of one suspect counts for all, and its reason to doubt, too.
-  const inTurn = await takeTurns({ runs, key, suspects: remaining });
-  if (inTurn.kind === "sufficient") return { proven: remaining, doubted };
-  return { proven: [], doubted: [...doubted, ...doubtAll(remaining, inTurn)] };
-}
-
-function doubtAll(suspects: readonly Suspect[], evidence: NotJudged): DoubtedSuspect[] {
-  return suspects.map((suspect) => ({ suspect, evidence }));
+  const kinds: SomeKinds = [first.resendKind, ...others.map(({ resendKind }) => resendKind)];
+  const inTurn = await evidenceOfTurns(runs, key, remaining, kinds);
+  for (const suspect of remaining) evidenceBySuspect.set(suspect, inTurn);
+  return evidenceBySuspect;
 }
 
 /** Whether early requests come only after a rejection, or also if the response is late. A kind without a time has no early requests. */
@@ -60,9 +51,7 @@ async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promi
   const { resendKind, requests } = suspect;
   if (!resendKind.isTimed) return sufficient;
 
-  const latest = Math.max(...requests.map(({ earlyMs = 0 }) => earlyMs));
-  // In whole seconds, so that kinds share the run.
-  const seconds = Math.ceil((latest + marginMs) / 1000);
+  const seconds = secondsPast(requests);
   const late = { kind: "late", seconds } as const;
   // The client waits for the response, and may then wait as long as after any other one.
   const clientMayWaitMs = seconds * 1000 + longestWait;
@@ -79,4 +68,10 @@ async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promi
       if (followed.run.result === "passed") return sufficient;
       return notJudged(sentAgainBut(key, resendKind, requests, failedIfLate));
   }
+}
+
+/** The seconds after which the client has sent each of these early requests. They are whole, so that kinds share the run. */
+function secondsPast(requests: readonly KeyRequest[]): number {
+  const latest = Math.max(...requests.map(({ earlyMs = 0 }) => earlyMs));
+  return Math.ceil((latest + marginMs) / 1000);
 }

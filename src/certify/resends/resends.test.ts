@@ -23,12 +23,12 @@ const rejections: Readonly<Record<string, LastRejection>> = {
 };
 
 /** What runs show that end like this: the client gave up, waited, or resent. */
-const shown = (runs: string, minWaits: 2 | 3 = 2, minFailures: 1 | 2 = 1) =>
+const shown = (runs: string, sureWaits: 2 | 3 = 2, sureFailures: 1 | 2 = 1) =>
   resultOfRejections(
     [...runs].map((letter) => rejections[letter] as LastRejection),
-    minWaits,
-    minFailures,
-  );
+    sureWaits,
+    sureFailures,
+  ).kind;
 
 test.each([
   ["g", "held"],
@@ -232,7 +232,7 @@ const planned = (count: number, otherCounts: readonly number[], kinds: SomeKinds
   const active = { kind: "steady_key", ref: "active", usualCount: count } as const;
   const others = otherCounts.map((usualCount, at) => ({ ...active, ref: `other-${at + 1}`, usualCount }));
   const turns = planTurns(active, others, kinds);
-  return turns.map(({ key, nth, kind }) => `${key.ref} ${nth} ${kind.heldWords.slice(0, 3)}`);
+  return turns.map(({ key, nth, resendKind }) => `${key.ref} ${nth} ${resendKind.heldWords.slice(0, 3)}`);
 };
 
 test("a plan rejects all requests of the key in each round, with another kind than before, and another key at the end of each half", () => {
@@ -262,8 +262,8 @@ test("a plan of more requests than turns rejects some from the first to the last
 test("more turns of a request go on with the kind after its last one", () => {
   const [unauthorized, forbidden] = kindsOf4xx;
   const key = { kind: "steady_key", ref: "active", usualCount: 3 } as const;
-  const turns = turnsAfter({ key, nth: 2, kind: forbidden as ResendKind }, kindsOf4xx, 3);
-  expect(turns.map(({ nth, kind }) => [nth, kind])).toEqual([
+  const turns = turnsAfter({ key, nth: 2, resendKind: forbidden as ResendKind }, kindsOf4xx, 3);
+  expect(turns.map(({ nth, resendKind }) => [nth, resendKind])).toEqual([
     [2, unauthorized],
     [2, forbidden],
     [2, unauthorized],
@@ -434,6 +434,17 @@ test.each<[string, Partial<RunEnd>]>([
   ["has a response that no test uses", { sentKeys: [sentTimes("live", 1, 1)] }],
 ])("a client is named whose other key %s, after eight turns in all", async (_, ofLive) => {
   expect(await withOtherKey(ofLive)).toMatchObject({ kind: "failed", problems: 1, count: 2 + 8 });
+});
+
+test("a client is named after all of its turns, although the runs of another kind were not made", async () => {
+  const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
+    if (onRequest?.which.kind !== "nth") return { sentKeys: [sentTimes("active", 2)], points: [point] };
+    if (is404(onRequest.gets)) return silent;
+    if (name !== "resend.401") return undefined;
+    return { replacedCount: 1, sentKeys: [sentTimes("active", 3, onRequest.which.nth)] };
+  });
+  const kinds = kindsOf((await judgeResends(runs)).checks);
+  expect([kinds["resend.401"], kinds[timed]]).toEqual(["failed", "not_judged"]);
 });
 
 test("a kind of which not all runs are made says how many were", async () => {

@@ -15,12 +15,7 @@ import { isNoticed, type KeyRequest, type NotMade } from "../client-runs/client-
 import { failuresNeeded, plainRunEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
-import {
-  type LastRejection,
-  minResent,
-  resultOfRejections,
-  type ShownByRejections,
-} from "./last-rejections.js";
+import { type LastRejection, resultOfRejections, sureResends } from "./last-rejections.js";
 import { evidenceOfOtherRuns } from "./other-runs.js";
 import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import { type ResendKind, resendKinds, type Suspect, waitAfterRejection } from "./resend-kinds.js";
@@ -38,15 +33,21 @@ import { passesUnnoticed } from "./steady-key-words.js";
 // 3. Exclude other reasons for the requests of suspects (resend-suspects.ts). What is left is a problem.
 
 /** In how many runs the next request must come in time before a kind with a time holds: more, if no other such kind would show jitter. */
-const minWaitsOfKind = 2;
-const minWaitsOfSingleKind = 3;
+const sureWaitsOfKind = 2;
+const sureWaitsOfSingleKind = 3;
 
-/** Whether the client sends this key again after this kind of rejection. */
-interface Question {
+/** A kind of rejection that is tried, to find out whether the client sends this key again after it. */
+interface ResendTrial {
   readonly runs: Runs;
   readonly key: SteadyKey;
   readonly resendKind: ResendKind;
-  readonly minWaits: 2 | 3;
+  readonly sureWaits: 2 | 3;
+}
+
+/** A kind, and what the runs show that reject the last request with it. */
+interface TriedKind {
+  readonly resendKind: ResendKind;
+  readonly result: Held | NotJudged | Suspect;
 }
 
 /** Judges each kind of resend. */
@@ -58,72 +59,75 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
   if (key.kind === "not_judged") return mergeJudgments(kinds.map(({ check }) => singleCheck(check, key)));
 
   const timed = kinds.filter(({ isTimed }) => isTimed);
-  const lasting = kinds.filter(({ isTimed }) => !isTimed);
-  return mergeJudgments(await Promise.all([judgeKinds(runs, key, timed), judgeKinds(runs, key, lasting)]));
-}
-
-/** A kind, and what the runs show that reject the last request with it. */
-interface TriedKind {
-  readonly resendKind: ResendKind;
-  readonly result: Held | NotJudged | Suspect;
+  const final = kinds.filter(({ isTimed }) => !isTimed);
+  return mergeJudgments(await Promise.all([judgeKinds(runs, key, timed), judgeKinds(runs, key, final)]));
 }
 
 /** Judges all timed kinds, or all others. Those of them that fail are one problem together. */
 async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind[]): Promise<Judgment> {
-  const minWaits = kinds.length === 1 ? minWaitsOfSingleKind : minWaitsOfKind;
+  const sureWaits = kinds.length === 1 ? sureWaitsOfSingleKind : sureWaitsOfKind;
   const triedKinds = await Promise.all(
-    kinds.map((resendKind) => tryKind({ runs, key, resendKind, minWaits })),
+    kinds.map((resendKind) => tryKind({ runs, key, resendKind, sureWaits })),
   );
   const suspects: Suspect[] = [];
   for (const { result } of triedKinds) {
     if (result.kind === "suspect") suspects.push(result);
   }
-  const { proven, doubted } = await weighSuspects(runs, key, suspects);
+  const evidenceBySuspect = await weighSuspects(runs, key, suspects);
 
   const checks: JudgedCheck[] = [];
+  const proven: Suspect[] = [];
   for (const { resendKind, result } of triedKinds) {
     const { check } = resendKind;
-    const doubt = doubted.find(({ suspect }) => suspect === result);
-    if (result.kind !== "suspect") checks.push({ check, result });
-    else if (doubt !== undefined) checks.push({ check, result: doubt.evidence });
-    else checks.push({ check, result: failedResult });
+    if (result.kind !== "suspect") {
+      checks.push({ check, result });
+      continue;
+    }
+    const evidence = evidenceBySuspect.get(result);
+    if (evidence?.kind === "not_judged") {
+      checks.push({ check, result: evidence });
+      continue;
+    }
+    checks.push({ check, result: failedResult });
+    proven.push(result);
   }
   const problems = proven.length === 0 ? [] : [resendProblem(proven, key, runs.plan)];
   return { checks, problems, notes: [] };
 }
 
-async function tryKind(question: Question): Promise<TriedKind> {
-  return { resendKind: question.resendKind, result: await resultOfKind(question) };
+async function tryKind(trial: ResendTrial): Promise<TriedKind> {
+  return { resendKind: trial.resendKind, result: await resultOfTrial(trial) };
 }
 
 /** Rejects the last request in run after run, until they show something together. */
-async function resultOfKind(question: Question): Promise<Held | NotJudged | Suspect> {
-  const { runs, key, resendKind, minWaits } = question;
+async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudged | Suspect> {
+  const { runs, key, resendKind, sureWaits } = trial;
   const rejections: LastRejection[] = [];
-  let shownSoFar: ShownByRejections = "one_more_run";
-  while (shownSoFar === "one_more_run") {
-    const rejection = await rejectLastRequest(question);
+  for (;;) {
+    const rejection = await rejectLastRequest(trial);
     if (rejection.kind === "not_judged") return rejection;
     if (rejection.kind === "not_made") {
-      const needed = resendKind.isTimed ? minWaits : minResent;
+      // As many as may be enough, or one more than were made.
+      const needed = resendKind.isTimed ? sureWaits : sureResends;
       return notJudged(notAllMade(rejections.length, Math.max(needed, rejections.length + 1)));
     }
-    rejections.push(rejection);
-    shownSoFar = resultOfRejections(rejections, minWaits, failuresNeeded(runs.plan));
-  }
 
-  switch (shownSoFar) {
-    case "held":
-      return confirmHeld(question, rejections);
-    case "sometimes":
-      return notJudged(sentAgainBut(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
-    case "resent": {
-      const resent = rejections.filter(({ kind }) => kind === "resent");
-      return { kind: "suspect", resendKind, requests: requestsOf(resent) };
+    rejections.push(rejection);
+    const shown = resultOfRejections(rejections, sureWaits, failuresNeeded(runs.plan));
+    switch (shown.kind) {
+      case "one_more_run":
+        continue;
+      case "held":
+        return confirmHeld(trial, rejections);
+      case "sometimes":
+        return notJudged(sentAgainBut(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
+      case "resent":
+        return { ...shown, kind: "suspect", resendKind };
     }
   }
 }
 
+/** The requests that followed a rejection, of all runs. */
 function requestsOf(rejections: readonly LastRejection[]): KeyRequest[] {
   const requests: KeyRequest[] = [];
   for (const rejection of rejections) {
@@ -133,8 +137,8 @@ function requestsOf(rejections: readonly LastRejection[]): KeyRequest[] {
 }
 
 /** Rejects the last request with the key, in a run of its own. */
-async function rejectLastRequest(question: Question): Promise<LastRejection | NotMade | NotJudged> {
-  const { runs, key, resendKind } = question;
+async function rejectLastRequest(trial: ResendTrial): Promise<LastRejection | NotMade | NotJudged> {
+  const { runs, key, resendKind } = trial;
   const { check, rejection, isTimed, responseWords } = resendKind;
   const clientMayWaitMs = waitAfterRejection(resendKind);
   const run = await runs.makeAnother(runReplacingLast(key, rejection, check, clientMayWaitMs));
@@ -161,10 +165,10 @@ async function rejectLastRequest(question: Question): Promise<LastRejection | No
 
 /** A kind holds only if the failures of its runs count, and no other run shows a resend. */
 async function confirmHeld(
-  question: Question,
+  trial: ResendTrial,
   rejections: readonly LastRejection[],
 ): Promise<Held | NotJudged> {
-  const { runs, key, resendKind } = question;
+  const { runs, key, resendKind } = trial;
   if (rejections.some(({ kind }) => kind === "gave_up")) {
     const evidence = await plainRunEvidence(runs);
     if (evidence.kind === "not_judged") return evidence;

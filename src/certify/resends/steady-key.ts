@@ -21,8 +21,9 @@ import {
 } from "./replaced-run.js";
 import { notEquallyOften, passesUnnoticed, sentAfter404, whyNoRepeatedKey } from "./steady-key-words.js";
 
-// A steady key is sent equally often in each run. Which keys may be steady is read from the varied runs, which are made anyway: at first, each
-// key is one that none of them contradicts. Before a resend of it is named, enough runs must have shown that it is steady.
+// A working key is accepted each time in the plain run; if it comes twice, it is repeated. It is steady if each run sends it equally often.
+// The varied runs, which are made anyway, show which keys are not. Before a resend of a key is named, enough runs must have sent it equally
+// often (`steadinessEvidence`).
 
 /** How many keys are tried. With the first one, no test may use the last response. */
 const maxKeys = 3;
@@ -72,7 +73,7 @@ async function leaveOutUnsteady(runs: Runs, keys: readonly SteadyKey[]): Promise
   return steady;
 }
 
-/** The keys that the plain run accepted each time, the default key first. One with an outcome that --allow names is rejected on purpose. */
+/** The keys that the plain run accepted each time, the default key first. With `--allow 200.test`, the client survives a 401 in place of that success: its keys are left out. */
 function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] {
   const keys: SteadyKey[] = [];
   for (const sentKey of plain.sentKeys) {

@@ -178,11 +178,11 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
     }
   }
 
-  const ownAssumptions = scenario.assumptions ?? {};
   return {
+    // The seed of the plain sandbox, and the first one of those with varied responses.
     seed: scenario.seed ?? defaultSeed,
     firstSeed: flags.seed ?? defaultSeed,
-    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
+    ownAssumptions: keptAssumptions(scenario),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,
@@ -191,6 +191,12 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
     flags: flagsForExec(flags),
     certifyFlags: flagsForCertify(allow, timeout),
   };
+}
+
+/** The assumptions of a scenario that runs with varied responses keep. */
+function keptAssumptions(scenario: LoadedScenario["scenario"]): NonNullable<CertifyPlan["ownAssumptions"]> {
+  const ownAssumptions = scenario.assumptions ?? {};
+  return assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions });
 }
 
 /** The error for a value of a flag that is none of these names. */

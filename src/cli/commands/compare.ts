@@ -2,11 +2,11 @@ import { accessSync, existsSync, constants as fileConstants, readFileSync, statS
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints/me.js";
-import { isLearnedScenario, learnedScenario } from "../../compare/assumptions/learned-scenario.js";
 import { compareWithContract } from "../../compare/compare.js";
 import type { Comparison } from "../../compare/comparison.js";
 import { renderComparison } from "../../compare/comparison-text.js";
 import { keysInVariables } from "../../compare/contract/keys-of-outcomes.js";
+import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenario.js";
 import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
 import { rejectEndlessFile, resolveLinks } from "../../node/files/write-file.js";

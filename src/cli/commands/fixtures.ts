@@ -97,11 +97,11 @@ type FixtureValue = string | number | boolean | null;
 
 /** The records of a kind, each made when it is asked for. */
 interface Records {
-  readonly at: (index: number) => object;
+  readonly recordAt: (index: number) => object;
   /** A record as a row of a table. */
-  readonly row: (index: number) => Readonly<Record<string, FixtureValue>>;
+  readonly rowAt: (index: number) => Readonly<Record<string, FixtureValue>>;
   /** Returns a record's GeoJSON Features; none without a location. */
-  readonly features: (index: number) => readonly object[];
+  readonly featuresAt: (index: number) => readonly object[];
 }
 
 const readKind = flag.oneOf(["organizations", "farmers"]);
@@ -117,11 +117,11 @@ function fixtureRecords({ args, flags }: FixturesCall): Records {
 
 function farmerRecords(flags: FixturesCall["flags"]): Records {
   const { seed = 1, now = defaultNow, locale } = flags;
-  const { at } = makeFarmers({ seed, start: now, locale });
+  const { at: farmerAt } = makeFarmers({ seed, start: now, locale });
   return {
-    at,
-    row: (index) => farmerRow(at(index)),
-    features: (index) => farmerFeatures(at(index)),
+    recordAt: farmerAt,
+    rowAt: (index) => farmerRow(farmerAt(index)),
+    featuresAt: (index) => farmerFeatures(farmerAt(index)),
   };
 }
 
@@ -132,7 +132,7 @@ function organizationRecords(seed: number): Records {
     const { id, name, type } = buildOrganization(ref, fields, seed);
     return { ref, id, name, type };
   };
-  return { at: organizationAt, row: organizationAt, features: () => [] };
+  return { recordAt: organizationAt, rowAt: organizationAt, featuresAt: () => [] };
 }
 
 /** The number of characters to write together: large enough for speed, small enough for `| head`. */
@@ -183,32 +183,35 @@ interface Layout {
 }
 
 async function createLayout(records: Records, format: RecordFormat, count: number): Promise<Layout> {
-  const { at, row, features } = records;
+  const { recordAt, rowAt, featuresAt } = records;
   const memberText = (value: object) => `\n${JSON.stringify(value)}`;
   switch (format) {
     case "ndjson":
-      return { textsOf: (index) => [`${JSON.stringify(at(index))}\n`] };
+      return { textsOf: (index) => [`${JSON.stringify(recordAt(index))}\n`] };
     case "json":
       return {
         head: "[",
-        textsOf: (index) => [memberText(at(index))],
+        textsOf: (index) => [memberText(recordAt(index))],
         separator: ",",
         tail: "\n]\n",
       };
     case "geojson":
       return {
         head: '{"type":"FeatureCollection","features":[',
-        textsOf: (index) => features(index).map(memberText),
+        textsOf: (index) => featuresAt(index).map(memberText),
         separator: ",",
         tail: "\n]}\n",
       };
     case "yaml": {
       // Other formats do not load the YAML writer.
       const { yamlText } = await import("../../scenario/yaml/read-yaml.js");
-      return { head: count === 0 ? "[]\n" : "", textsOf: (index) => [yamlText([at(index)])] };
+      return { head: count === 0 ? "[]\n" : "", textsOf: (index) => [yamlText([recordAt(index)])] };
     }
     case "csv":
-      return { head: csvLine(Object.keys(row(0))), textsOf: (index) => [csvLine(Object.values(row(index)))] };
+      return {
+        head: csvLine(Object.keys(rowAt(0))),
+        textsOf: (index) => [csvLine(Object.values(rowAt(index)))],
+      };
   }
 }
 

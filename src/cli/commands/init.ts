@@ -13,7 +13,7 @@ import * as flag from "../flags.js";
 import { writeAgentSection } from "../init/agent-section.js";
 import { requireNeeds } from "../init/client-needs.js";
 import { type ClientKind, clientKinds, clients } from "../init/client-tests.js";
-import { installedFile, makeFolderFor, newFile, writeFile } from "../init/new-files.js";
+import { installedFile, makeFolderFor, newFile, writeProjectFile } from "../init/new-files.js";
 import { addScript } from "../init/package-script.js";
 import type { Io } from "../io.js";
 import { asFileArgument, ownScenario } from "../scenario/open-scenario.js";
@@ -98,13 +98,13 @@ function writeStarter(name: string, flags: WriteFlags, io: Io): void {
 
   const file = newFile(name, io.cwd, flags);
   const installed = installedFile(dirname(file), "dist/scenario.schema.json");
-  writeFile(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), name);
+  writeProjectFile(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), name);
 
   // Editors use the schema for completion and checks. An existing copy may be the user's.
   const copy = join(dirname(file), schemaCopy);
   if (installed === undefined && (flags.force || !existsSync(copy))) {
     const schema = `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`;
-    writeFile(copy, schema, join(dirname(name), schemaCopy));
+    writeProjectFile(copy, schema, join(dirname(name), schemaCopy));
   }
 
   if (flags.quiet) return;
@@ -129,7 +129,7 @@ async function writeClientTests(
 
   const text = await packageFile(`examples/${example}/${test}`);
   makeFolderFor(file);
-  writeFile(file, text, name);
+  writeProjectFile(file, text, name);
   const folder = relative(io.cwd, dirname(file));
   const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
   const run = clients[kind].run.replace("%", () => testFolder);
@@ -140,7 +140,7 @@ async function writeClientTests(
       `Run it with: ${io.program} ${project.execLine}`,
     ];
   }
-  writeFile(join(io.cwd, "package.json"), project.text);
+  writeProjectFile(join(io.cwd, "package.json"), project.text);
   return [`Wrote ${name}, and the script test:sandbox.`, `Run it with: ${run}`];
 }
 

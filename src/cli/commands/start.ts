@@ -1,5 +1,5 @@
 import { finished } from "node:stream";
-import type { SandboxRun } from "../../runs/run-writer.js";
+import type { SandboxRun } from "../../runs/current-run.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -103,7 +103,7 @@ export const startCommand = declareCommand({
 
     // A server that no command of exec or certify has started does not load this.
     if (!io.env.SVC_SANDBOX_RUN) return serveUntilStopped(call, undefined);
-    const { currentRun } = await import("../../runs/run-writer.js");
+    const { currentRun } = await import("../../runs/current-run.js");
     const run = currentRun();
     return serveUntilStopped(run === undefined ? call : withOptionsOfRun(call, run), run);
   },

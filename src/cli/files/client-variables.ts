@@ -20,8 +20,8 @@ export function clientEnvironment(
   const standard = defaultSecret(sandbox);
   if (standard !== undefined) variables.SVC_API_KEY = standard;
 
-  const ofKeys = secretsByRef(sandbox, server && announcedKeys(sandbox).keys);
-  const secrets = { ...ofKeys, ...rejectedSecrets(sandbox) };
+  const keySecrets = secretsByRef(sandbox, server && announcedKeys(sandbox).keys);
+  const secrets = { ...keySecrets, ...rejectedSecrets(sandbox) };
   for (const [ref, secret] of Object.entries(secrets)) variables[keyVariable(ref)] = secret;
   return variables;
 }
@@ -67,7 +67,7 @@ interface EnvFileContent {
 
 /** The content of a `.env` file; of one that does not exist, what a new one starts with. Throws if it is not one that may be changed. */
 function readEnvFile(file: string): EnvFileContent {
-  // With the slash, only a folder exists.
+  // Throws if there is no folder for it. With the slash at its end, a file in place of the folder throws, too.
   statSync(`${dirname(file)}/`);
   requireOwnLink(file);
   const stats = statSync(file, { throwIfNoEntry: false });
@@ -86,7 +86,7 @@ function readEnvFile(file: string): EnvFileContent {
   return { text, mode: stats.mode & 0o777 };
 }
 
-/** A link of another user leads to a file of their choice; an administrator may set one for everybody. */
+/** Throws if the file is a link of another user, who could choose any file of ours. An administrator may make a link for everybody. */
 function requireOwnLink(file: string): void {
   const user = process.getuid?.();
   const stats = lstatSync(file, { throwIfNoEntry: false });

@@ -25,8 +25,8 @@ interface OtherLines {
 const byteOrderMark = "\u00EF\u00BB\u00BF";
 
 // The parts of an assignment.
-/** `export NAME = `, with the name as a group. */
-const startPattern = /[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*/;
+/** `export NAME = `, with the name as a group. Spaces that only a comment follows are not of it: `NAME= # a comment`. */
+const startPattern = /[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=(?:[ \t]+(?!#))?/;
 /** `"a \" b"`, `'a'` or `` `a` ``: each may have several lines. */
 const quotedPattern = /"(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`/;
 /** `a b`: up to a comment, or to the end of the line without the spaces there. */
@@ -104,7 +104,8 @@ export function withVariables(text: string, variables: ClientVariables, previous
 
   const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
   if (result !== "" && !result.endsWith("\n")) result += lineEnd;
-  // Values have no quotes, which not every reader of .env files removes. In an assignment, no shell expands an IPv6 address.
+  // Values have no quotes, which not every reader of .env files removes. They need none: in an assignment, no shell expands the
+  // brackets of an IPv6 address.
   for (const [name, value] of missing) result += `${name}=${value}${lineEnd}`;
   return result;
 }

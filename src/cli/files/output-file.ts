@@ -14,7 +14,7 @@ import { makeFolder, replaceFile, resolveLinks } from "../../node/files/write-fi
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
 /** How a text gets into a file that is not replaced. */
-type WayIn =
+type WriteMode =
   /** In place of what the file has. */
   | "overwrite"
   /** After what the file has. */
@@ -22,8 +22,8 @@ type WayIn =
   /** Into a device, a pipe, or an output of this process, which may have earlier lines. */
   | "stream";
 
-/** What opens a file for each way. Only a stream must exist. */
-const openFlags: Readonly<Record<WayIn, number>> = {
+/** The flags that open a file in each mode. Only a stream must exist. */
+const openFlags: Readonly<Record<WriteMode, number>> = {
   overwrite: O_CREAT | O_TRUNC,
   append: O_CREAT | O_APPEND,
   stream: O_APPEND,
@@ -64,16 +64,16 @@ export async function writeReportFile(file: string, text: string, isAppended = f
 }
 
 /** An output of this process, which may be a usual file: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`. */
-const ownOutput = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/\w+\/fd\/\d+)$/;
+const outputOfThisProcess = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/\w+\/fd\/\d+)$/;
 
 function isStream(file: string, stats: Stats | undefined): boolean {
-  if (ownOutput.test(file)) return true;
+  if (outputOfThisProcess.test(file)) return true;
   return stats !== undefined && !stats.isFile();
 }
 
-function writeInto(file: string, text: string | Uint8Array, way: WayIn): void {
+function writeInto(file: string, text: string | Uint8Array, mode: WriteMode): void {
   // O_NONBLOCK does not wait for the reader of a pipe.
-  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | openFlags[way], 0o666);
+  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | openFlags[mode], 0o666);
   try {
     writeFileSync(descriptor, text);
   } finally {

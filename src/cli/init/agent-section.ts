@@ -5,7 +5,7 @@ import { packageFile } from "../../node/package-files.js";
 import { quote } from "../../schema/words.js";
 import { servedDocs } from "../docs-place.js";
 import { isExecutable } from "../executable.js";
-import { installedFile, writeFile } from "./new-files.js";
+import { installedFile, writeProjectFile } from "./new-files.js";
 
 const heading = "## svc-sandbox";
 
@@ -22,7 +22,7 @@ export async function writeAgentSection(cwd: string): Promise<string[]> {
   const copy = "svc-sandbox.AGENTS.md";
   if (installed === undefined) {
     const text = String(await packageFile("AGENTS.md"));
-    writeFile(resolve(cwd, copy), asStartedHere(text));
+    writeProjectFile(resolve(cwd, copy), asStartedHere(text));
   }
 
   const section = asStartedHere(`${heading}
@@ -30,7 +30,7 @@ export async function writeAgentSection(cwd: string): Promise<string[]> {
 Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
 \`npx --no-install svc-sandbox exec --format json -- <command>\`.
 `);
-  writeFile(file, before === "" ? section : `${before.trimEnd()}\n\n${section}`);
+  writeProjectFile(file, before === "" ? section : `${before.trimEnd()}\n\n${section}`);
   return ["Added a section to AGENTS.md."];
 }
 

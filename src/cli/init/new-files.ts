@@ -27,7 +27,7 @@ export function makeFolderFor(file: string): void {
 }
 
 /** Writes a file, which messages call by its name. */
-export function writeFile(file: string, text: string | Buffer, name = file): void {
+export function writeProjectFile(file: string, text: string | Buffer, name = file): void {
   try {
     writeFileAtomically(file, text, 0o666);
   } catch (cause) {

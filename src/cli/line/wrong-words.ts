@@ -106,7 +106,7 @@ function flagNames({ command }: CommandLine): string[] {
 
 /** The flags that may be meant by an unknown one; help shows some of them only with `--all`. */
 function meantFlags(option: string, names: readonly string[], { command, argv }: CommandLine): string[] {
-  // In other tools, -v is one of these two.
+  // In some tools, -V prints the version.
   if (option === "-V") return ["-v"];
   if (!option.startsWith("--")) return [];
 

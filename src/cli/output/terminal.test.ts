@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startInNode } from "../../node/platform.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import { keyRows, keyTable } from "./key-rows.js";
-import { createPrinter, paintStatus } from "./terminal.js";
+import { createPrinter, paintStatus, startOfLine } from "./terminal.js";
 
 const wrap = (text: string) => text;
 const palette = { green: () => "green", yellow: () => "yellow", red: () => "red", dim: wrap } as never;
@@ -47,6 +47,16 @@ test.each([
 ])("the line %j in %i columns", (line, columns, wrapped) => {
   const printer = createPrinter({ write() {}, isTTY: true, columns }, {});
   expect(printer.wrap(line)).toBe(wrapped);
+});
+
+test.each([
+  ["ten columns", 11, "ten columns"],
+  ["ten columns", 10, "ten colum…"],
+  ["ten  columns", 6, "ten…"],
+  ["銀行 bank", 4, "銀…"],
+  ["ab👩‍👩‍👧cd", 4, "ab…"],
+])("%j in %i columns is shortened to whole characters", (line, width, expected) => {
+  expect(startOfLine(line, width)).toBe(expected);
 });
 
 test("a table of keys has as many columns as fit", () => {

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
-import { safeOutput, textWidth, withoutLogCommands } from "../../rules/terminal-text.js";
+import { charactersOf, safeOutput, textWidth, withoutLogCommands } from "../../rules/terminal-text.js";
+import { joinCommands, splitCommands } from "./commands-in-text.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
 export interface Output {
@@ -79,31 +80,12 @@ function wrapLines(text: string, columns: number): string {
   return text.replace(/.+/g, (line) => wrapLine(line, width));
 }
 
-// A command in a text, as our own sentences write it.
-/** In backticks: `` `svc-sandbox list` ``. */
-const quotedCommand = /`[^`]+`/;
-/** This program, behind a colon or a word that leads to it: `run npx --no-install svc-sandbox`. Not in a sentence about it, such as "svc-sandbox failed". */
-const ownProgram = /(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )/;
-const curlProgram = /(?<=: |^)curl/;
-/** The words of a command, to the end of its part of the sentence. */
-const commandWords = / .+?(?=, |\. |; |[.;?]?$)/;
-
-const commandInText = new RegExp(
-  `${quotedCommand.source}|(?:${ownProgram.source}|${curlProgram.source})${commandWords.source}`,
-  "g",
-);
-
-/** Stands for a space of a command until the line is broken: no line may end there. */
-const unbreakableSpace = "\uE000";
-
 function wrapLine(line: string, width: number): string {
   if (textWidth(line) <= width) return line;
 
   const { head, text, indent } = splitLine(line, width);
-  const joined = text.replace(commandInText, (command) => command.replaceAll(" ", unbreakableSpace));
-  const lines = breakAtSpaces(joined, width - indent);
-  const broken = lines.join(`\n${" ".repeat(indent)}`);
-  return head + broken.replaceAll(unbreakableSpace, " ");
+  const lines = breakAtSpaces(joinCommands(text), width - indent);
+  return head + splitCommands(lines.join(`\n${" ".repeat(indent)}`));
 }
 
 /** A line that is too long: its head stays in the first line, and its text continues below, each time after this indent. */
@@ -141,6 +123,18 @@ function breakAtSpaces(text: string, width: number): string[] {
   }
   lines.push(line);
   return lines;
+}
+
+/** The start of a line that has more than so many columns. */
+export function startOfLine(line: string, width: number): string {
+  if (textWidth(line) <= width) return line;
+  let start = "";
+  // A character may have two columns, or consist of several.
+  for (const character of charactersOf(line)) {
+    if (textWidth(start + character) >= width) break;
+    start += character;
+  }
+  return `${start.trimEnd()}…`;
 }
 
 /** Green for a success, yellow for a limit, red for any other error. */

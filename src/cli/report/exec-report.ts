@@ -36,7 +36,7 @@ type ReportPlace =
   /** On stderr, as Markdown or JUnit. */
   | "stderr_as_markup"
   | "files"
-  /** In files, if any are named, and with --quiet nobody wants to know it. */
+  /** Only in the named files, if any: with --quiet, nothing is printed about them. */
   | "quiet";
 
 /** The flag that names the files of the report, and what they contain. */

@@ -131,6 +131,7 @@ class OutputTail {
   lines(): string[] {
     const text = Buffer.concat(this.#chunks).subarray(-maxTail).toString("utf8");
     const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
-    return lines.map((line) => redact(line).slice(0, maxLine));
+    // A character may have several units of its text, and none is cut.
+    return lines.map((line) => [...redact(line)].slice(0, maxLine).join(""));
   }
 }

@@ -9,6 +9,9 @@ import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
 
+/** The keys that a fault may be about: other sandboxes of the command may have any. */
+const keysOfAnySandbox = { keyOf: () => "unknown" as const, legacyOwners: "any" as const };
+
 /** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
 export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
   const [name = "", outcome, more] = text.split("@");
@@ -17,7 +20,7 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   if (more !== undefined) throw usageError(`${invalid} has more than one @.${examples}`);
 
   // The name of the fault.
-  const fault = faultOutcomeIds.find((one) => one === name);
+  const fault = faultOutcomeIds.find((id) => id === name);
   if (fault === undefined) {
     // People leave out the start of the name.
     const hint = didYouMean(name, faultOutcomeIds) || didYouMean(`fault.${name}`, faultOutcomeIds);
@@ -32,12 +35,11 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
     throw usageError(`${invalid} does not name a promised outcome.${hint}`);
   }
 
-  // The faults that a request can get. Other sandboxes of the command may have any key.
-  const anyKeys = { keyOf: () => "unknown" as const, legacyOwners: "any" as const };
+  // The faults that a request can get.
   const possible: Fault[] = [];
   let firstReason: ReturnType<typeof whyNeverMatches>;
   for (const candidate of faultsOn(outcomes, fault)) {
-    const whyNot = whyNeverMatches(candidate, anyKeys, scenario.endpoints);
+    const whyNot = whyNeverMatches(candidate, keysOfAnySandbox, scenario.endpoints);
     if (whyNot === undefined) possible.push(candidate);
     firstReason ??= whyNot;
   }
@@ -50,13 +52,16 @@ export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId):
   const faults: Fault[] = [];
   for (const outcome of outcomes) {
     const then = exampleOfFault(fault, { asPage: sendsPage(outcome) });
-    const ofApi = outcome as ApiOutcomeId; // a fault is on no other outcome
-    faults.push({ when: { outcome: ofApi, requests: [1] }, then });
+    const apiOutcome = outcome as ApiOutcomeId; // a fault is on no other outcome
+    faults.push({ when: { outcome: apiOutcome, requests: [1] }, then });
   }
   return faults;
 }
 
-/** Whether the status of a fault on an outcome comes with a gateway's page: on about half of the outcomes. */
+/**
+ * Whether the status of a fault on an outcome comes with a gateway's page, and not with JSON. A client meets both, so each is on
+ * about half of the outcomes, always the same ones.
+ */
 function sendsPage(outcome: OutcomeId): boolean {
   return randomStream(0, "fault.page", outcome)() % 2 === 1;
 }

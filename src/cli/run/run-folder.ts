@@ -9,7 +9,7 @@ import {
   type RunFile,
   type RunLine,
   runFileName,
-} from "../../runs/run-writer.js";
+} from "../../runs/run-folder.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { tryParseJson } from "../../schema/json-text.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
@@ -20,7 +20,7 @@ import { checkedLine, countLine } from "./run-line.js";
 import { processEnd } from "./shared-listener.js";
 
 // A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
-// src/runs/run-writer.ts shows which files it has. This process makes the folder, reads it while the command runs, and
+// src/runs/run-folder.ts shows which files it has. This process makes the folder, reads it while the command runs, and
 // removes it. The command can write anything into it: a file is read only if a sandbox could have written it.
 
 /** Makes the folder of a run, for the sandboxes in processes of its command. */

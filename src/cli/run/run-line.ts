@@ -1,7 +1,7 @@
-import type { RunLine } from "../../runs/run-writer.js";
+import type { RunLine } from "../../runs/run-folder.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { findMismatches } from "../../schema/check.js";
+import { findMismatches } from "../../schema/mismatches.js";
 import * as s from "../../schema/shape.js";
 
 const { unread: _unread, source: _source, ...exchangeFields } = requestShape.fields;
@@ -17,7 +17,7 @@ const exchangeShape = s.openMapping({
   leaksRealKey: s.flag(),
   presented: s.choice(["missing", "malformed", "well_formed"]),
   traits: s.list(s.text()),
-  operation: s.nullable(s.text()),
+  operation: s.orNull(s.text()),
   keptHeaders: s.list(s.text()),
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
 });

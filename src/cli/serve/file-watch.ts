@@ -41,12 +41,22 @@ export class FileWatch {
     return this.#files;
   }
 
-  /** Follows these files in place of others. A change after `readAt`, when the reading of the files began, is not read yet; with 0, each file is to be read. */
-  async follow(files: readonly string[], readAt: number): Promise<void> {
+  /** Follows files in place of others, and has each of them read. */
+  followUnread(files: readonly string[]): void {
+    this.#follow(files, unreadState);
+  }
+
+  /** Follows files in place of others. Their reading began at `readAt`: a change after that time is not read yet. */
+  async followRead(files: readonly string[], readAt: number): Promise<void> {
     const sorted = files.toSorted();
+    // The same files were read because of a check, whose state is kept: a change since then is found by the next check.
     if (sorted.join("\n") === this.#files.join("\n")) return;
-    this.#files = sorted;
-    this.#stateAsRead = await stateReadAt(sorted, readAt);
+    this.#follow(sorted, await stateReadAt(sorted, readAt));
+  }
+
+  #follow(files: readonly string[], stateAsRead: string): void {
+    this.#files = files.toSorted();
+    this.#stateAsRead = stateAsRead;
     this.#checks ??= this.#checkUntilClosed();
   }
 
@@ -76,6 +86,9 @@ export class FileWatch {
   }
 }
 
+/** A state that no file has. */
+const unreadState = "unread";
+
 /** The state of one file. */
 interface FileState {
   /** Another text after each change. */
@@ -90,10 +103,10 @@ async function stateNow(files: readonly string[]): Promise<string> {
   return states.map(({ text }) => text).join("\n");
 }
 
-/** The state of files that was read at a time. Of a file that has changed since, that state is not known. */
+/** The state of files that were read at a time. A file that has changed since then counts as unread. */
 async function stateReadAt(files: readonly string[], readAt: number): Promise<string> {
   const states = await Promise.all(files.map(fileState));
-  return states.map(({ text, changedAt }) => (changedAt > readAt ? "unknown" : text)).join("\n");
+  return states.map(({ text, changedAt }) => (changedAt > readAt ? unreadState : text)).join("\n");
 }
 
 async function fileState(file: string): Promise<FileState> {

@@ -17,7 +17,7 @@ import {
   type StoryResponse,
 } from "../../sandbox/step-results.js";
 import type { Io } from "../io.js";
-import { type Palette, paintStatus, responseText, type Style } from "../output/terminal.js";
+import { type Palette, paintStatus, responseText, type Style, startOfLine } from "../output/terminal.js";
 
 /** The flags of a command with a log. */
 export interface LogFlags {
@@ -111,7 +111,7 @@ function createTextLog(write: (text: string) => void, style: Style, verbose: boo
   };
 }
 
-/** The longest text of narration in a log on a terminal. */
+/** The most columns of narration in a log on a terminal. */
 const maxNarration = 60;
 
 // The widths of columns.
@@ -200,6 +200,5 @@ function responseLine(response: StoryResponse, palette: Palette): string {
 
 function onOneLine(text: string, isShortened: boolean): string {
   const line = oneSafeLine(text.trim().replace(/\s+/g, " "));
-  if (!isShortened || line.length <= maxNarration) return line;
-  return `${line.slice(0, maxNarration - 1).trimEnd()}…`;
+  return isShortened ? startOfLine(line, maxNarration) : line;
 }

@@ -2,7 +2,7 @@ import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { isoTime } from "../../rules/time.js";
-import type { SandboxRun } from "../../runs/run-writer.js";
+import type { SandboxRun } from "../../runs/current-run.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";

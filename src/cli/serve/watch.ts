@@ -41,7 +41,7 @@ export async function startWatching(context: ReloadContext): Promise<() => Promi
   }
 
   const reload = new ReloadOnChange(context);
-  await reload.start();
+  reload.start();
   return () => reload.stop();
 }
 
@@ -59,8 +59,8 @@ class ReloadOnChange {
   }
 
   /** The files may have changed since the scenario was loaded: each is read once more. */
-  start(): Promise<void> {
-    return this.#watch.follow(this.#context.scenario.loaded.files, 0);
+  start(): void {
+    this.#watch.followUnread(this.#context.scenario.loaded.files);
   }
 
   stop(): Promise<void> {
@@ -75,13 +75,13 @@ class ReloadOnChange {
     try {
       const opened = await openNamed(this.#name, io);
       // The scenario may extend other files now.
-      await this.#watch.follow(opened.loaded.files, readAt);
+      await this.#watch.followRead(opened.loaded.files, readAt);
       await this.#serve(opened);
     } catch (error) {
       this.#isBroken = true;
       // A file that it extended before may mend it, or one that has a problem.
       const files = new Set([...this.#watch.files, ...filesOfFailure(error, this.#name, io.cwd)]);
-      await this.#watch.follow([...files], readAt);
+      await this.#watch.followRead([...files], readAt);
       const failure = describeFailure(error, { ...flags, json: false });
       logger.problem(`${failure}The running scenario continues.`);
     }
@@ -106,7 +106,8 @@ class ReloadOnChange {
 /** Restarts the sandbox with the scenario that was opened again. */
 function restart(opened: OpenedScenario, { scenario, sandbox, logger }: ReloadContext): void {
   try {
-    startAnother(sandbox, opened.loaded, {}, () => {
+    const sameOptions = {};
+    startAnother(sandbox, opened.loaded, sameOptions, () => {
       scenario.loaded = opened.loaded;
     });
   } catch (error) {

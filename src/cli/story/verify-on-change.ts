@@ -49,7 +49,7 @@ export class VerifyOnChange {
     }
 
     // A scenario that is broken now may be mended by a file that it extended before.
-    await this.#watch.follow([...new Set([...this.#watch.files, ...files])], readAt);
+    await this.#watch.followRead([...new Set([...this.#watch.files, ...files])], readAt);
     onWait();
   }
 }

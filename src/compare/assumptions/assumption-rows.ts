@@ -1,11 +1,11 @@
-import type { CauseDetails } from "../../api/authorize.js";
 import type { Assumptions } from "../../rules/assumptions.js";
-import type { ForbiddenCode, PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
-import { findMismatches } from "../../schema/check.js";
+import { findMismatches } from "../../schema/mismatches.js";
 import { isMapping } from "../../schema/type-tag.js";
+import { readChallenge } from "../response/challenge.js";
 import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
@@ -14,15 +14,10 @@ import type { LimitHeaders } from "./limit-headers.js";
 
 export type LearnedValue = string | boolean;
 
-/** A value that the assumption can have, also in words. */
-export interface ShownValue {
-  readonly kind: "value";
-  readonly value: LearnedValue;
-  readonly words: string;
-}
-
-/** What a response shows of an assumption. `another_form` is what the service does, and the assumption cannot have. */
-export type ShownAssumption = ShownValue | { readonly kind: "another_form"; readonly words: string };
+/** What a response shows of an assumption, also in words. `another_form` is what the assumption cannot have. */
+export type ShownAssumption =
+  | { readonly kind: "value"; readonly value: LearnedValue; readonly words: string }
+  | { readonly kind: "another_form"; readonly words: string };
 
 /** A response, and what other responses tell of it. */
 interface ReadContext {
@@ -56,7 +51,7 @@ export const assumptionRows: Readonly<Partial<Record<keyof Assumptions, Assumpti
     required: () => [401, 429],
     needs: a429,
   },
-  www_authenticate: { statuses: [401], read: readChallenge, needs: "a 401" },
+  www_authenticate: { statuses: [401], read: readApiKeyChallenge, needs: "a 401" },
   error_details: { statuses: [403, 429], read: readDetails, required: () => [429], needs: a429 },
   rate_limit_code: { statuses: [429], read: readCode, needs: a429 },
   retry_after: { statuses: [429], read: readRetryAfter, needs: a429 },
@@ -69,19 +64,12 @@ export const assumptionRows: Readonly<Partial<Record<keyof Assumptions, Assumpti
   },
 };
 
-/** `realm="api"`, or `max_age=60`. */
-const challengeParameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
-/** `ApiKey`, or `ApiKey realm="api", error="invalid"`: one challenge, and not `Basic`, at which a browser asks for a password. */
-const ownChallenge = new RegExp(`^ApiKey(?: +${challengeParameter}(?: *, *${challengeParameter})*)?$`, "i");
-
-/** The members of `error.details` that the sandbox sends with a 403, by its code. */
-const detailMembers: { readonly [Code in ForbiddenCode]: readonly (keyof CauseDetails[Code])[] } = {
-  access_denied: ["organization_status"],
-  live_access_not_approved: ["live_access"],
-  insufficient_scope: ["required_scope"],
-};
-/** The same members, looked up by whatever code a service sends. */
-const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map(Object.entries(detailMembers));
+/** The members of `error.details` that the sandbox sends with a 403, by its code. A service may send any other value as code. */
+const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["access_denied", ["organization_status"]],
+  ["live_access_not_approved", ["live_access"]],
+  ["insufficient_scope", ["required_scope"]],
+]);
 /** The members of `error.details` that the sandbox sends with a 429. */
 const limitMembers = ["limit", "retry_after_seconds"];
 
@@ -97,11 +85,18 @@ function readRequestId({ response }: ReadContext): ShownAssumption {
   return valueShown(Boolean(headerOf(response, "x-request-id")));
 }
 
-function readChallenge({ response, challenge }: ReadContext): ShownAssumption {
-  const value = headerOf(response, "www-authenticate");
-  if (value === undefined) return valueShown(false);
-  if (ownChallenge.test(value)) return valueShown(true);
-  return anotherForm(quoted(challenge));
+/** `true` is one challenge `ApiKey`, and not `Basic`, at which a browser asks for a password. */
+function readApiKeyChallenge({ response, challenge }: ReadContext): ShownAssumption {
+  const parts = readChallenge(response);
+  switch (parts.kind) {
+    case "none":
+      return valueShown(false);
+    case "one":
+      if (parts.scheme.toLowerCase() === "apikey") return valueShown(true);
+      return anotherForm(quoted(challenge));
+    case "another_text":
+      return anotherForm(quoted(challenge));
+  }
 }
 
 function readDetails({ response }: ReadContext): ShownAssumption | undefined {

@@ -10,7 +10,6 @@ import {
   assumptionRows,
   type LearnedValue,
   type ShownAssumption,
-  type ShownValue,
 } from "./assumption-rows.js";
 import { stableChallenges } from "./challenges.js";
 import { readLimitHeaders } from "./limit-headers-of-keys.js";
@@ -20,34 +19,35 @@ interface LearnedAssumption {
   readonly value: LearnedValue;
   /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
   readonly from: readonly string[];
-  /** The statuses and limits that could show another value, and were not seen; left out if there is none. */
-  readonly notSeen?: readonly (number | PromisedOutcomeId)[];
+  /** The statuses and limits that could show another value, and no response had. */
+  readonly missingResponses: readonly (number | PromisedOutcomeId)[];
 }
 
 export interface Learned {
   readonly assumptions: Readonly<Record<string, LearnedAssumption>>;
-  /** What would show the other assumptions. */
-  readonly unseen: Readonly<Record<string, string>>;
+  /** What would show the assumptions that no response has shown. */
+  readonly needsOfAssumptions: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
 }
 
 /** What comes of reading an assumption in all responses. */
 type AssumptionResult =
   | { readonly kind: "learned"; readonly assumption: LearnedAssumption }
-  | { readonly kind: "not_seen"; readonly needs: string }
+  /** Other responses must show it. */
+  | { readonly kind: "needs_more"; readonly needs: string }
   /** The sandbox cannot do it in this way, or does it in one way only. */
   | { readonly kind: "only_noted"; readonly note: string };
 
-/** What one response shows. */
+/** What responses show of an assumption, and the attempts with these responses. */
 interface Reading {
-  readonly attempt: CompletedAttempt;
   readonly shown: ShownAssumption;
+  readonly attempts: readonly CompletedAttempt[];
 }
 
 /** Returns the assumptions that the responses of a service show. */
 export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned {
   const assumptions: Record<string, LearnedAssumption> = {};
-  const unseen: Record<string, string> = {};
+  const needsOfAssumptions: Record<string, string> = {};
   const notes: string[] = [];
   for (const [name, row] of Object.entries(assumptionRows)) {
     const result = learnAssumption(row, attempts);
@@ -55,108 +55,88 @@ export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned
       case "learned":
         assumptions[name] = result.assumption;
         break;
-      case "not_seen":
-        unseen[name] = result.needs;
+      case "needs_more":
+        needsOfAssumptions[name] = result.needs;
         break;
       case "only_noted":
         notes.push(`${name} is not learned, because ${result.note}.`);
         break;
     }
   }
-  return { assumptions, unseen, notes: [...notes, ...notesOnScope(attempts)] };
+  return { assumptions, needsOfAssumptions, notes: [...notes, ...notesOnScope(attempts)] };
 }
 
+/** Learns the value that all responses show, unless a response that is missing could show another one. */
 function learnAssumption(row: AssumptionRow, attempts: readonly CompletedAttempt[]): AssumptionResult {
-  const readings = readEach(row, attempts);
-  const [first] = readings;
-  if (first === undefined) return { kind: "not_seen", needs: row.needs };
+  const readings = readAlike(row, attempts);
+  const [reading, ...otherReadings] = readings;
+  if (reading === undefined) return { kind: "needs_more", needs: row.needs };
 
-  const { shown } = first;
-  const isSeenOneWay = groupAlike(readings).length === 1;
-  if (isSeenOneWay && shown.kind === "value") return learnValue(row, shown, readings);
-
-  const isAnyValue = readings.some((reading) => reading.shown.kind === "value");
-  const why = isAnyValue ? "it is seen in several ways" : "the assumption does not have this value";
-  return { kind: "only_noted", note: `${why}: ${listWords(readings)}` };
-}
-
-/** Learns the value that all readings show, unless a response that is missing could show another one. */
-function learnValue(
-  row: AssumptionRow,
-  { value, words }: ShownValue,
-  readings: readonly Reading[],
-): AssumptionResult {
-  const seenAttempts = readings.map(({ attempt }) => attempt);
-  const seenStatuses = new Set(seenAttempts.map(({ response }) => response.status));
-  // All attempts that show the assumption show this value.
-  const from = listOutcomes(seenAttempts, seenAttempts);
-  const required = row.required?.(value) ?? [];
-  if (!required.every((status) => seenStatuses.has(status))) {
-    return { kind: "not_seen", needs: `${row.needs}; ${from.join(", ")} shows ${words}` };
+  const { shown } = reading;
+  if (shown.kind !== "value" || otherReadings.length > 0) {
+    return { kind: "only_noted", note: describeReadings(readings) };
   }
-  const notSeen = listNotSeen(row, seenAttempts);
-  return { kind: "learned", assumption: { value, from, ...(notSeen.length > 0 && { notSeen }) } };
+
+  const { value, words } = shown;
+  const statuses = new Set(reading.attempts.map(({ response }) => response.status));
+  const from = listOutcomes(reading.attempts, reading.attempts);
+  const required = row.required?.(value) ?? [];
+  if (!required.every((status) => statuses.has(status))) {
+    return { kind: "needs_more", needs: `${row.needs}; ${from.join(", ")} shows ${words}` };
+  }
+  const missingResponses = listMissingResponses(row, reading.attempts);
+  return { kind: "learned", assumption: { value, from, missingResponses } };
 }
 
-/** Reads an assumption in each response that shows it. */
-function readEach(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Reading[] {
+/** Reads an assumption in each response that shows it. Responses that show the same are one reading. */
+function readAlike(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Reading[] {
   const challenges = stableChallenges(attempts);
   const limitHeadersByAttempt = readLimitHeaders(attempts);
-  const readings: Reading[] = [];
+  const readingsByText = new Map<string, Reading>();
   for (const attempt of attempts) {
     const { outcome, response } = attempt;
     if (!row.statuses.includes(response.status)) continue;
     const challenge = challenges.get(attempt) ?? "";
     const limitHeaders = limitHeadersByAttempt.get(attempt) ?? { kind: "none" };
-    const reading = row.read({ response, outcome, challenge, limitHeaders });
-    if (reading !== undefined) readings.push({ attempt, shown: reading });
-  }
-  return readings;
-}
+    const shown = row.read({ response, outcome, challenge, limitHeaders });
+    if (shown === undefined) continue;
 
-/** Returns the readings that show the same, together. */
-function groupAlike(readings: readonly Reading[]): Reading[][] {
-  const groupsByText = new Map<string, Reading[]>();
-  for (const reading of readings) {
-    const { shown } = reading;
     // Not the words of a value: those of a long value are cut off, and two long values can begin alike.
     const text = shown.kind === "value" ? String(shown.value) : shown.words;
-    const group = groupsByText.get(text) ?? [];
-    group.push(reading);
-    groupsByText.set(text, group);
+    const earlier = readingsByText.get(text) ?? { shown, attempts: [] };
+    readingsByText.set(text, { shown: earlier.shown, attempts: [...earlier.attempts, attempt] });
   }
-  return [...groupsByText.values()];
+  return [...readingsByText.values()];
 }
 
-/** What the readings show in words, each with its outcomes: `"slow" (429.per_day); "fast" (429.per_minute)`. */
-function listWords(readings: readonly Reading[]): string {
-  const allAttempts = readings.map(({ attempt }) => attempt);
+/** What is shown in several ways, or in another form: `it is seen in several ways: "slow" (429.per_day); "fast" (429.per_minute)`. */
+function describeReadings(readings: readonly Reading[]): string {
+  const attemptsRead = readings.flatMap(({ attempts }) => attempts);
   const listed: string[] = [];
-  for (const group of groupAlike(readings)) {
-    const [first] = group;
-    if (first === undefined) continue;
-    const attemptsOfGroup = group.map(({ attempt }) => attempt);
-    listed.push(`${first.shown.words} (${listOutcomes(attemptsOfGroup, allAttempts).join(", ")})`);
+  for (const { shown, attempts } of readings) {
+    listed.push(`${shown.words} (${listOutcomes(attempts, attemptsRead).join(", ")})`);
   }
-  return listed.join("; ");
+  const isAnyValue = readings.some(({ shown }) => shown.kind === "value");
+  const why = isAnyValue ? "it is seen in several ways" : "the assumption does not have this value";
+  return `${why}: ${listed.join("; ")}`;
 }
 
-/** Returns the statuses that could show the assumption and were not seen and, if only one of the limits was seen, the other. */
-function listNotSeen(
+/** Returns the statuses that could show the assumption and none of the attempts has and, of the two limits, the one that is missing. */
+function listMissingResponses(
   row: AssumptionRow,
-  seenAttempts: readonly CompletedAttempt[],
+  attempts: readonly CompletedAttempt[],
 ): (number | PromisedOutcomeId)[] {
-  const seenStatuses = new Set(seenAttempts.map(({ response }) => response.status));
-  const seenOutcomes = new Set(seenAttempts.map(({ outcome }) => outcome));
-  const notSeen: (number | PromisedOutcomeId)[] = [];
-  for (const status of row.statuses) if (!seenStatuses.has(status)) notSeen.push(status);
-  if (!seenStatuses.has(429)) return notSeen;
+  const statuses = new Set(attempts.map(({ response }) => response.status));
+  const outcomes = new Set(attempts.map(({ outcome }) => outcome));
+  const missing: (number | PromisedOutcomeId)[] = [];
+  for (const status of row.statuses) if (!statuses.has(status)) missing.push(status);
+  if (!statuses.has(429)) return missing;
 
   // A gateway can send the 429 of the minute, and the service that of the day: each shows nothing of the other.
   for (const { outcome } of contractOutcomes) {
-    if (isLimit(outcome) && !seenOutcomes.has(outcome)) notSeen.push(outcome);
+    if (isLimit(outcome) && !outcomes.has(outcome)) missing.push(outcome);
   }
-  return notSeen;
+  return missing;
 }
 
 /** The scope of the endpoint is an assumption that nothing sets: an error may name it. */
@@ -175,8 +155,8 @@ function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
 }
 
 /** Where an assumption is from: `each 401, 429.per_minute; not seen: 403`. */
-export function whereSeen({ from, notSeen }: LearnedAssumption): string {
+export function whereSeen({ from, missingResponses }: LearnedAssumption): string {
   const sources = from.join(", ");
-  if (notSeen === undefined) return sources;
-  return `${sources}; not seen: ${notSeen.join(", ")}`;
+  if (missingResponses.length === 0) return sources;
+  return `${sources}; not seen: ${missingResponses.join(", ")}`;
 }

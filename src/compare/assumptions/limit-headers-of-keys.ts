@@ -78,9 +78,9 @@ function collectSeries(headersInOrder: readonly HeadersOfAttempt[]): TimedCount[
     const sentAt = attempt.sentAt / 1000;
     const receivedAt = attempt.receivedAt / 1000;
     for (const count of headers.counts) {
-      const series = seriesByLimit.get(count.limit) ?? [];
+      const series = seriesByLimit.get(count.limitName) ?? [];
       series.push({ ...count, sentAt, receivedAt });
-      seriesByLimit.set(count.limit, series);
+      seriesByLimit.set(count.limitName, series);
     }
   }
   return [...seriesByLimit.values()];
@@ -148,16 +148,17 @@ function expectReset(
 }
 
 /** Whether the "remaining" requests rise in a window, and never fall: 1, 2, 3. Then they are the requests that were sent. */
-function isCountingUp(series: readonly LimitCount[]): boolean {
+function isCountingUp([first, ...later]: readonly LimitCount[]): boolean {
+  if (first === undefined) return false;
+  let before = first;
   let hasRisen = false;
-  for (const [index, count] of series.entries()) {
-    const before = series[index - 1];
-    if (before === undefined) continue;
-    if (count.remaining < before.remaining) return false;
-
-    // In a new window, whose reset is later, all requests remain again: such a rise shows nothing.
-    const isNewWindow = count.reset > before.reset;
-    if (count.remaining > before.remaining && !isNewWindow) hasRisen = true;
+  let hasFallen = false;
+  for (const count of later) {
+    // With a later reset, a new window has begun, and the count anew: a change shows nothing.
+    const isSameWindow = count.reset <= before.reset;
+    if (isSameWindow && count.remaining > before.remaining) hasRisen = true;
+    if (isSameWindow && count.remaining < before.remaining) hasFallen = true;
+    before = count;
   }
-  return hasRisen;
+  return hasRisen && !hasFallen;
 }

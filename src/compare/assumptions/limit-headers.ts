@@ -20,8 +20,8 @@ export type LimitHeaders =
 
 /** What is left of a limit. */
 export interface LimitCount {
-  /** Tells the limits of a key apart. */
-  readonly limit: string;
+  /** Tells the limits of a key apart: `60 in 60 s`, or the name of an item. */
+  readonly limitName: string;
   readonly remaining: number;
   /** Seconds. */
   readonly reset: number;
@@ -35,23 +35,21 @@ export interface KeyLimit {
   readonly window: number;
 }
 
-/** An item of `RateLimit` or `RateLimit-Policy`, with the parameters that the sandbox sends. */
+/** An item of `RateLimit` or `RateLimit-Policy`, with its parameters that are whole numbers. */
 interface DraftItem {
   readonly name: string;
-  /** The quota of a policy. */
-  readonly q: string | undefined;
-  /** The window of a policy, in seconds. */
-  readonly w: string | undefined;
-  /** The requests of a limit that remain. */
-  readonly r: string | undefined;
-  /** The seconds until a limit resets. */
-  readonly t: string | undefined;
+  /** `q`: the requests of a policy. */
+  readonly quota: number | undefined;
+  /** `w`: the seconds of a policy. */
+  readonly window: number | undefined;
+  /** `r`: the requests of a limit that remain. */
+  readonly remaining: number | undefined;
+  /** `t`: the seconds until a limit resets. */
+  readonly reset: number | undefined;
 }
 
 const legacyNames = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 const draftNames = ["ratelimit", "ratelimit-policy"];
-
-const upToFifteenDigits = /^\d{1,15}$/;
 
 /** Reads the limit headers of a response; `limits` are those of its key, none if they are not known. */
 export function readHeadersOfResponse(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders {
@@ -77,25 +75,26 @@ export function readHeadersOfResponse(response: RedactedResponse, limits: readon
 
 /** Reads the legacy headers; `undefined` if they are not in the sandbox's form. */
 function readLegacy(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders | undefined {
-  const quota = headerOf(response, "x-ratelimit-limit");
-  const remaining = headerOf(response, "x-ratelimit-remaining");
-  const reset = headerOf(response, "x-ratelimit-reset");
-  if (![quota, remaining, reset].every(isWholeNumber)) return undefined;
-  if (Number(remaining) > Number(quota)) return undefined;
+  const quota = readWholeNumber(headerOf(response, "x-ratelimit-limit"));
+  const remaining = readWholeNumber(headerOf(response, "x-ratelimit-remaining"));
+  const reset = readWholeNumber(headerOf(response, "x-ratelimit-reset"));
+  if (quota === undefined || remaining === undefined || reset === undefined) return undefined;
+  if (remaining > quota) return undefined;
 
-  const limitOfKey = findLimit(limits, Number(quota), Number(reset));
-  if (limitOfKey === undefined) return undefined;
-  const limit = `${quota} in ${limitOfKey.window} s`;
-  const count: LimitCount = { limit, remaining: Number(remaining), reset: Number(reset) };
+  const window = findWindow(limits, quota, reset);
+  if (window === undefined) return undefined;
+  const count: LimitCount = { limitName: `${quota} in ${window} s`, remaining, reset };
   return { kind: "counted", form: "legacy", counts: [count] };
 }
 
-/** Finds the limit of the key with a quota. A reset above its window is a time, or in other units. */
-function findLimit(limits: readonly KeyLimit[], quota: number, reset: number): KeyLimit | undefined {
-  // If the limits of the key are not known, any quota may be the one of a day.
-  const anyLimit: KeyLimit = { quota, window: day / 1000 };
-  const candidates = limits.length === 0 ? [anyLimit] : limits;
-  return candidates.find((limit) => limit.quota === quota && reset <= limit.window);
+/** Finds the window of the limit with a quota, in seconds. A reset above it is a time, or in other units. */
+function findWindow(limits: readonly KeyLimit[], quota: number, reset: number): number | undefined {
+  if (limits.length > 0) {
+    return limits.find((limit) => limit.quota === quota && reset <= limit.window)?.window;
+  }
+  // The limits of the key are not known: any quota may be the one of a day.
+  const secondsOfDay = day / 1000;
+  return reset <= secondsOfDay ? secondsOfDay : undefined;
 }
 
 /**
@@ -103,47 +102,50 @@ function findLimit(limits: readonly KeyLimit[], quota: number, reset: number): K
  * are not in the sandbox's form: earlier drafts have other parameters.
  */
 function readDraft(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders | undefined {
-  const items = readItems(headerOf(response, "ratelimit") ?? "");
-  const policies = readItems(headerOf(response, "ratelimit-policy") ?? "");
   const windowByName = new Map<string, number>();
-  for (const { name, q, w } of policies) {
-    if (!isWholeNumber(q) || !isWholeNumber(w)) return undefined;
-    const isOfKey = limits.length === 0 || limits.some(({ quota }) => quota === Number(q));
+  let longestWindow = 0;
+  for (const { name, quota, window } of readItems(headerOf(response, "ratelimit-policy"))) {
+    if (quota === undefined || window === undefined) return undefined;
+    const isOfKey = limits.length === 0 || limits.some((limit) => limit.quota === quota);
     if (!isOfKey) return undefined;
     // Of two policies with one name, the first counts.
-    if (!windowByName.has(name)) windowByName.set(name, Number(w));
+    if (!windowByName.has(name)) windowByName.set(name, window);
+    longestWindow = Math.max(longestWindow, window);
   }
 
-  // A limit without a policy of its name can have any of the windows.
-  const longestWindow = Math.max(...policies.map(({ w }) => Number(w)));
   const counts: LimitCount[] = [];
-  for (const { name, r, t } of items) {
-    if (!isWholeNumber(r) || !isWholeNumber(t)) return undefined;
+  for (const { name, remaining, reset } of readItems(headerOf(response, "ratelimit"))) {
+    if (remaining === undefined || reset === undefined) return undefined;
+    // A limit without a policy of its name can have any of the windows.
     const window = windowByName.get(name) ?? longestWindow;
-    if (Number(t) > window) return undefined;
-    counts.push({ limit: name, remaining: Number(r), reset: Number(t) });
+    if (reset > window) return undefined;
+    counts.push({ limitName: name, remaining, reset });
   }
   return { kind: "counted", form: "draft", counts };
 }
 
-function isWholeNumber(value: string | undefined): boolean {
-  return value !== undefined && upToFifteenDigits.test(value);
+/** Reads up to fifteen digits, which a number has exactly; `undefined` for anything else. */
+function readWholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** Reads a list of items, such as `"minute";r=12;t=30, "day";r=900;t=3600`: a comma before a name separates them. */
-function readItems(list: string): DraftItem[] {
+function readItems(list = ""): DraftItem[] {
   return list.split(/, *(?=["a-z])/i).map(readItem);
 }
 
-/** Reads one item: of `"minute";r=12;t=30`, the name is `"minute"`, `r` is `12`, and `t` is `30`. */
+/** Reads one item: of `"minute";r=12;t=30`, the name is `"minute"`, 12 requests remain, and the reset is in 30 s. */
 function readItem(text: string): DraftItem {
   const [name = ""] = text.split(";");
-  const parameter = (letter: string) => new RegExp(`; *${letter}=([^;,\\s]*)`).exec(text)?.[1];
+  const parameter = (letter: string) => {
+    const value = new RegExp(`; *${letter}=([^;,\\s]*)`).exec(text)?.[1];
+    return readWholeNumber(value);
+  };
   return {
     name: name.trim(),
-    q: parameter("q"),
-    w: parameter("w"),
-    r: parameter("r"),
-    t: parameter("t"),
+    quota: parameter("q"),
+    window: parameter("w"),
+    remaining: parameter("r"),
+    reset: parameter("t"),
   };
 }

@@ -16,28 +16,65 @@ import { listOutcomes } from "./list-outcomes.js";
  * What a service does in another way than the scenario `key-states`, although no assumption sets it: the values by their
  * names, such as `per_minute`, each with the outcomes that have it.
  */
-export type ValuesUnlikeKeyStates = Readonly<Record<string, readonly SeenValue[]>>;
+export type ValuesUnlikeKeyStates = Readonly<Record<string, readonly ValueWithOutcomes[]>>;
 
-interface SeenValue {
+interface ValueWithOutcomes {
   readonly value: string;
   readonly from: readonly string[];
 }
 
-/** What the readers read of a response, or of the one that `key-states` has in its place. */
-interface ReadResponse {
-  readonly response: Pick<RedactedResponse, "headers" | "json" | "numbers">;
-  /** The challenge of the response without the words that vary. */
-  readonly challenge: string;
+const valueNames = ["per_minute", "per_day", "scopes", "challenge", "details"] as const;
+
+/** The values of a 200 or a 401 in words; `undefined` for those that it does not have. */
+type ResponseValues = Readonly<Record<(typeof valueNames)[number], string | undefined>>;
+
+/** The values of a response, and those that `key-states` has for its outcome. */
+interface ComparedValues {
+  readonly attempt: CompletedAttempt;
+  readonly ofService: ResponseValues;
+  readonly ofKeyStates: ResponseValues;
 }
 
-/** How each value is read from a 200 or a 401; `undefined` if the response does not have it. */
-const readers: Readonly<Record<string, (read: ReadResponse) => string | undefined>> = {
-  per_minute: ({ response }) => readKeyLimit(response, perMinutePath),
-  per_day: ({ response }) => readKeyLimit(response, perDayPath),
-  scopes: readScopeList,
-  challenge: readChallengeText,
-  details: readDetailNames,
-};
+/** Returns what the 200s and 401s show, and those of `key-states` do not. */
+export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): ValuesUnlikeKeyStates {
+  const challenges = stableChallenges(attempts);
+  const compared: ComparedValues[] = [];
+  for (const attempt of attempts) {
+    const { outcome, response } = attempt;
+    if (response.status !== 200 && response.status !== 401) continue;
+    const ofService = readValues(response, challenges.get(attempt) ?? "");
+    compared.push({ attempt, ofService, ofKeyStates: valuesOfKeyStates(outcome) });
+  }
+
+  const valuesByName: Record<string, readonly ValueWithOutcomes[]> = {};
+  for (const name of valueNames) {
+    const values = collectUnlike(name, compared);
+    if (values.length > 0) valuesByName[name] = values;
+  }
+  return valuesByName;
+}
+
+/** Returns the values with a name that `key-states` does not have. */
+function collectUnlike(
+  name: (typeof valueNames)[number],
+  compared: readonly ComparedValues[],
+): ValueWithOutcomes[] {
+  const attemptsByValue = new Map<string, CompletedAttempt[]>();
+  for (const { attempt, ofService, ofKeyStates } of compared) {
+    const value = ofService[name];
+    if (value === undefined || value === ofKeyStates[name]) continue;
+    const ofValue = attemptsByValue.get(value) ?? [];
+    ofValue.push(attempt);
+    attemptsByValue.set(value, ofValue);
+  }
+
+  const attemptsRead = compared.map(({ attempt }) => attempt);
+  const values: ValueWithOutcomes[] = [];
+  for (const [value, ofValue] of attemptsByValue) {
+    values.push({ value, from: listOutcomes(ofValue, attemptsRead) });
+  }
+  return values;
+}
 
 /** The refs of the keys in `key-states` that show the outcomes; `active` shows all others. */
 const refsInKeyStates: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
@@ -47,86 +84,48 @@ const refsInKeyStates: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
   "200.replacement": "replacement",
 };
 
-/** A response of the service, and the one that `key-states` has for its outcome. */
-interface ComparedResponse {
-  readonly attempt: CompletedAttempt;
-  readonly ofService: ReadResponse;
-  readonly ofKeyStates: ReadResponse;
-}
-
-/** Returns what the 200s and 401s show, and those of `key-states` do not. */
-export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): ValuesUnlikeKeyStates {
-  const challenges = stableChallenges(attempts);
-  const compared: ComparedResponse[] = [];
-  for (const attempt of attempts) {
-    const { outcome, response } = attempt;
-    if (response.status !== 200 && response.status !== 401) continue;
-    const ofService = { response, challenge: challenges.get(attempt) ?? "" };
-    compared.push({ attempt, ofService, ofKeyStates: responseOfKeyStates(outcome) });
-  }
-
-  const valuesByName: Record<string, readonly SeenValue[]> = {};
-  for (const [name, read] of Object.entries(readers)) {
-    const values = readUnlike(compared, read);
-    if (values.length > 0) valuesByName[name] = values;
-  }
-  return valuesByName;
-}
-
-/** Reads one value in each response, and returns those that `key-states` does not have. */
-function readUnlike(
-  compared: readonly ComparedResponse[],
-  read: (response: ReadResponse) => string | undefined,
-): SeenValue[] {
-  const attemptsByValue = new Map<string, CompletedAttempt[]>();
-  for (const { attempt, ofService, ofKeyStates } of compared) {
-    const value = read(ofService);
-    if (value === undefined || value === read(ofKeyStates)) continue;
-    const ofValue = attemptsByValue.get(value) ?? [];
-    ofValue.push(attempt);
-    attemptsByValue.set(value, ofValue);
-  }
-
-  const allAttempts = compared.map(({ attempt }) => attempt);
-  const values: SeenValue[] = [];
-  for (const [value, ofValue] of attemptsByValue) {
-    values.push({ value, from: listOutcomes(ofValue, allAttempts) });
-  }
-  return values;
-}
-
-/** Returns what the readers would read of the responses of `key-states`: the settings of its key, and the challenge of a 401. */
-function responseOfKeyStates(outcome: PromisedOutcomeId): ReadResponse {
+/** Returns the settings of a key of `key-states`, and the challenge of its 401s. */
+function valuesOfKeyStates(outcome: PromisedOutcomeId): ResponseValues {
   const ref = refsInKeyStates[outcome] ?? "active";
   const keys = [...listedKeys(bundledScenarios["key-states"])];
   const key = keys.find((written) => written.ref === ref);
   const { scopes = defaultScopes, limits } = key?.fields ?? {};
   const { perMinute, perDay } = readLimits(limits);
-  const json = { data: { scopes, limits: { per_minute: perMinute, per_day: perDay } } };
-
-  const [name = "", challenge = ""] = challengeHeaders;
-  return { response: { headers: [[name, challenge]], json, numbers: new Map() }, challenge };
+  const [, challenge = ""] = challengeHeaders;
+  return {
+    per_minute: String(perMinute),
+    per_day: String(perDay),
+    scopes: describeScopes(scopes),
+    challenge: quoted(challenge),
+    details: undefined,
+  };
 }
 
-function readKeyLimit(response: ReadResponse["response"], path: readonly string[]): string | undefined {
+/** Reads the values of a response; `challenge` is its challenge without the words that vary. */
+function readValues(response: RedactedResponse, challenge: string): ResponseValues {
+  const scopes = memberIn(response, ["data", "scopes"]);
+  const hasChallenge = headerOf(response, "www-authenticate") !== undefined;
+  return {
+    per_minute: readKeyLimit(response, perMinutePath),
+    per_day: readKeyLimit(response, perDayPath),
+    scopes: Array.isArray(scopes) ? describeScopes(scopes) : undefined,
+    challenge: hasChallenge ? quoted(challenge) : undefined,
+    details: readDetailNames(response),
+  };
+}
+
+function readKeyLimit(response: RedactedResponse, path: readonly string[]): string | undefined {
   const limit = memberIn(response, path);
   return typeof limit === "number" ? numberText(response, path, limit) : undefined;
 }
 
-function readScopeList({ response }: ReadResponse): string | undefined {
-  const scopes = memberIn(response, ["data", "scopes"]);
-  if (!Array.isArray(scopes)) return undefined;
+function describeScopes(scopes: readonly unknown[]): string {
   const texts = scopes.map((scope) => (typeof scope === "string" ? scope : describeValue(scope)));
   return shownText(texts.sort().join(", "));
 }
 
-function readChallengeText({ response, challenge }: ReadResponse): string | undefined {
-  if (headerOf(response, "www-authenticate") === undefined) return undefined;
-  return quoted(challenge);
-}
-
 /** The names of the details without their values, which may be other ones each time. */
-function readDetailNames({ response }: ReadResponse): string | undefined {
+function readDetailNames(response: RedactedResponse): string | undefined {
   const details = memberIn(response, ["error", "details"]);
   if (details === undefined) return undefined;
   return isMapping(details) ? shownText(Object.keys(details).join(", ")) : describeValue(details);

@@ -4,7 +4,7 @@ import { findPrefix } from "../../rules/key-text.js";
 import { outcomeRow, outcomes } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
-import { findMismatches } from "../../schema/check.js";
+import { findMismatches } from "../../schema/mismatches.js";
 import type { Shape } from "../../schema/shape.js";
 import type { ContractRule } from "../contract/contract-rules.js";
 import { ruleOf } from "../contract/keys-of-outcomes.js";
@@ -48,16 +48,16 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
     case "may_be_right":
       differences.push(...judgeSuccess(response, attempt.apiKey));
       break;
-    case "another_limit":
+    case "limit_of_others":
     case "outage":
-    case "limited_before":
+    case "earlier_limit":
       break;
   }
   return differences.map((difference) => withRequest(attempt, difference));
 }
 
-function differenceAt(at: string, rule: ContractRule, expected: string, actual: string): ResponseDifference {
-  return { rules: [rule], at, expected, found: actual };
+function differenceAt(at: string, rule: ContractRule, expected: string, found: string): ResponseDifference {
+  return { rules: [rule], at, expected, found };
 }
 
 /** Judges the response to a request that should have ended at its outcome. */
@@ -118,8 +118,8 @@ function judgeShape(
     const at = path === "" ? "$" : `$.${oneSafeLine(path)}`;
     // Nobody knows what a member that the contract does not have contains.
     const canBeDrawnAnew = kind === "unknown_member" || drawnAnew.has(path);
-    const actual = canBeDrawnAnew ? describeKind(value) : describeValue(value, response.numbers.get(path));
-    return differenceAt(at, ruleAt(path), expected, actual);
+    const found = canBeDrawnAnew ? describeKind(value) : describeValue(value, response.numbers.get(path));
+    return differenceAt(at, ruleAt(path), expected, found);
   });
 }
 
@@ -132,9 +132,9 @@ function judgeEnvironment(response: RedactedResponse, apiKey: string): ResponseD
   const environment = memberIn(response, ["data", "environment"]);
   // The shape already rejects any other value.
   if (environment !== "test" && environment !== "live") return [];
-  const prefix = findPrefix(apiKey)?.environment;
-  if (environment === prefix) return [];
-  const expected = `"${prefix}", the environment in the key's prefix`;
+  const environmentOfKey = findPrefix(apiKey)?.environment;
+  if (environment === environmentOfKey) return [];
+  const expected = `"${environmentOfKey}", the environment in the key's prefix`;
   return [differenceAt("$.data.environment", "R3", expected, describeValue(environment))];
 }
 
@@ -150,8 +150,8 @@ function judgeUsage(response: RedactedResponse): ResponseDifference[] {
 function judgeRequestId(response: RedactedResponse): ResponseDifference[] {
   const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
-  const actual = requestId === undefined ? "nothing" : "an empty header";
-  return [differenceAt("X-Request-Id", "R7", "a request id", actual)];
+  const found = requestId === undefined ? "nothing" : "an empty header";
+  return [differenceAt("X-Request-Id", "R7", "a request id", found)];
 }
 
 function judgeCode(

@@ -22,31 +22,42 @@ export function compareReplacement(successes: readonly CompletedAttempt[]): Cont
 
   const differences: ContractDifference[] = [];
   for (const { rule, path } of inherited) {
-    const before = dataMemberText(old.response, path);
-    const after = dataMemberText(replacement.response, path);
-    if (before === after) continue;
-    let expected = `${shownText(before)}, as for 200.retiring`;
-    let actual = shownText(after);
-    // Both are shortened for display only.
-    if (shownText(before) === actual) actual = "another value, which begins in the same way";
-    // A service may draw an id anew, and two comparisons of the service must be equal.
-    if (path.at(-1) === "id") {
-      expected = "the id of 200.retiring";
-      actual = "another id";
-    }
-    const at = `$.data.${path.join(".")}`;
-    differences.push(withRequest(replacement, { rules: [rule], at, expected, found: actual }));
+    const textOfOld = dataMemberText(old.response, path);
+    const textOfReplacement = dataMemberText(replacement.response, path);
+    if (textOfOld === textOfReplacement) continue;
+    const difference: ResponseDifference = {
+      rules: [rule],
+      at: `$.data.${path.join(".")}`,
+      ...describeInherited(path, textOfOld, textOfReplacement),
+    };
+    differences.push(withRequest(replacement, difference));
   }
   return differences;
 }
 
-/** Returns a member of `data` as JSON; the order of a list does not count. */
+function describeInherited(
+  path: readonly string[],
+  textOfOld: string,
+  textOfReplacement: string,
+): Pick<ResponseDifference, "expected" | "found"> {
+  // A service may draw an id anew, and two comparisons of the service must be equal.
+  if (path.at(-1) === "id") return { expected: "the id of 200.retiring", found: "another id" };
+
+  const shownOfOld = shownText(textOfOld);
+  const expected = `${shownOfOld}, as for 200.retiring`;
+  const found = shownText(textOfReplacement);
+  // Both are shortened for display only.
+  if (found === shownOfOld) return { expected, found: "another value, which begins in the same way" };
+  return { expected, found };
+}
+
+/** Returns a member of `data` as JSON, `undefined` for a missing one; the order of a list does not count. */
 function dataMemberText(response: RedactedResponse, path: readonly string[]): string {
   const steps = ["data", ...path];
   const value = memberIn(response, steps);
   if (typeof value === "number") return numberText(response, steps, value);
-  const sorted = Array.isArray(value) ? sortByText(value) : value;
-  return `${JSON.stringify(sorted)}`;
+  if (value === undefined) return "undefined";
+  return JSON.stringify(Array.isArray(value) ? sortByText(value) : value);
 }
 
 function sortByText(list: readonly unknown[]): unknown[] {

@@ -6,7 +6,8 @@ import { perMinutePath, wholeNumberIn } from "../response/members.js";
 import { type Attempt, type CompletedAttempt, got200 } from "../sending/attempt.js";
 import { sendAttempt } from "../sending/send-attempt.js";
 import type { Session } from "../sending/session.js";
-import { confirmLimit, findOtherKey } from "./confirm-limit.js";
+import { confirmLimit } from "./confirm-limit.js";
+import { findOtherKey } from "./other-key.js";
 
 // A key's minute is used up with requests until one gets 429. A minute of the key can start anywhere, so any 60 seconds are in
 // two of its minutes at most. If 2 * perMinute + 1 requests get 200 in less than 60 seconds, one of the two minutes had too
@@ -19,109 +20,111 @@ export async function useUpMinute(
   session: Session,
   success: CompletedAttempt,
 ): Promise<ContractDifference[]> {
-  const limit = readPerMinute(session, success);
-  if (limit.kind === "not_reachable") {
-    keepWhyMinuteNotTried(session, limit.why);
-    return [];
-  }
-
-  const { perMinute } = limit;
-  const provingCount = 2 * perMinute + 1;
-  // After a 429, a request without a key and, if there is one, with another key that works.
-  const controls = findOtherKey(session, success) === undefined ? 1 : 2;
-  session.raiseMaxRequests(provingCount + controls);
-  const plan = planRequests(session, perMinute, controls);
-  if (plan.kind === "too_few_left") {
+  const plan = planProbe(session, success);
+  if (plan.kind === "no_probe") {
     keepWhyMinuteNotTried(session, plan.why);
     return [];
   }
 
-  const count = Math.min(provingCount, plan.most);
   session.options.announce?.(
-    `Sends up to ${pluralize(count, "request")} with ${success.variable}, until one gets 429. They use up this key's minute.`,
+    `Sends up to ${pluralize(plan.count, "request")} with ${success.variable}, until one gets 429. They use up this key's minute.`,
   );
-  const probe = await sendUntilLimited(session, success, perMinute, count);
+  const probe = await sendUntilLimited(session, success, plan);
   switch (probe.kind) {
     case "limited":
       return confirmLimit(session, probe.limited);
     case "broken_off":
       keepWhyMinuteNotTried(session, `${success.variable} did not work until its limit`);
       return [];
-    case "another_response":
+    case "wrong_response":
       // Each attempt is judged alone.
       return [];
     case "all_200":
-      return judgeWithoutLimit(session, probe.successes, perMinute, provingCount);
+      return judgeWithoutLimit(session, probe.successes, plan);
   }
 }
 
-type PerMinute =
-  | { readonly kind: "reachable"; readonly perMinute: number }
-  | { readonly kind: "not_reachable"; readonly why: string };
+/** The requests that use up a minute. */
+interface Probe {
+  readonly kind: "probe";
+  readonly perMinute: number;
+  /** So many requests with 200 in a minute prove that there is no limit. */
+  readonly provingCount: number;
+  /** So many requests are sent at most. */
+  readonly count: number;
+}
 
-/** Reads the limit from a response of the key. */
-function readPerMinute({ pace }: Session, { response }: CompletedAttempt): PerMinute {
+/** Plans the requests, and raises the default of `--max-requests` for them. */
+function planProbe(
+  session: Session,
+  success: CompletedAttempt,
+): Probe | { readonly kind: "no_probe"; readonly why: string } {
+  const { pace, budget } = session;
+  const { response } = success;
   const perMinute = wholeNumberIn(response, perMinutePath);
   if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute)) {
-    return { kind: "not_reachable", why: `per_minute is ${describeMember(response, perMinutePath)}` };
+    return { kind: "no_probe", why: `per_minute is ${describeMember(response, perMinutePath)}` };
   }
   if (pace * perMinute >= minute) {
     const why = `one request in ${pace / 1000} s does not reach per_minute, ${perMinute}`;
-    return { kind: "not_reachable", why };
+    return { kind: "no_probe", why };
   }
-  return { kind: "reachable", perMinute };
-}
 
-type RequestPlan =
-  | { readonly kind: "enough"; readonly most: number }
-  | { readonly kind: "too_few_left"; readonly why: string };
+  // After a 429, a request without a key and, if there is one, with another key that works.
+  const controls = findOtherKey(session.attempts, success) === undefined ? 1 : 2;
+  const provingCount = 2 * perMinute + 1;
+  budget.raiseDefault(provingCount + controls);
 
-/** Returns how many requests may be sent at most, if a 429 can come and be confirmed with this many controls. */
-function planRequests(session: Session, perMinute: number, controls: 1 | 2): RequestPlan {
-  // The requests of one minute, one too many, and the controls.
+  // A 429 can only come and be confirmed with the requests of one minute, one too many, and the controls.
   const needed = perMinute + 1 + controls;
-  const left = session.requestsLeft();
-  if (left >= needed) return { kind: "enough", most: left - controls };
-
-  const more = controls === 1 ? "two" : "three";
-  const room = `--max-requests ${session.requests + needed} has room for them`;
-  const why = `needs ${needed} requests, ${more} more than per_minute, and ${left} are left; ${room}`;
-  return { kind: "too_few_left", why };
+  if (session.mayStillSend(needed).kind === "refused") {
+    const more = controls === 1 ? "two" : "three";
+    const room = `--max-requests ${budget.sent + needed} has room for them`;
+    const why = `needs ${needed} requests, ${more} more than per_minute, and ${budget.left} are left; ${room}`;
+    return { kind: "no_probe", why };
+  }
+  return { kind: "probe", perMinute, provingCount, count: Math.min(provingCount, budget.left - controls) };
 }
 
 /**
  * What comes of using up a minute:
  * - `all_200`: each request got 200
  * - `limited`: a request got the 429 of the key's limit
- * - `another_response`: a request that should have got the 429 got something else
+ * - `wrong_response`: a request that should have got the 429 got something else
  * - `broken_off`: the key did not work until its limit, or a request could not be sent
  */
 type ProbeResult =
   | { readonly kind: "all_200"; readonly successes: readonly CompletedAttempt[] }
   | { readonly kind: "limited"; readonly limited: Attempt }
-  | { readonly kind: "another_response" | "broken_off" };
+  | { readonly kind: "wrong_response" | "broken_off" };
 
-/** Sends so many requests with a key, until one does not get 200. */
+/** Sends the requests of a probe, until one does not get 200. */
 async function sendUntilLimited(
   session: Session,
   success: CompletedAttempt,
-  perMinute: number,
-  count: number,
+  { perMinute, count }: Probe,
 ): Promise<ProbeResult> {
   const { apiKey, variable } = success;
+  const ofKey = session.attempts.filter((attempt) => attempt.apiKey === apiKey);
+  const usedBefore = ofKey.filter(got200).length;
   const successes: CompletedAttempt[] = [];
-  while (successes.length < count) {
-    // Until the key has had perMinute requests, it must work; from then on, the outcome to reach is the 429.
-    const ofKey = session.attempts.filter((attempt) => attempt.apiKey === apiKey);
-    const isMinuteUsed = ofKey.filter(got200).length >= perMinute;
-    const outcome = isMinuteUsed ? "429.per_minute" : success.outcome;
-    const result = await sendAttempt(session, { outcome, apiKey, variable });
-    if (result.kind === "not_sent") return { kind: "broken_off" };
 
+  // Until the key has had the requests of a minute, it must work.
+  const leftInMinute = Math.min(perMinute - usedBefore, count);
+  while (successes.length < leftInMinute) {
+    const result = await sendAttempt(session, { outcome: success.outcome, apiKey, variable });
+    if (result.kind === "not_sent" || !got200(result.attempt)) return { kind: "broken_off" };
+    successes.push(result.attempt);
+  }
+
+  // From then on, the outcome to reach is the 429.
+  while (successes.length < count) {
+    const result = await sendAttempt(session, { outcome: "429.per_minute", apiKey, variable });
+    if (result.kind === "not_sent") return { kind: "broken_off" };
     const { attempt } = result;
     const isLimited = attempt.response?.status === 429 && attempt.evidence.kind === "counts";
     if (isLimited) return { kind: "limited", limited: attempt };
-    if (!got200(attempt)) return { kind: outcome === "429.per_minute" ? "another_response" : "broken_off" };
+    if (!got200(attempt)) return { kind: "wrong_response" };
     successes.push(attempt);
   }
   return { kind: "all_200", successes };
@@ -131,8 +134,7 @@ async function sendUntilLimited(
 function judgeWithoutLimit(
   session: Session,
   successes: readonly CompletedAttempt[],
-  perMinute: number,
-  provingCount: number,
+  { perMinute, provingCount }: Probe,
 ): ContractDifference[] {
   const requests = pluralize(successes.length, "request");
   const isInOneMinute = durationOf(successes) < minute;
@@ -143,8 +145,8 @@ function judgeWithoutLimit(
     );
     return [];
   }
-  const actual = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
-  return [{ rules: ["R22"], outcome: "429.per_minute", at: "status", expected: "429", found: actual }];
+  const found = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
+  return [{ rules: ["R22"], outcome: "429.per_minute", at: "status", expected: "429", found }];
 }
 
 /** The milliseconds in which all requests were sent and received. */

@@ -5,7 +5,8 @@ export type TextAtPlace = string | undefined;
 
 /** What comes of comparing the 401s of a cause with those of the baseline at a place. */
 type TextComparison =
-  | { readonly kind: "agrees" }
+  /** They agree without the words at the varying positions. */
+  | { readonly kind: "agrees"; readonly varying: ReadonlySet<string> }
   | {
       readonly kind: "differs";
       /** With `…` for words that vary. */
@@ -13,53 +14,57 @@ type TextComparison =
       readonly textOfBaseline: TextAtPlace;
     }
   /** Nobody can tell. */
-  | { readonly kind: "unjudged"; readonly why: string };
+  | { readonly kind: "open"; readonly why: string };
 
 const varyingCount = "the number of its words varies";
 /** Words vary in another way than ids and times do: they come again. */
-export const varyingOtherwise = "it also varies otherwise";
+export const wordsComeAgain = "it also varies otherwise";
 
 /** Compares the texts of a cause with those of the baseline, word by word, without the words that vary for one of them. */
 export function compareTexts(
   ofCause: readonly TextAtPlace[],
   ofBaseline: readonly TextAtPlace[],
 ): TextComparison {
-  if (isLengthVarying(ofCause) || isLengthVarying(ofBaseline)) return { kind: "unjudged", why: varyingCount };
+  if (isLengthVarying(ofCause) || isLengthVarying(ofBaseline)) return { kind: "open", why: varyingCount };
 
   // The texts of one cause have the same words, apart from those at the varying positions: the first one stands for all.
   const varying = new Set([...varyingPositionsIn(ofCause), ...varyingPositionsIn(ofBaseline)]);
   const textOfCause = withoutVarying(ofCause[0], varying);
   const textOfBaseline = withoutVarying(ofBaseline[0], varying);
-  if (textOfCause === textOfBaseline) return { kind: "agrees" };
+  if (textOfCause === textOfBaseline) return { kind: "agrees", varying };
 
-  const canComeFromKey =
-    isOnlyOneVarying(textOfCause, textOfBaseline) || isOnlyOneVarying(textOfBaseline, textOfCause);
-  if (canComeFromKey) return { kind: "unjudged", why: varyingOtherwise };
+  // `…` and `node-1`: a server may choose such a text by the key, or by the node of the key, and not by the cause.
+  const isOnlyCauseVarying = isEachWordVarying(textOfCause) && isNoWordVarying(textOfBaseline);
+  const isOnlyBaselineVarying = isEachWordVarying(textOfBaseline) && isNoWordVarying(textOfCause);
+  if (isOnlyCauseVarying || isOnlyBaselineVarying) return { kind: "open", why: wordsComeAgain };
   return { kind: "differs", textOfCause, textOfBaseline };
 }
 
-/**
- * Whether each word of one text varies, and no word of the other: `…` and `node-1`. A server may choose such a text by the key,
- * or by the node of the key, and not by the cause.
- */
-function isOnlyOneVarying(varying: TextAtPlace, constant: TextAtPlace): boolean {
-  if (varying === undefined || constant === undefined) return false;
-  return /^[…\s]+$/.test(varying) && !constant.includes("…");
+/** `…`, or `… …`. */
+function isEachWordVarying(text: TextAtPlace): boolean {
+  return text !== undefined && /^[…\s]+$/.test(text);
+}
+
+function isNoWordVarying(text: TextAtPlace): boolean {
+  return text !== undefined && !text.includes("…");
 }
 
 /** Returns the positions where the texts, all of one length, have different words. */
-export function varyingPositionsIn(texts: readonly TextAtPlace[]): string[] {
+function varyingPositionsIn(texts: readonly TextAtPlace[]): string[] {
   const wordsOfTexts: Words[] = [];
   for (const text of texts) if (text !== undefined) wordsOfTexts.push(splitWords(text));
   return findVaryingPositions(wordsOfTexts);
 }
 
+/** A run of spaces, or what is between spaces and signs of JSON, with the sign after it. */
+const word = /\s+|[^\s,:{[]*[,:{[]|[^\s,:{[]+/g;
+
 /**
- * Splits before and after each run of spaces, and after the signs of JSON: `No key` has the words `No`, ` ` and `key`, and
- * `{"a":1,"b":2}` has `{`, `"a":`, `1,`, `"b":` and `2}`.
+ * Splits a text in its words: `No key` has the words `No`, ` ` and `key`, and `{"a":1,"b":2}` has `{`, `"a":`, `1,`, `"b":`
+ * and `2}`. An empty text has one empty word.
  */
 export function splitWords(text: string): Words {
-  return text.split(/(?=\s)(?<!\s)|(?<=\s)(?!\s)|(?<=[,:{[])/);
+  return text.match(word) ?? [""];
 }
 
 /** Whether some texts have more words than others, or only some are missing. */

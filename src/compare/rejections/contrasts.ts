@@ -1,29 +1,25 @@
 import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { compareTexts, type TextAtPlace } from "./compare-texts.js";
+import type { DifferingPlace } from "./consequences.js";
 import { placeId, type ResponsePlace } from "./places.js";
-import type { CauseCell, PlaceRow, RejectionTable } from "./rejection-table.js";
+import type { CauseCell, RejectionTable } from "./rejection-table.js";
 
 /** A place where the 401s of a cause have other words than those of its baseline. */
-export interface Contrast {
-  readonly place: ResponsePlace;
+export interface Contrast extends DifferingPlace {
   readonly cause: PromisedOutcomeId;
   readonly baseline: PromisedOutcomeId;
   /** The texts of both at the place, with `…` for words that vary. */
   readonly textOfCause: TextAtPlace;
   readonly textOfBaseline: TextAtPlace;
-  /** Whether one of the two does not have the place. */
-  readonly isMissing: boolean;
 }
 
 /** Compares each cause with the baseline at each place. */
 export function findContrasts({ rows }: RejectionTable): Contrast[] {
   const contrasts: Contrast[] = [];
-  for (const row of rows) {
-    const baseline = chooseBaseline(row);
-    if (baseline === undefined) continue;
-    for (const cell of row.cells) {
+  for (const { place, cells, baseline } of rows) {
+    for (const cell of cells) {
       if (cell === baseline) continue;
-      const contrast = contrastAt(row.place, cell, baseline);
+      const contrast = contrastAt(place, cell, baseline);
       if (contrast !== undefined) contrasts.push(contrast);
     }
   }
@@ -50,30 +46,6 @@ function contrastAt(place: ResponsePlace, ofCause: CauseCell, ofBaseline: CauseC
   const comparison = compareTexts(ofCause.texts, ofBaseline.texts);
   if (comparison.kind !== "differs") return undefined;
   const { textOfCause, textOfBaseline } = comparison;
-  return {
-    place,
-    cause: ofCause.cause,
-    baseline: ofBaseline.cause,
-    textOfCause,
-    textOfBaseline,
-    isMissing: textOfCause === undefined || textOfBaseline === undefined,
-  };
-}
-
-/**
- * Returns the first cause of a row, unless it is the odd one: all others are alike, and each differs from it. Then the
- * second one is the baseline.
- */
-export function chooseBaseline({ cells }: PlaceRow): CauseCell | undefined {
-  const [first, second, ...later] = cells;
-  // Of two causes, nobody knows which is the odd one.
-  if (first === undefined || second === undefined || later.length === 0) return first;
-
-  const isSecondLikeLater = !later.some((cell) => isDifferent(cell, second));
-  const isFirstOdd = [second, ...later].every((cell) => isDifferent(cell, first));
-  return isSecondLikeLater && isFirstOdd ? second : first;
-}
-
-function isDifferent(left: CauseCell, right: CauseCell): boolean {
-  return compareTexts(left.texts, right.texts).kind === "differs";
+  const isMissing = textOfCause === undefined || textOfBaseline === undefined;
+  return { place, isMissing, cause: ofCause.cause, baseline: ofBaseline.cause, textOfCause, textOfBaseline };
 }

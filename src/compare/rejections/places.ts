@@ -16,17 +16,13 @@ export interface ResponsePlace {
   readonly parent?: ResponsePlace;
 }
 
+/** The names of all headers, in their order. */
+export const namesOfHeaders: ResponsePlace = { kind: "header_names", name: "headers" };
+
 /** A place of a response with its text there. */
 export interface PlacedText {
   readonly place: ResponsePlace;
   readonly text: string;
-}
-
-/** A place whose texts differ between responses. */
-export interface DifferingPlace {
-  readonly place: ResponsePlace;
-  /** Whether one of the responses does not have it. */
-  readonly isMissing: boolean;
 }
 
 /** Tells places of all kinds apart: a header and a member may have one name. */

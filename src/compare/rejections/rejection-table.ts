@@ -1,10 +1,11 @@
 import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
 import type { Attempt, CompletedAttempt } from "../sending/attempt.js";
-import type { TextAtPlace } from "./compare-texts.js";
-import { type DifferingPlace, type PlacedText, placeId, type ResponsePlace } from "./places.js";
+import { compareTexts, type TextAtPlace } from "./compare-texts.js";
+import type { DifferingPlace } from "./consequences.js";
+import { type PlacedText, placeId, type ResponsePlace } from "./places.js";
 import { splitResponse } from "./split-response.js";
 
-/** The 401s of a comparison as a table: a row for each place, a column for each cause. */
+/** The 401s of a comparison as a table: a row for each place where their texts are not all the same, a column for each cause. */
 export interface RejectionTable {
   /** The causes with two 401s or more, in the order in which they are to be baselines. */
   readonly causes: readonly PromisedOutcomeId[];
@@ -12,10 +13,11 @@ export interface RejectionTable {
 }
 
 /** A place with its texts in all 401s. */
-export interface PlaceRow {
-  readonly place: ResponsePlace;
+export interface PlaceRow extends DifferingPlace {
   /** In the order of the causes of the table. */
   readonly cells: readonly CauseCell[];
+  /** The cell that the others are compared with. */
+  readonly baseline: CauseCell;
   /** The texts of all cells, in the order of their requests. */
   readonly textsInOrder: readonly TextAtPlace[];
 }
@@ -35,71 +37,89 @@ const baselineCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malfor
 
 /** A 401 with its texts by the ids of their places. */
 interface SplitRejection {
-  /** The number of its request among all requests of the comparison. */
-  readonly requestNumber: number;
+  readonly cause: PromisedOutcomeId;
   readonly textsById: ReadonlyMap<string, PlacedText>;
 }
 
 /** Makes the table of all 401s whose cause has two or more. */
 export function tabulateRejections(attempts: readonly Attempt[]): RejectionTable {
-  const rejectionsByCause = new Map<PromisedOutcomeId, readonly SplitRejection[]>();
+  const rejected = attempts.filter(isRejected);
   // Each cause once, the baselines first.
-  const causes = new Set([...baselineCauses, ...attempts.map(({ outcome }) => outcome)]);
-  for (const cause of causes) {
-    const rejections = splitRejections(cause, attempts);
-    if (rejections.length >= 2) rejectionsByCause.set(cause, rejections);
+  const causes: PromisedOutcomeId[] = [];
+  for (const cause of new Set([...baselineCauses, ...rejected.map(({ outcome }) => outcome)])) {
+    const ofCause = rejected.filter(({ outcome }) => outcome === cause);
+    if (ofCause.length >= 2) causes.push(cause);
   }
 
-  const places = new Map<string, ResponsePlace>();
-  for (const rejections of rejectionsByCause.values()) {
-    for (const { textsById } of rejections) {
-      for (const [id, { place }] of textsById) places.set(id, place);
-    }
-  }
-
-  const allRejections = [...rejectionsByCause.values()].flat();
-  allRejections.sort((left, right) => left.requestNumber - right.requestNumber);
-  const rows: PlaceRow[] = [];
-  for (const [id, place] of places) {
-    const cells: CauseCell[] = [];
-    for (const [cause, rejections] of rejectionsByCause) {
-      cells.push({ cause, texts: textsAt(id, rejections) });
-    }
-    rows.push({ place, cells, textsInOrder: textsAt(id, allRejections) });
-  }
-  return { causes: [...rejectionsByCause.keys()], rows };
-}
-
-/** Returns the texts of these 401s at the place with an id. */
-function textsAt(id: string, rejections: readonly SplitRejection[]): TextAtPlace[] {
-  return rejections.map(({ textsById }) => textsById.get(id)?.text);
-}
-
-/** Returns the 401s of a cause, split into their places. */
-function splitRejections(cause: PromisedOutcomeId, attempts: readonly Attempt[]): SplitRejection[] {
   const rejections: SplitRejection[] = [];
-  for (const [requestNumber, attempt] of attempts.entries()) {
-    if (attempt.outcome !== cause || !isRejected(attempt)) continue;
-    const textsById = new Map<string, PlacedText>();
-    for (const placedText of splitResponse(attempt.response)) {
-      textsById.set(placeId(placedText.place), placedText);
-    }
-    rejections.push({ requestNumber, textsById });
+  for (const { outcome, response } of rejected) {
+    if (causes.includes(outcome)) rejections.push(splitRejection(outcome, response));
   }
-  return rejections;
+  const rows: PlaceRow[] = [];
+  for (const place of collectPlaces(causes, rejections)) {
+    const row = rowAt(place, causes, rejections);
+    if (row !== undefined) rows.push(row);
+  }
+  return { causes, rows };
 }
 
-/** Whether a cause of 401 got a 401. */
+/** Whether a cause of 401 got a 401 that no lock may have sent. */
 function isRejected(attempt: Attempt): attempt is CompletedAttempt {
-  return attempt.response?.status === 401 && outcomeRow(attempt.outcome).status === 401;
+  const { outcome, response, evidence } = attempt;
+  return response?.status === 401 && outcomeRow(outcome).status === 401 && evidence.kind === "counts";
 }
 
-/** Returns the places whose text is not the same in all 401s. */
-export function findVaryingPlaces({ rows }: RejectionTable): DifferingPlace[] {
-  const varying: DifferingPlace[] = [];
-  for (const { place, cells } of rows) {
-    const texts = new Set(cells.flatMap((cell) => cell.texts));
-    if (texts.size > 1) varying.push({ place, isMissing: texts.has(undefined) });
+function splitRejection(cause: PromisedOutcomeId, response: CompletedAttempt["response"]): SplitRejection {
+  const textsById = new Map<string, PlacedText>();
+  for (const placedText of splitResponse(response)) textsById.set(placeId(placedText.place), placedText);
+  return { cause, textsById };
+}
+
+/** Returns each place once, those of the first cause first. */
+function collectPlaces(
+  causes: readonly PromisedOutcomeId[],
+  rejections: readonly SplitRejection[],
+): ResponsePlace[] {
+  const placesById = new Map<string, ResponsePlace>();
+  for (const cause of causes) {
+    for (const rejection of rejections) {
+      if (rejection.cause !== cause) continue;
+      for (const [id, { place }] of rejection.textsById) placesById.set(id, place);
+    }
   }
-  return varying;
+  return [...placesById.values()];
+}
+
+/** Returns the row of a place; `undefined` if all texts there are the same. */
+function rowAt(
+  place: ResponsePlace,
+  causes: readonly PromisedOutcomeId[],
+  rejections: readonly SplitRejection[],
+): PlaceRow | undefined {
+  const id = placeId(place);
+  const textsInOrder = rejections.map(({ textsById }) => textsById.get(id)?.text);
+  const differentTexts = new Set(textsInOrder);
+  if (differentTexts.size === 1) return undefined;
+
+  const cells = causes.map((cause): CauseCell => {
+    const texts = textsInOrder.filter((_, index) => rejections[index]?.cause === cause);
+    return { cause, texts };
+  });
+  const baseline = chooseBaseline(cells);
+  if (baseline === undefined) return undefined;
+  return { place, isMissing: differentTexts.has(undefined), cells, baseline, textsInOrder };
+}
+
+/** Returns the first cell, or the second one if the first one is odd; `undefined` only without cells. */
+function chooseBaseline([first, second, ...later]: readonly CauseCell[]): CauseCell | undefined {
+  // Of two causes, nobody knows which is the odd one.
+  if (first === undefined || second === undefined || later.length === 0) return first;
+
+  const areOthersAlike = !later.some((cell) => isDifferent(cell, second));
+  const isFirstOdd = areOthersAlike && [second, ...later].every((cell) => isDifferent(cell, first));
+  return isFirstOdd ? second : first;
+}
+
+function isDifferent(left: CauseCell, right: CauseCell): boolean {
+  return compareTexts(left.texts, right.texts).kind === "differs";
 }

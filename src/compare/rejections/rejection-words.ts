@@ -1,12 +1,12 @@
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
 import { quoted, shownText } from "../response/describe.js";
 import type { TextAtPlace } from "./compare-texts.js";
+import { findConsequences } from "./consequences.js";
 import type { Contrast } from "./contrasts.js";
-import { independentPlaces } from "./independent-places.js";
-import type { DifferingPlace, ResponsePlace } from "./places.js";
+import type { OpenPlace } from "./open-places.js";
+import { placeId, type ResponsePlace } from "./places.js";
+import type { WhyByCause } from "./send-again.js";
 import { startOfBytes } from "./split-response.js";
-import type { UnjudgedPlace } from "./unjudged-places.js";
 
 const unshownBytes = "bytes that are not UTF-8";
 
@@ -15,18 +15,16 @@ export function describeContrasts(contrasts: readonly Contrast[]): ContractDiffe
   const differences: ContractDifference[] = [];
   for (const cause of new Set(contrasts.map((contrast) => contrast.cause))) {
     const ofCause = contrasts.filter((contrast) => contrast.cause === cause);
-    for (const contrast of independentPlaces(ofCause)) differences.push(describeContrast(contrast));
+    const consequences = findConsequences(ofCause);
+    for (const contrast of ofCause) {
+      if (!consequences.has(placeId(contrast.place))) differences.push(describeContrast(contrast));
+    }
   }
   return differences;
 }
 
-function describeContrast({
-  place,
-  cause,
-  baseline,
-  textOfCause,
-  textOfBaseline,
-}: Contrast): ContractDifference {
+function describeContrast(contrast: Contrast): ContractDifference {
+  const { place, cause, baseline, textOfCause, textOfBaseline } = contrast;
   const expected = describeText(place, textOfBaseline);
   let found = describeText(place, textOfCause);
   // Both are shortened for display only, and bytes are not shown.
@@ -42,7 +40,10 @@ function describeContrast({
   };
 }
 
-/** The text of a place in words. Headers and the whole body are quoted; members, mostly JSON, and parameters are shown as they are. */
+/**
+ * The text of a place in words. Headers and the whole body are quoted; members, mostly JSON, and parameters are shown as they
+ * are.
+ */
 function describeText({ kind }: ResponsePlace, text: TextAtPlace): string {
   switch (kind) {
     case "member":
@@ -50,48 +51,47 @@ function describeText({ kind }: ResponsePlace, text: TextAtPlace): string {
     case "parameter":
       return text === undefined ? "no such parameter" : shownText(text);
     case "header":
+      return text === undefined ? "no such header" : quoted(text);
+    case "body":
+      return text?.startsWith(startOfBytes) ? unshownBytes : quoted(text ?? "");
     case "header_names":
     case "http_version":
     case "reason_phrase":
-      return text === undefined ? "no such header" : quoted(text);
-    case "body":
-      if (text === undefined) return "nothing";
-      return text.startsWith(startOfBytes) ? unshownBytes : quoted(text);
+      // Each response has these places.
+      return quoted(text ?? "");
   }
 }
 
-interface UncertainFindings {
-  readonly uncompared: ReadonlyMap<PromisedOutcomeId, string>;
-  readonly unjudged: readonly UnjudgedPlace[];
+/** What R14 does not tell about the 401s, or only in part. */
+interface RejectionsInPart {
+  readonly openCauses: WhyByCause;
+  readonly openPlaces: readonly OpenPlace[];
   /** The places that agree without the words that are new in each response. */
-  readonly varying: readonly DifferingPlace[];
+  readonly agreeingPlaces: readonly ResponsePlace[];
 }
 
 /** Returns the notes on what was not compared, or only in part. */
-export function notesOnRejections({ uncompared, unjudged, varying }: UncertainFindings): string[] {
+export function notesOnRejections({ openCauses, openPlaces, agreeingPlaces }: RejectionsInPart): string[] {
   const notes: string[] = [];
-  for (const why of new Set(uncompared.values())) {
-    const causes = [...uncompared.keys()].filter((cause) => uncompared.get(cause) === why);
+  for (const why of new Set(openCauses.values())) {
+    const causes = [...openCauses.keys()].filter((cause) => openCauses.get(cause) === why);
     notes.push(`Not compared with the other causes of 401 (R14): ${causes.join(", ")}, because ${why}.`);
   }
-  for (const why of new Set(unjudged.map((place) => place.why))) {
-    const places = unjudged.filter((place) => place.why === why);
+  for (const why of new Set(openPlaces.map((place) => place.why))) {
+    const ofReason = openPlaces.filter((place) => place.why === why);
+    const places = ofReason.map(({ place }) => place);
     notes.push(`Not judged between the causes of 401, because ${why}: ${listPlaces(places)}.`);
   }
 
-  if (varying.length > 0) {
+  if (agreeingPlaces.length > 0) {
     notes.push(
-      `Compared between the causes of 401 without the words that are new in each response: ${listPlaces(varying)}.`,
+      `Compared between the causes of 401 without the words that are new in each response: ${listPlaces(agreeingPlaces)}.`,
     );
   }
   return notes;
 }
 
-interface NamedPlace {
-  readonly place: ResponsePlace;
-}
-
-function listPlaces(places: readonly NamedPlace[]): string {
-  const names = new Set(places.map(({ place }) => shownText(place.name)));
+function listPlaces(places: readonly ResponsePlace[]): string {
+  const names = new Set(places.map(({ name }) => shownText(name)));
   return [...names].join(", ");
 }

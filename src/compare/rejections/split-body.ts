@@ -1,40 +1,54 @@
 import { isMapping } from "../../schema/type-tag.js";
 import type { PlacedText, ResponsePlace } from "./places.js";
 
-const wholeBody: ResponsePlace = { kind: "member", name: "$" };
-const details = "$.error.details";
+// A body has a place for each member of its root, for each member of `$.error`, and for each one in `$.error.details`,
+// however deep. Any other mapping or list is one text.
 
-/** The mappings whose members are places; so are those of all mappings in the details. */
-const splitMappings = new Set(["$", "$.error", details]);
+type Mapping = Readonly<Record<string, unknown>>;
 
 /** Returns the members of the body as JSON; nothing for a body that is not JSON. */
 export function splitBody(json: unknown): PlacedText[] {
-  return json === undefined ? [] : splitValue(wholeBody, json);
-}
-
-/** Returns a value as JSON, or each of its members. */
-function splitValue(place: ResponsePlace, value: unknown): PlacedText[] {
-  const isSplit = splitMappings.has(place.name) || isInDetails(place);
-  if (!isMapping(value) || !isSplit) return [{ place, text: JSON.stringify(value) }];
+  if (json === undefined) return [];
+  const root: ResponsePlace = { kind: "member", name: "$" };
+  if (!isMapping(json)) return [asOneText(root, json)];
 
   const placedTexts: PlacedText[] = [];
-  const names = Object.keys(value);
-  // Which details there are, and in which order, is a place of its own.
-  if (isInDetails(place)) placedTexts.push({ place, text: `members ${names.join(", ")}` });
-  for (const name of names) {
-    const member: ResponsePlace = { kind: "member", name: nameOfMember(place, name), parent: place };
-    placedTexts.push(...splitValue(member, value[name]));
+  for (const [name, value] of Object.entries(json)) {
+    const place = memberOf(root, name);
+    if (name === "error" && isMapping(value)) placedTexts.push(...splitError(place, value));
+    else placedTexts.push(asOneText(place, value));
   }
   return placedTexts;
 }
 
-/** Quotes a name with a dot: `{"a.b": 1}` has the place `$["a.b"]`, and `{"a": {"b": 1}}` has `$.a.b`. */
-function nameOfMember(parent: ResponsePlace, name: string): string {
-  return name.includes(".") ? `${parent.name}[${JSON.stringify(name)}]` : `${parent.name}.${name}`;
+function splitError(errorPlace: ResponsePlace, error: Mapping): PlacedText[] {
+  const placedTexts: PlacedText[] = [];
+  for (const [name, value] of Object.entries(error)) {
+    const place = memberOf(errorPlace, name);
+    if (name === "details" && isMapping(value)) placedTexts.push(...splitDetails(place, value));
+    else placedTexts.push(asOneText(place, value));
+  }
+  return placedTexts;
 }
 
-/** Whether a place is `error.details`, or in it. */
-function isInDetails({ name, parent }: ResponsePlace): boolean {
-  if (name === details) return true;
-  return parent !== undefined && isInDetails(parent);
+/** Splits the details, or a mapping in them. Which members there are, and in which order, is a place of its own. */
+function splitDetails(detailsPlace: ResponsePlace, details: Mapping): PlacedText[] {
+  const names = Object.keys(details);
+  const placedTexts: PlacedText[] = [{ place: detailsPlace, text: `members ${names.join(", ")}` }];
+  for (const [name, value] of Object.entries(details)) {
+    const place = memberOf(detailsPlace, name);
+    if (isMapping(value)) placedTexts.push(...splitDetails(place, value));
+    else placedTexts.push(asOneText(place, value));
+  }
+  return placedTexts;
+}
+
+function asOneText(place: ResponsePlace, value: unknown): PlacedText {
+  return { place, text: JSON.stringify(value) };
+}
+
+/** Quotes a name with a dot: `{"a.b": 1}` has the place `$["a.b"]`, and `{"a": {"b": 1}}` has `$.a.b`. */
+function memberOf(parent: ResponsePlace, name: string): ResponsePlace {
+  const path = name.includes(".") ? `${parent.name}[${JSON.stringify(name)}]` : `${parent.name}.${name}`;
+  return { kind: "member", name: path, parent };
 }

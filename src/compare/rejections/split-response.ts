@@ -1,17 +1,18 @@
+import { readChallenge } from "../response/challenge.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
-import type { PlacedText, ResponsePlace } from "./places.js";
+import { namesOfHeaders, type PlacedText, type ResponsePlace } from "./places.js";
 import { splitBody } from "./split-body.js";
-import { splitChallenge } from "./split-challenge.js";
 
 const httpVersion: ResponsePlace = { kind: "http_version", name: "HTTP version" };
 const reasonPhrase: ResponsePlace = { kind: "reason_phrase", name: "reason phrase" };
-/** The names of all headers, in their order. */
-const namesOfHeaders: ResponsePlace = { kind: "header_names", name: "headers" };
 /** The text of the body, which also has what no member shows, such as spaces, and bytes that are not UTF-8. */
 const body: ResponsePlace = { kind: "body", name: "body" };
 
-/** The start of the text of a body that is not UTF-8. The bytes after it may have a key in an encoding: they are not shown. */
-export const startOfBytes = "not UTF-8: ";
+/**
+ * The start of the text of a body that is not UTF-8: half a character, which no UTF-8 text has. The bytes after it may have a
+ * key in an encoding: they are not shown.
+ */
+export const startOfBytes = "\uD800";
 
 /** By R14, only the presence of these is equal. */
 const freeHeaders = new Set(["date", "x-request-id"]);
@@ -35,8 +36,8 @@ export function splitResponse(response: RedactedResponse): PlacedText[] {
 function splitHeaders(response: RedactedResponse): PlacedText[] {
   const textsByName = joinHeaders(response);
   const parameters: PlacedText[] = [];
-  const challenge = splitChallenge(response);
-  if (challenge.kind === "with_parameters") {
+  const challenge = readChallenge(response);
+  if (challenge.kind === "one" && hasPlaceForEach(challenge.parameters)) {
     const { headerName, scheme } = challenge;
     const header: ResponsePlace = { kind: "header", name: headerName };
     const names = challenge.parameters.map(({ name }) => name);
@@ -50,6 +51,12 @@ function splitHeaders(response: RedactedResponse): PlacedText[] {
   const headers: PlacedText[] = [];
   for (const [name, text] of textsByName) headers.push({ place: { kind: "header", name }, text });
   return [...headers, ...parameters];
+}
+
+/** A name that comes twice would be one place with two values. */
+function hasPlaceForEach(parameters: readonly { readonly name: string }[]): boolean {
+  const names = new Set(parameters.map(({ name }) => name));
+  return parameters.length > 0 && names.size === parameters.length;
 }
 
 /** Returns the values of the headers by their names. A header that comes twice has its values after each other. */

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import type { Contrast } from "./contrasts.js";
-import { planTurn, turns } from "./turns.js";
+import { allTurns, planTurn } from "./turns.js";
 
 const contrastOf = (cause: PromisedOutcomeId, baseline: PromisedOutcomeId = "401.unknown"): Contrast => {
   const place = { kind: "header", name: "X-Reason" } as const;
-  return { place, cause, baseline, textOfCause: "a", textOfBaseline: "b", isMissing: false };
+  return { place, isMissing: false, cause, baseline, textOfCause: "a", textOfBaseline: "b" };
 };
 
 const suspects: readonly PromisedOutcomeId[] = [
@@ -19,20 +19,20 @@ const suspects: readonly PromisedOutcomeId[] = [
 test("R14 the turns reverse the suspects every other time, and each is one request longer", () => {
   const contrasts = [contrastOf("401.revoked"), contrastOf("401.expired")];
   const [usual, revoked, expired] = ["401.unknown", "401.revoked", "401.expired"];
-  expect(turns.map((turn) => planTurn(turn, contrasts))).toEqual([
+  expect(allTurns.map((turn) => planTurn(turn, contrasts))).toEqual([
     [usual, usual, revoked, expired, usual],
     [usual, usual, usual, expired, revoked, usual],
     [usual, usual, usual, usual, revoked, expired, usual],
     [usual, usual, usual, usual, usual, expired, revoked, usual],
   ]);
-  expect(turns.map((turn) => planTurn(turn, []))).toEqual([[], [], [], []]);
+  expect(allTurns.map((turn) => planTurn(turn, []))).toEqual([[], [], [], []]);
 });
 
 test("R14 of nodes in turn, no single one responds to each request of a suspect, and to none of its baseline", () => {
   for (let nodes = 2; nodes <= 12; nodes++) {
     for (let count = 1; count <= suspects.length; count++) {
       const contrasts = suspects.slice(0, count).map((cause) => contrastOf(cause));
-      const sent = turns.flatMap((turn) => planTurn(turn, contrasts));
+      const sent = allTurns.flatMap((turn) => planTurn(turn, contrasts));
       const nodesOf = (wanted: PromisedOutcomeId) => {
         const found = new Set<number>();
         for (const [index, cause] of sent.entries()) if (cause === wanted) found.add(index % nodes);

@@ -14,7 +14,7 @@ interface SuspectTurn {
   readonly order: "forward" | "reversed";
 }
 
-export const turns: readonly SuspectTurn[] = [
+export const allTurns: readonly SuspectTurn[] = [
   { leadingBaselines: 0, order: "forward" },
   { leadingBaselines: 1, order: "reversed" },
   { leadingBaselines: 2, order: "forward" },

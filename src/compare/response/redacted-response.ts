@@ -1,8 +1,7 @@
 import type { RawResponse } from "../../node/clients/send-once.js";
 import { mapTexts } from "../../rules/map-texts.js";
-import { type FieldPath, pathText } from "../../schema/field-path.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
-import { shownText } from "./describe.js";
+import { numbersAsWritten } from "./numbers-as-written.js";
 import type { RedactKeys } from "./redact-keys.js";
 
 /** The body of a response as a value, with every key removed. */
@@ -35,8 +34,6 @@ export function readResponse(raw: RawResponse, redact: RedactKeys): RedactedResp
   const redactedText = text && redact.text(text);
   const textOfBytes = text === undefined ? Buffer.from(raw.body).toString("latin1") : "";
   const redactedJson = mapTexts(json, redact.text);
-  // The body once more, with the digits of its numbers: a second tree of the same form.
-  const numbersAsStrings = tryParseJson(quoteNumbers(redactedText ?? ""));
   return {
     status,
     version,
@@ -45,15 +42,15 @@ export function readResponse(raw: RawResponse, redact: RedactKeys): RedactedResp
     text: redactedText,
     textOfBytes: redact.text(textOfBytes),
     json: redactedJson,
-    numbers: new Map(numbersInOtherForm(redactedJson, numbersAsStrings, [])),
-    hasKeyAt: placesWithKey(raw, text, json, redact),
+    numbers: numbersAsWritten(redactedText ?? "", redactedJson),
+    hasKeyAt: placesWithKey(raw, text ?? textOfBytes, json, redact),
   };
 }
 
 /** Returns the places that have a key before it is removed, each once, even if a header is there twice. */
 function placesWithKey(
   { reason, headers }: RawResponse,
-  text: string | undefined,
+  text: string,
   json: unknown,
   redact: RedactKeys,
 ): string[] {
@@ -63,7 +60,7 @@ function placesWithKey(
     if (redact.finds(name) || redact.finds(value)) places.add(redact.text(name));
   }
   // JSON escapes can hide a key in the text, but not in the value.
-  if (redact.finds(text ?? "") || redact.finds(JSON.stringify(json) ?? "")) places.add("body");
+  if (redact.finds(text) || redact.finds(JSON.stringify(json) ?? "")) places.add("body");
   return [...places];
 }
 
@@ -72,35 +69,5 @@ function decodeText(body: Uint8Array): string | undefined {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
     return undefined;
-  }
-}
-
-/** Makes each number in a JSON text a string, which keeps its digits: `{"a": 1.50}` becomes `{"a": "1.50"}`. */
-function quoteNumbers(json: string): string {
-  const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-  return json.replace(stringOrNumber, (token) => (token.startsWith('"') ? token : `"${token}"`));
-}
-
-/**
- * Yields the place and the digits of each number that JavaScript writes in another way than the body: for `{"a": 1.50}`,
- * `a` and `1.50`. The body is given twice: as a value, and as the same value with strings for its numbers.
- */
-function* numbersInOtherForm(
-  value: unknown,
-  numbersAsStrings: unknown,
-  path: FieldPath,
-): Generator<[place: string, digits: string]> {
-  if (typeof value === "number") {
-    const isOtherForm = typeof numbersAsStrings === "string" && numbersAsStrings !== String(value);
-    if (isOtherForm) yield [pathText(path), shownText(numbersAsStrings)];
-    return;
-  }
-
-  if (typeof value !== "object" || value === null) return;
-  for (const [name, member] of Object.entries(value)) {
-    const step = Array.isArray(value) ? Number(name) : name;
-    // `Object` and `Reflect`: a body that cannot be parsed a second time has no members.
-    const sameMember = Reflect.get(Object(numbersAsStrings), name);
-    yield* numbersInOtherForm(member, sameMember, [...path, step]);
   }
 }

@@ -1,5 +1,4 @@
 import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
-import { isLoopbackHost } from "../../node/host-names.js";
 import { pluralize } from "../../report/plain-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { Variables } from "../contract/keys-of-outcomes.js";
@@ -9,6 +8,7 @@ import { headerOf, isHtml } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
 import type { Attempt } from "./attempt.js";
+import { findProxyVariable } from "./proxy-variable.js";
 
 // A redirect, a captive portal or a misspelled address must not get a key. So the first requests have none, and keys
 // follow only if their responses can be the API's.
@@ -18,112 +18,78 @@ export type Recognition =
   | { readonly kind: "may_be_the_api" }
   | { readonly kind: "not_the_api"; readonly message: string };
 
-/** What responds in place of the API: what was seen of it, and what to do, or what it may be. */
-interface Stranger {
-  readonly kind: "stranger";
-  readonly sign: string;
-  readonly hint: string;
-}
-
 const mayBeTheApi: Recognition = { kind: "may_be_the_api" };
-
-const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
 /** `Basic realm="proxy"`, also after another challenge and a comma. */
 const passwordScheme = /(?:^|,) *(?:basic|digest|negotiate|ntlm)\b/i;
 
 /** Recognizes the API in the response to the first request, which has no key. */
 export function recognizeApi(reply: RedactedResponse | NoResponse, url: string, env: Variables): Recognition {
-  if (isNoResponse(reply)) {
-    const proxy = findProxyVariable(url, env);
-    let { hint } = reply;
-    if (proxy !== undefined) {
-      hint = `${proxy} is set, but compare uses no proxy: it needs a direct connection.`;
-    }
-    return { kind: "not_the_api", message: `Failed to reach ${url}: ${reply.found}. ${hint}` };
-  }
+  if (!isNoResponse(reply)) return recognizeResponder(reply, url);
 
-  const responder = recognizeResponder(reply);
-  return responder.kind === "stranger" ? notTheApi(url, responder) : mayBeTheApi;
+  const proxy = findProxyVariable(url, env);
+  let { hint } = reply;
+  if (proxy !== undefined) {
+    hint = `${proxy} is set, but compare uses no proxy: it needs a direct connection.`;
+  }
+  return { kind: "not_the_api", message: `Failed to reach ${url}: ${reply.found}. ${hint}` };
 }
 
 /** Recognizes who has responded. The first sign counts: it tells most of what responds. */
-function recognizeResponder(response: RedactedResponse): Stranger | { readonly kind: "may_be_the_api" } {
+function recognizeResponder(response: RedactedResponse, url: string): Recognition {
   const { status, json } = response;
-  if (status >= 300 && status < 400) return redirectingStranger(response);
+  if (status >= 300 && status < 400) return recognizeRedirect(response, url);
   if (status === 429 || status === 503) {
-    return stranger(
+    return notTheApi(
+      url,
       `a request without a key gets ${describeUnexpected(response)}`,
       "It may be a lock or a limiter of this address, perhaps after an earlier comparison. Try again later.",
     );
   }
   if (isHtml(response)) {
-    return stranger(
+    return notTheApi(
+      url,
       `it returns an HTML page (${status}), not JSON`,
       "A gateway without a backend, a proxy, a captive portal, another web site or a lock responds like this.",
     );
   }
   if (status === 404) {
-    return stranger(
+    return notTheApi(
+      url,
       "there is nothing at this path (404)",
       "The base URL is the part before /v1/relying-party/me.",
     );
   }
   const challenge = headerOf(response, "www-authenticate") ?? "";
   if (json === undefined && passwordScheme.test(challenge)) {
-    return stranger(
+    return notTheApi(
+      url,
       `it asks for a password (${status}, WWW-Authenticate: ${quoted(challenge)})`,
       "A proxy, or a gateway in front of the API, responds like this.",
     );
   }
 
-  if (isLikeTheApi(response)) return { kind: "may_be_the_api" };
-  return stranger(
+  if (isLikeTheApi(response)) return mayBeTheApi;
+  return notTheApi(
+    url,
     `a request without a key gets ${describeUnexpected(response)}`,
     "The API responds with 401 and JSON.",
   );
 }
 
-function redirectingStranger(response: RedactedResponse): Stranger {
+function recognizeRedirect(response: RedactedResponse, url: string): Recognition {
   const location = headerOf(response, "location");
   const target = location === undefined ? "" : ` to ${describeTarget(location)}`;
-  return stranger(
+  return notTheApi(
+    url,
     `it redirects${target} (${response.status}), which is not followed`,
     "Give the address of the API itself; if a proxy or captive portal redirects, sign in there first.",
   );
 }
 
-function stranger(sign: string, hint: string): Stranger {
-  return { kind: "stranger", sign, hint };
-}
-
-function notTheApi(url: string, { sign, hint }: Stranger): Recognition {
+/** `sign` is what was seen of what responds, and `hint` is what to do, or what it may be. */
+function notTheApi(url: string, sign: string, hint: string): Recognition {
   return { kind: "not_the_api", message: `Failed to compare ${url}: ${sign}. ${hint} No key was sent.` };
-}
-
-/** Finds the variable with the proxy that other clients would use for this URL. */
-function findProxyVariable(url: string, env: Variables): string | undefined {
-  const { protocol, host } = new URL(url);
-  if (isLoopbackHost(host) || isWithoutProxy(url, env.NO_PROXY ?? env.no_proxy ?? "")) return undefined;
-  const scheme = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
-  const names = [scheme, scheme.toLowerCase(), "ALL_PROXY", "all_proxy"];
-  return names.find((name) => env[name]);
-}
-
-/** Whether `NO_PROXY` has the host of a URL, or a domain that it is in: `api.example`, `.example`, `api.example:443` or `*`. */
-function isWithoutProxy(url: string, noProxy: string): boolean {
-  const { protocol, hostname, port } = new URL(url);
-  const usedPort = port === "" ? defaultPorts[protocol] : port;
-  for (const entry of noProxy.toLowerCase().split(/[\s,]+/)) {
-    if (entry === "*") return true;
-    // An IPv6 address has brackets in a URL, and may have none here: `2001:db8::1`.
-    if (hostname === `[${entry}]`) return true;
-    // `*.api.example:8443` and `.api.example:8443` have the domain `api.example` and the port 8443.
-    const [, domain = "", onlyPort = usedPort] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? [];
-    if (domain === "" || onlyPort !== usedPort) continue;
-    if (hostname === domain || hostname.endsWith(`.${domain}`)) return true;
-  }
-  return false;
 }
 
 /** A 401 in another form is a difference, unless it is a document, such as `<error>`. Some gateways send a 403 with JSON. */
@@ -143,11 +109,10 @@ export function recognizeApiInAll(attempts: readonly Attempt[], url: string): Re
 
   const requests = pluralize(attempts.length, "request");
   const got = describeUnexpected(first.response);
-  const responder = stranger(
-    `${requests} without a working key got no 401 and no error.code, but ${got}`,
-    "There may be nothing at this path: the base URL is the part before /v1/relying-party/me.",
-  );
-  return notTheApi(url, responder);
+  return {
+    kind: "not_the_api",
+    message: `Failed to compare ${url}: ${requests} without a working key got no 401 and no error.code, but ${got}. There may be nothing at this path: the base URL is the part before /v1/relying-party/me. No key of yours was sent.`,
+  };
 }
 
 function isOfTheApi({ response }: Attempt): boolean {

@@ -10,8 +10,8 @@ export interface AttemptRequest {
   readonly variable?: string | undefined;
 }
 
-/** A control: without a key, no key's limit can be the reason for a 429. */
-export const withoutKey: AttemptRequest = { outcome: "401.missing" };
+/** A control: a later request that tells what an earlier response shows. Without a key, no key's limit can affect it. */
+export const controlWithoutKey: AttemptRequest = { outcome: "401.missing" };
 
 /** A request that was sent. */
 export interface TimedRequest extends AttemptRequest {
@@ -36,13 +36,15 @@ export interface Attempt extends TimedRequest {
  * What a response shows of its outcome:
  * - `counts`: it is judged
  * - `may_be_right`: nothing; a 200 in place of a rejection, and perhaps the key is not what its variable says
- * - `another_limit`: nothing; it is a 429 that is not for the key's own limit
- * - `outage`: nothing; an outage or a lock responded
- * - `limited_before`: nothing; a 429 of a limit that was used up before, by an earlier comparison or at a gateway
+ * - `limit_of_others`: nothing; a 429 that may be for another limit than the key's own
+ * - `earlier_limit`: nothing; a 429 of a limit that was used up before, by an earlier comparison or at a gateway
+ * - `outage`: nothing; an outage or a lock may have responded
+ *
+ * `why` can stand alone, or continue the response: `429 after 3 requests; a rejected key has no limits`.
  */
 export type Evidence =
   | { readonly kind: "counts" }
-  | { readonly kind: "may_be_right" | "another_limit" | "outage" | "limited_before"; readonly why: string };
+  | { readonly kind: "may_be_right" | "limit_of_others" | "earlier_limit" | "outage"; readonly why: string };
 
 /** An attempt with a response. */
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };

@@ -83,7 +83,7 @@ function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidenc
   const limit = perMinute === undefined ? "no number" : numberText(last, perMinutePath, perMinute);
   let why = `after ${pluralize(successes.length, "request")} of the key; its per_minute is ${limit}`;
   if (isDayUsedUp) why += `, and its day is used up: per_day is ${numberText(last, perDayPath, use.perDay)}`;
-  return { kind: "another_limit", why };
+  return { kind: "limit_of_others", why };
 }
 
 /** Weighs the 429 to a key that has had no 200: its limits are not known. */
@@ -95,8 +95,8 @@ function weighLimitAtFirst({ outcome }: AttemptRequest, earlier: readonly Attemp
       return counts;
     case 200:
       // An earlier comparison may have used up the minute of the key.
-      return { kind: "limited_before", why: `${before}, the first one with this key` };
+      return { kind: "earlier_limit", why: `${before}, the first one with this key` };
     default:
-      return { kind: "another_limit", why: `${before}; a rejected key has no limits` };
+      return { kind: "limit_of_others", why: `${before}; a rejected key has no limits` };
   }
 }

@@ -10,19 +10,27 @@ export function attemptsSinceLock(attempts: readonly Attempt[]): Attempt[] {
   return attempts.slice(lastSuccess + 1);
 }
 
-/**
- * The attempts after the last response that is surely the API's. The last two responses are those of the outage. So an earlier
- * response in their words may be one of the outage, although it looks like the API's: `403 access_denied`, and ten requests
- * later again.
- */
+/** The attempts after the last response that is surely the API's. */
 export function attemptsSinceOutage(attempts: readonly Attempt[]): Attempt[] {
-  const wordsOfOutage = new Set<string>();
-  for (const attempt of attempts.slice(-2)) {
-    if (responseForm(attempt) !== "of_the_contract") wordsOfOutage.add(describeAttempt(attempt));
-  }
-
-  const lastOfApi = attempts.findLastIndex((attempt) => {
-    return responseForm(attempt) !== "foreign" && !wordsOfOutage.has(describeAttempt(attempt));
-  });
+  const wordsOfOutage = readWordsOfOutage(attempts);
+  const lastOfApi = attempts.findLastIndex((attempt) => isSurelyOfApi(attempt, wordsOfOutage));
   return attempts.slice(lastOfApi + 1);
+}
+
+/** An outage is noticed at the last two responses: those that are not of the contract are its responses. */
+function readWordsOfOutage(attempts: readonly Attempt[]): ReadonlySet<string> {
+  const words = new Set<string>();
+  for (const attempt of attempts.slice(-2)) {
+    if (responseForm(attempt) !== "of_the_contract") words.add(describeAttempt(attempt));
+  }
+  return words;
+}
+
+/**
+ * Whether the API must have sent a response. One in the words of the outage may be the outage's, although it looks like the
+ * API's: `403 access_denied`, and ten requests later again.
+ */
+function isSurelyOfApi(attempt: Attempt, wordsOfOutage: ReadonlySet<string>): boolean {
+  if (responseForm(attempt) === "foreign") return false;
+  return !wordsOfOutage.has(describeAttempt(attempt));
 }

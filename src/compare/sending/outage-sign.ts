@@ -6,7 +6,15 @@ import type { Ending } from "./endings.js";
 import { responseForm } from "./response-form.js";
 
 // An outage, or a lock of the address or of a key, is no broken rule: it ends a comparison. A 401 is what rejected keys should
-// get, so only a 401 to a key that has worked shows a lock. Other responses are told apart by their form.
+// get, so only a 401 to a key that has worked shows a lock. Other responses are suspicious by their form:
+//
+// | latest response | response before | suspicious |
+// |---|---|---|
+// | of the contract | any | no |
+// | in another form, to a key that has worked | any | yes: the key should get 200 |
+// | foreign | foreign | yes |
+// | foreign, or a doubtful 403 | one of these, in the same words | yes |
+// | foreign, or a doubtful 403 | any other | no: each can have a reason of its own |
 
 /**
  * What the latest response shows of the service:
@@ -34,7 +42,7 @@ export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
     return { kind: "ended", ending: "silence", detail: ", the second time in a row" };
   }
 
-  const hasKeyWorked = hasWorkedBefore(latest, earlier);
+  const hasKeyWorked = hasWorked(latest, earlier);
   if (hasKeyWorked && latest.response?.status === 401) {
     const rejected = earlier.filter(({ response }) => response?.status === 401);
     const detail = `: locked after ${pluralize(rejected.length, "rejected request")}`;
@@ -44,21 +52,21 @@ export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
 }
 
 /** Whether the key of an attempt must get a 200, and one of the earlier attempts has got it. */
-function hasWorkedBefore({ outcome, apiKey }: Attempt, earlier: readonly Attempt[]): boolean {
+function hasWorked({ outcome, apiKey }: Attempt, earlier: readonly Attempt[]): boolean {
   if (outcomeRow(outcome).status !== 200) return false;
   return earlier.some((attempt) => attempt.apiKey === apiKey && attempt.response?.status === 200);
 }
 
-/** Whether an outage or a lock may have sent the latest response. */
+/** Whether an outage or a lock may have sent the latest response, by the table above. */
 function isSuspicious(latest: Attempt, before: Attempt, hasKeyWorked: boolean): boolean {
   const form = responseForm(latest);
-  const formBefore = responseForm(before);
   if (form === "of_the_contract") return false;
-  // A key that has worked should get 200.
   if (hasKeyWorked) return true;
+
+  const formBefore = responseForm(before);
+  if (formBefore === "of_the_contract") return false;
   if (form === "foreign" && formBefore === "foreign") return true;
-  // Two 403s must be alike: otherwise, each can have a reason of its own.
-  return formBefore !== "of_the_contract" && describeAttempt(latest) === describeAttempt(before);
+  return describeAttempt(latest) === describeAttempt(before);
 }
 
 function isPage({ response }: Attempt): boolean {

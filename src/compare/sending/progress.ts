@@ -17,11 +17,11 @@ export interface NotTheApi {
   readonly message: string;
 }
 
-/** The response to a request for the outcome `by` may be one of a lock, a limit or an outage. */
+/** The response to a request for this outcome may be one of a lock, a limit or an outage. */
 interface EndedByResponse {
   readonly kind: "ended_by_response";
   readonly why: string;
-  readonly by: PromisedOutcomeId;
+  readonly outcome: PromisedOutcomeId;
   readonly note: string;
 }
 
@@ -32,7 +32,7 @@ export function endedByResponse(attempt: Attempt, ending: Ending, detail: string
   const got = `${outcome} got ${describeAttempt(attempt)}`;
   return {
     kind: "ended_by_response",
-    by: outcome,
+    outcome,
     why: `nothing was sent after ${got}`,
     note: `${got}${detail}. Nothing was sent after it: it may be ${suspicion}. Try again later.`,
   };

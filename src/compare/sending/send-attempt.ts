@@ -25,7 +25,8 @@ export async function repeatAttempt(session: Session, attempt: Attempt): Promise
 
 /**
  * Sends a request. After a 429 that was not asked for, waits for the limit and sends the request again, once in a
- * comparison. Ends the comparison if the service limits or locks the address, or may be down.
+ * comparison; then the result is that of the later request. Ends the comparison if the service limits or locks the address,
+ * or may be down.
  */
 export async function sendAttempt(session: Session, wanted: AttemptRequest): Promise<SendResult> {
   const result = await session.send(wanted);
@@ -33,14 +34,12 @@ export async function sendAttempt(session: Session, wanted: AttemptRequest): Pro
 
   const { attempt } = result;
   const { kind } = attempt.evidence;
-  const isLimitedUnasked = kind === "another_limit" || kind === "limited_before";
+  const isLimitedUnasked = kind === "limit_of_others" || kind === "earlier_limit";
   if (!isLimitedUnasked) {
     await endAtOutage(session, attempt);
     return result;
   }
 
   const wait = await waitForLimit(session, attempt);
-  if (wait.kind === "ended") return result;
-  const again = await repeatAttempt(session, attempt);
-  return again.kind === "sent" ? again : result;
+  return wait.kind === "waited" ? repeatAttempt(session, attempt) : result;
 }

@@ -42,6 +42,11 @@ describe("unknown keys", () => {
     for (const key of keys) expect(key).toMatch(form);
   });
 
+  test("of a key without letters and digits have the form of a sandbox's keys", () => {
+    const key = createUnknownKeys({ SVC_API_KEY: "SVC_live_----" }, randomStream(1, "unknown keys"))();
+    expect(parseApiKey(key)?.marked).toBe(true);
+  });
+
   test("of a sandbox's key have its mark", () => {
     const key = createUnknownKeys(
       { SVC_API_KEY: "SVC_test_sbx0123456789" },

@@ -9,7 +9,7 @@ const hexadecimal = "abcdef";
 
 /**
  * Makes unknown keys in the form of a key in the variables, so that a service does not reject them as malformed: same prefix,
- * same length, and for each character another one of its kind. Without a key, their form is that of a sandbox's.
+ * same length, and for each character another one of its kind. Without such a key, their form is that of a sandbox's.
  */
 export function createUnknownKeys(env: Variables, draw: RandomStream): () => string {
   const likeKey = typicalKey(env) ?? unknownSecret(defaultSeed);
@@ -28,9 +28,13 @@ export function createUnknownKeys(env: Variables, draw: RandomStream): () => str
   };
 }
 
-/** The key whose form the unknown keys get: if possible, one that works. */
+/** Finds the key whose form the unknown keys get: if possible, one that works. Its letters and digits can be other ones. */
 function typicalKey(env: Variables): string | undefined {
-  const keys = new Map(keysInVariables(env));
+  const keys = new Map<string, string>();
+  for (const [variable, key] of keysInVariables(env)) {
+    const rest = key.slice(startOfKey(key).length);
+    if (/[A-Za-z0-9]/.test(rest)) keys.set(variable, key);
+  }
   const [first] = keys.values();
   return keys.get("SVC_API_KEY") ?? keys.get("SVC_KEY_ACTIVE") ?? keys.get("SVC_KEY_LIVE") ?? first;
 }

@@ -1,54 +1,63 @@
 import { minute } from "../../rules/time.js";
 import { headerOf, readDate, readHttpDate, retryAfterForm } from "../response/headers.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
-import { type Attempt, describeAttempt, withoutKey } from "./attempt.js";
+import { type Attempt, controlWithoutKey, describeAttempt } from "./attempt.js";
 import type { Session } from "./session.js";
 import { sendControl } from "./watch-outages.js";
 import { withdrawEvidence } from "./withdraw-evidence.js";
 
-// A 429 that was not asked for ends a comparison, but the first one can be waited for: an earlier comparison has used up
-// the minute of a key, or a gateway limits the address. A request without a key tells the two apart. After a wait for a
-// gateway, the comparison goes on with a pace that the gateway allows.
+// A 429 that was not asked for ends a comparison, but the first one can be waited for. A request without a key tells who limits:
+//
+// | 429 | without a key | limiter | wait |
+// |---|---|---|---|
+// | the first one of a key without a 200 | 401 | the key: an earlier comparison has used up its minute | until the next minute |
+// | any | 429 | a gateway limits the address | what the gateway says; then go on more slowly |
+// | any other | any other | unknown | none: the end |
 
 /** The least time between two requests after a gateway's 429, in milliseconds. */
 const leastPace = 1000;
 
-/** `waited`: the request can be sent again. `ended`: the comparison has ended, because the limit cannot be waited for. */
+/** `waited`: the wait is over, also if a signal has ended it. `ended`: the limit cannot be waited for, and ends the comparison. */
 type WaitResult = { readonly kind: "waited" | "ended" };
 
 /** Waits for a limit that was not asked for, or ends the comparison. */
 export async function waitForLimit(session: Session, limited: Attempt): Promise<WaitResult> {
-  let end = readEndOfLimit(limited.response);
-  // The response may not tell, but the minute of a key ends in a minute at most.
-  const isMinuteOfKey = limited.evidence.kind === "limited_before";
-  if (end.kind === "not_told" && isMinuteOfKey) end = { kind: "soon", milliseconds: minute };
-  if (session.hasWaited || end.kind !== "soon") return endByLimit(session, limited);
+  const end = readEndOfLimit(limited);
+  if (session.hasWaited || end.kind === "too_late") return giveUp(session, limited);
 
   // A request without a key, and then the limited one again.
-  const room = session.roomFor(2);
-  if (room.kind === "no_room") {
-    const detail = ", and --max-requests has no room to wait for the next minute";
-    return endByLimit(session, limited, detail);
+  if (session.mayStillSend(2).kind === "refused") {
+    return giveUp(session, limited, ", and --max-requests has no room to wait for the next minute");
   }
+  const control = await sendControl(session, controlWithoutKey);
+  if (control.kind === "not_sent") return giveUp(session, limited);
 
-  const control = await sendControl(session, withoutKey);
-  if (control.kind === "not_sent") return endByLimit(session, limited);
-  const { status } = control.attempt.response ?? {};
-  if (status === 429) return waitForGateway(session, limited, control.attempt);
-  // Without a key, the request was not limited: the limit is that of the key.
-  if (status === 401 && isMinuteOfKey) return waitForMinute(session, limited, end.milliseconds);
-  return endByLimit(session, limited);
+  switch (findLimiter(limited, control.attempt)) {
+    case "key":
+      return waitForMinute(session, limited, end.milliseconds);
+    case "gateway":
+      return waitForGateway(session, limited, control.attempt);
+    case "unknown":
+      return giveUp(session, limited);
+  }
 }
 
-function endByLimit(session: Session, limited: Attempt, detail = ""): WaitResult {
+function findLimiter(limited: Attempt, control: Attempt): "key" | "gateway" | "unknown" {
+  const status = control.response?.status;
+  if (status === 429) return "gateway";
+  const isMinuteOfKey = limited.evidence.kind === "earlier_limit";
+  return status === 401 && isMinuteOfKey ? "key" : "unknown";
+}
+
+function giveUp(session: Session, limited: Attempt, detail = ""): WaitResult {
   session.endByLimit(limited, detail);
   return { kind: "ended" };
 }
 
-/** An earlier comparison may have used up the minute of the key. */
+/** Waits for the next minute of a key. */
 async function waitForMinute(session: Session, limited: Attempt, milliseconds: number): Promise<WaitResult> {
   const { options } = session;
-  if (options.wait === undefined) return endByLimit(session, limited);
+  if (options.wait === undefined) return giveUp(session, limited);
 
   const seconds = Math.ceil(milliseconds / 1000);
   options.announce?.(
@@ -58,11 +67,11 @@ async function waitForMinute(session: Session, limited: Attempt, milliseconds: n
   return { kind: "waited" };
 }
 
-/** A gateway limits the address: it sends a 429 with and without a key. */
+/** Waits for a gateway. The comparison then goes on with a pace that the gateway allows. */
 async function waitForGateway(session: Session, limited: Attempt, control: Attempt): Promise<WaitResult> {
   const { options } = session;
-  const end = readEndOfLimit(control.response);
-  if (options.wait === undefined || end.kind !== "soon") return endByLimit(session, control);
+  const end = readEndOfLimit(control);
+  if (options.wait === undefined || end.kind === "too_late") return giveUp(session, control);
 
   const { milliseconds } = end;
   session.slowDown(Math.max(allowedPace(session, limited, milliseconds), leastPace));
@@ -91,19 +100,15 @@ function allowedPace(session: Session, limited: Attempt, wait: number): number {
   return Math.ceil((sinceFirst + wait) / Math.max(letThrough.length, 1));
 }
 
-/**
- * When the limit of a 429 is over, by its `Retry-After`:
- * - `soon`: in a minute at most
- * - `too_late`: later, or nobody can tell
- * - `not_told`: it has no `Retry-After`
- */
-type EndOfLimit =
-  | { readonly kind: "soon"; readonly milliseconds: number }
-  | { readonly kind: "too_late" | "not_told" };
+/** When the limit of a 429 is over: `soon` is in a minute at most, and `too_late` is later, or nobody can tell. */
+type EndOfLimit = { readonly kind: "soon"; readonly milliseconds: number } | { readonly kind: "too_late" };
 
-function readEndOfLimit(response: RedactedResponse | undefined): EndOfLimit {
+function readEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
   const retryAfter = response && headerOf(response, "retry-after");
-  if (response === undefined || retryAfter === undefined) return { kind: "not_told" };
+  if (response === undefined || retryAfter === undefined) {
+    // The response does not tell, but the minute of a key ends in a minute at most.
+    return evidence.kind === "earlier_limit" ? { kind: "soon", milliseconds: minute } : { kind: "too_late" };
+  }
 
   const wait = readRetryAfterWait(retryAfter, response);
   // A wait that is not a number is not `<= minute`, either.

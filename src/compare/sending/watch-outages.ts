@@ -1,4 +1,4 @@
-import { type Attempt, type AttemptRequest, describeAttempt, withoutKey } from "./attempt.js";
+import { type Attempt, type AttemptRequest, controlWithoutKey, describeAttempt } from "./attempt.js";
 import type { Ending } from "./endings.js";
 import { attemptsSinceLock, attemptsSinceOutage } from "./outage-reach.js";
 import { findOutageSign } from "./outage-sign.js";
@@ -34,29 +34,32 @@ async function testSuspicion(session: Session, suspicious: Attempt): Promise<voi
   const description = describeAttempt(suspicious);
   if (session.harmlessResponses.has(description)) return;
 
-  const attemptsBefore = [...session.attempts];
-  const control = await session.send(withoutKey);
+  const control = await session.send(controlWithoutKey);
   if (control.kind === "not_sent") {
     endWithOutage(session, suspicious, "outage", "; no request without a key could follow it");
     return;
   }
-
-  const status = control.attempt.response?.status;
-  if (status === 429) {
+  const { attempt } = control;
+  if (attempt.response?.status === 429) {
     // Nobody can tell whether the service still works: what led to this request shows nothing.
-    session.endByLimit(control.attempt);
+    session.endByLimit(attempt);
+    const attemptsBefore = session.attempts.slice(0, -1);
     withdrawAll(attemptsSinceOutage(attemptsBefore));
     return;
   }
 
-  // A service that works responds as it did at first.
-  const statusAtFirst = session.attempts[0]?.response?.status;
-  if (status !== undefined && (status === 401 || status === statusAtFirst)) {
+  if (isLikeAtFirst(attempt, session)) {
     session.harmlessResponses.add(description);
     return;
   }
-  const got = describeAttempt(control.attempt);
+  const got = describeAttempt(attempt);
   endWithOutage(session, suspicious, "outage", `; a request without a key then got ${got}`);
+}
+
+/** A service that works responds to a request without a key as it did at first, or with a 401. */
+function isLikeAtFirst({ response }: Attempt, { attempts }: Session): boolean {
+  if (response === undefined) return false;
+  return response.status === 401 || response.status === attempts[0]?.response?.status;
 }
 
 /** Ends the comparison, and withdraws what the responses have shown since the outage or the lock may have begun. */

@@ -1,3 +1,6 @@
+/** The code of a response that starts another protocol: its status. */
+export const otherProtocolCode = "101";
+
 /** What a connection's error means, by its code. The first row that matches counts. */
 const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: string])[] = [
   [
@@ -45,6 +48,7 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
     "its response is not valid HTTP",
     "Does this port speak HTTP? If it speaks HTTPS, start the URL with https://.",
   ],
+  [/^101$/, "it switches to another protocol", "Is it a sandbox, or the API, that responds there?"],
   [
     /^/,
     "the connection was closed before a response came",

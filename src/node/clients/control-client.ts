@@ -18,7 +18,7 @@ import {
   runningKeysShape,
   stoppingShape,
 } from "./control-replies.js";
-import { listenerAt, mayAcceptConnections } from "./find-listener.js";
+import { listenerAt, maybeSandbox } from "./find-listener.js";
 
 /** The keys of a running sandbox, each with what its next request gets. */
 interface RunningKeys {
@@ -154,7 +154,7 @@ export class ControlClient {
     const { timeout } = this.#address;
     const ca = readAuthority(this.#address.ca);
     const deadline = abortedAfter(timeout);
-    while (mayAcceptConnections(await listenerAt(this.url, { timeout, ca }))) {
+    while (maybeSandbox(await listenerAt(this.url, { timeout, ca }))) {
       if (deadline.aborted) throw call.failure("it has not stopped yet.");
       await wait(20);
     }

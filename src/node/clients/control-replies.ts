@@ -3,8 +3,8 @@ import { outcomeShape } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { tolerantJsonShape } from "../../schema/any-version.js";
-import { findMismatches } from "../../schema/check.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
+import { findMismatches } from "../../schema/mismatches.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import type { InJson } from "../../schema/spelling.js";
@@ -36,12 +36,12 @@ export const controlErrorShape = s.openMapping({
 export const runningKeyShape = s.openMapping({
   ref: s.text(),
   /** `null` for `none`. */
-  fingerprint: s.nullable(s.text()),
+  fingerprint: s.orNull(s.text()),
   next_request: s.openMapping({
     outcome: outcomeShape(),
-    code: s.nullable(s.text()),
-    why: s.nullable(s.text()),
-    until: s.nullable(s.text()),
+    code: s.orNull(s.text()),
+    why: s.orNull(s.text()),
+    until: s.orNull(s.text()),
     fault_outcomes: s.list(outcomeShape()),
   }),
 });

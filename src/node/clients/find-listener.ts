@@ -25,11 +25,11 @@ export const longestSearch = 3000;
 export async function findListener(authority: string, timeout = longestSearch): Promise<PortListener> {
   const startedAt = nodePlatform.stopwatch();
   const plain = await listenerAt(`http://${authority}`, { timeout });
-  if (mayAcceptConnections(plain)) return plain;
+  if (maybeSandbox(plain)) return plain;
 
   const timeLeft = Math.ceil(timeout - (nodePlatform.stopwatch() - startedAt));
   const secure = await listenerAt(`https://${authority}`, { timeout: Math.max(1, timeLeft) });
-  // A server of HTTP may wait for the rest of what it cannot read.
+  // A server of plain HTTP waits for more after the first message of HTTPS, so that it seems silent there.
   const isOfHttp = plain.kind === "other" && secure.kind === "silent";
   return isOfHttp ? plain : secure;
 }
@@ -48,7 +48,7 @@ export async function listenerAt(url: string, options: AskOptions): Promise<Port
     ...options,
     maxBody: 64 * 1024,
   });
-  if (isNoResponse(response)) return { kind: response.isLate ? "silent" : "nothing" };
+  if (isNoResponse(response)) return { kind: response.noResponse === "late" ? "silent" : "nothing" };
   if (response.status !== 200) return { kind: "other" };
   const health = readAs(healthShape, jsonObjectIn(response.body));
   if (health === undefined) return { kind: "other" };
@@ -58,8 +58,8 @@ export async function listenerAt(url: string, options: AskOptions): Promise<Port
   return { kind: "sandbox", sandbox: { url, version, scenario: printableText(scenario), startedAt } };
 }
 
-/** Whether a sandbox, or what may be one, accepts connections. */
-export function mayAcceptConnections({ kind }: PortListener): boolean {
+/** Whether a sandbox is there, or may be: it was too slow to show what it is. */
+export function maybeSandbox({ kind }: PortListener): boolean {
   return kind === "sandbox" || kind === "silent";
 }
 

@@ -5,7 +5,7 @@ import * as https from "node:https";
 import { rootCertificates } from "node:tls";
 import { headerPairs } from "../../api/http-messages.js";
 import { abortedAfter } from "../timers.js";
-import { describeConnectionError } from "./connection-errors.js";
+import { describeConnectionError, otherProtocolCode } from "./connection-errors.js";
 
 export interface RawResponse {
   readonly status: number;
@@ -21,15 +21,15 @@ export interface RawResponse {
 
 /** Why a request got no response that can be read. */
 export interface NoResponse {
+  /** Nothing has failed if the time was up, or the caller has stopped the request. */
+  readonly noResponse: "failed" | "late" | "stopped";
   /** What happened, for a message. */
   readonly found: string;
   readonly hint: string;
-  /** Whether nothing has failed, but the time was up. */
-  readonly isLate?: true;
 }
 
 export function isNoResponse(reply: object): reply is NoResponse {
-  return "hint" in reply;
+  return "noResponse" in reply;
 }
 
 export interface SendOptions {
@@ -61,10 +61,12 @@ export async function sendOnce(url: URL, options: SendOptions): Promise<RawRespo
   try {
     const [response] = (await once(outgoing, "response")) as [http.IncomingMessage];
     const reply = await readReply(response, options.maxBody);
-    return signal.aborted ? lateReply("the response did not end", timeout) : reply;
+    if (stop?.aborted) return stoppedReply;
+    return timeUp.aborted ? lateReply("the response did not end", timeout) : reply;
   } catch (error) {
-    if (signal.aborted) return lateReply("no response came", timeout);
-    return describeConnectionError(error as NodeJS.ErrnoException);
+    if (stop?.aborted) return stoppedReply;
+    if (timeUp.aborted) return lateReply("no response came", timeout);
+    return { noResponse: "failed", ...describeConnectionError(error as NodeJS.ErrnoException) };
   } finally {
     outgoing.destroy();
   }
@@ -86,10 +88,9 @@ function startRequest(url: URL, options: SendOptions, signal: AbortSignal): http
     ...certificate,
   });
 
-  // A 101 starts another protocol.
   outgoing.on("upgrade", (_response, socket) => {
     socket.destroy();
-    outgoing.emit("error", new Error());
+    outgoing.emit("error", Object.assign(new Error(), { code: otherProtocolCode }));
   });
   // The connection can also fail after the response.
   outgoing.on("error", () => {});
@@ -109,8 +110,11 @@ function extraAuthorities(): string[] {
   }
 }
 
+const stoppedReply: NoResponse = { noResponse: "stopped", found: "the request was stopped", hint: "" };
+
 function lateReply(what: string, timeout: number): NoResponse {
-  return { found: `${what} within ${timeout / 1000} s`, hint: "--timeout waits longer.", isLate: true };
+  const found = `${what} within ${timeout / 1000} s`;
+  return { noResponse: "late", found, hint: "--timeout waits longer." };
 }
 
 /** Reads a response to its end. */
@@ -123,6 +127,7 @@ async function readReply(response: http.IncomingMessage, maxBody: number): Promi
       chunks.push(chunk);
       if (length > maxBody) {
         return {
+          noResponse: "failed",
           found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
           hint: "Is it a sandbox, or the API, that responds there?",
         };
@@ -132,6 +137,7 @@ async function readReply(response: http.IncomingMessage, maxBody: number): Promi
     const announced = response.headers["content-length"];
     const whole = announced === undefined ? "" : ` of ${announced}`;
     return {
+      noResponse: "failed",
       found: `a body that was cut off after ${length}${whole} bytes`,
       hint: "The server, or something between, is broken.",
     };

@@ -24,7 +24,7 @@ interface LoadOptions {
   cwd?: string | undefined;
   /** Ends the reading of stdin. */
   signal?: AbortSignal | undefined;
-  /** Has the scenario, whatever its name: a `Readable`. The types of this package must not need Node's. Default: none, so that even `-` is a file. */
+  /** A `Readable` with the scenario, in place of a file of its name. Typed as an object: the types of this package must not need Node's. Default: none, so that even `-` is a file. */
   stdin?: object | undefined;
 }
 
@@ -46,23 +46,37 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
     );
   }
 
-  const isStdin = stdin !== undefined;
-  const text = isStdin
-    ? await readStdin(nameOrFile, stdin as Readable, cwd, signal)
-    : readScenarioFile(nameOrFile, cwd);
+  if (stdin === undefined) {
+    const text = readScenarioFile(nameOrFile, cwd);
+    return openText(text, { name: nameOrFile, cwd, from: "file" });
+  }
+  const piped = await readStdin(nameOrFile, stdin as Readable, cwd, signal);
+  return openText(piped, { name: nameOrFile, cwd, from: "stdin" });
+}
 
+/** Where the text of a scenario is from. */
+interface TextOrigin {
+  readonly name: string;
+  /** The folder of its name, and of the names that it extends. */
+  readonly cwd: string;
+  readonly from: "file" | "stdin";
+}
+
+/** Opens the text of a scenario, and the files that it extends. */
+async function openText(text: string, { name, cwd, from }: TextOrigin): Promise<OpenedScenario> {
   const extended = new ExtendedFiles(cwd);
-  const load = (name: string, from = nameOrFile) => extended.read(name, from);
+  const load = (extendedName: string, extendingFile = name) => extended.read(extendedName, extendingFile);
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
-  const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
+  const { scenario, ...places } = parseWithPlaces(text, { file: name, load });
 
-  const namedFiles = isStdin ? [] : [resolve(cwd, nameOrFile)];
+  const ownFiles = from === "file" ? [resolve(cwd, name)] : [];
+  // The text has the whole scenario unless it extends another file.
   const isWhole = extended.files.length === 0;
   const loaded: LoadedScenario = {
     scenario,
-    name: nameOrFile,
-    files: [...namedFiles, ...extended.files],
-    ...(isStdin && { piped: text }),
+    name,
+    files: [...ownFiles, ...extended.files],
+    ...(from === "stdin" && { piped: text }),
     ...(isWhole && { text }),
   };
   return { loaded, places: async () => places };

@@ -130,7 +130,13 @@ export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
   if (parent !== folder) makeFolder(parent, mode);
-  mkdirSync(folder, { mode });
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    // Another process may have made it in the meantime.
+    const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    if (!isFolder) throw error;
+  }
 }
 
 /** Describes why a call of the file system failed. */

@@ -12,7 +12,7 @@ const endpointsFit: ScenarioRule = ({ scenario, addProblem }) => {
     addProblem({
       code: "out_of_range",
       field: ["endpoints"],
-      pointAt: "key",
+      pointAt: "name",
       message: `the scenario has ${count} endpoints, and at most ${maxEndpoints} are allowed`,
       hint: "remove some",
     });
@@ -24,7 +24,7 @@ const endpointsFit: ScenarioRule = ({ scenario, addProblem }) => {
     addProblem({
       code: "endpoint_contradiction",
       field: ["endpoints", name],
-      pointAt: "key",
+      pointAt: "name",
       message: `${quote(name)} removes nothing: no extended scenario has this endpoint`,
       hint: "write an endpoint, or remove the line",
     });

@@ -51,7 +51,7 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
     facts.addProblem({
       code: "too_many_active_keys",
       field: fieldOfKey(tooMany),
-      pointAt: "key",
+      pointAt: "name",
       message: `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
       hint: `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
     });

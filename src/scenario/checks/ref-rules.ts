@@ -15,7 +15,7 @@ const organizationExists: ScenarioRule = ({ scenario, organizations, addProblem 
     field: ["organizations"],
     message: "the scenario has no organization",
     hint: "add one: organizations: { harvest-bank: { type: bank } }",
-    pointAt: "key",
+    pointAt: "name",
   });
 };
 
@@ -32,7 +32,7 @@ const refsAreFree: ScenarioRule = (facts) => {
       addProblem({
         code: "reserved_key_ref",
         field,
-        pointAt: "key",
+        pointAt: "name",
         message: `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`,
         hint: `call it ${ref}-key`,
       });
@@ -42,7 +42,7 @@ const refsAreFree: ScenarioRule = (facts) => {
     if (first === undefined || first === key) continue;
     const message = `${quote(first.organization)} already has a key ${quote(ref)}`;
     const hint = "refs of keys are unique in the whole scenario: choose another one";
-    addProblem({ code: "duplicate_key_ref", field, message, hint, pointAt: "key" });
+    addProblem({ code: "duplicate_key_ref", field, message, hint, pointAt: "name" });
   }
 };
 
@@ -51,7 +51,7 @@ function checkNotPopulated(ref: string, field: FieldPath, { scenario, addProblem
   addProblem({
     code: "taken_by_population",
     field,
-    pointAt: "key",
+    pointAt: "name",
     message: `the population has the ref ${quote(ref)}`,
     hint: "choose another one: the population uses organization-1, organization-1-key-1 and so on",
   });

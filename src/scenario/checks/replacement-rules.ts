@@ -54,7 +54,7 @@ function checkReplacementExpected(key: ScenarioKey, facts: Facts): void {
     facts.addProblem({
       code: "replacement_not_expected",
       field: facts.fieldToFix([...keyField, name], [...keyField, "state"]),
-      pointAt: "key",
+      pointAt: "name",
       message: `${name} is for replaced keys, but the key is ${state}`,
       hint: "add state: retiring or state: rotated, or remove the field",
     });

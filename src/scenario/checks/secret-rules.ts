@@ -10,7 +10,7 @@ export const secretsFit: ScenarioRule = (facts) => {
   const { scenario, keys, fieldToFix, addProblem } = facts;
   // To compare more keys than are allowed would take long.
   if (countedKeys(facts).count <= scenarioLimits.keys) {
-    for (const problem of duplicateSecretsAndIds(scenario)) addProblem({ ...problem, pointAt: "key" });
+    for (const problem of duplicateSecretsAndIds(scenario)) addProblem({ ...problem, pointAt: "name" });
   }
 
   for (const key of keys) {

@@ -85,7 +85,7 @@ function checkOneThing(step: object, things: readonly string[], stepField: Field
   facts.addProblem({
     code: "step_contradiction",
     field: [...stepField, second],
-    pointAt: "key",
+    pointAt: "name",
     message: `a step does one thing; this one has ${first} and ${second}`,
     hint: `split it into two steps, ${quote(first)} first`,
   });
@@ -123,7 +123,7 @@ function checkExpectation(step: WrittenStep, stepField: FieldPath, facts: Facts)
   addProblem({
     code: "step_contradiction",
     field: [...stepField, "expect", misplaced],
-    pointAt: "key",
+    pointAt: "name",
     message: `${quote(kind)} cannot expect ${quote(misplaced)}`,
     hint: `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`,
   });

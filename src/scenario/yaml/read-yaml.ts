@@ -1,5 +1,5 @@
 import { type Document, stringify } from "yaml";
-import { maximumProblems } from "../../schema/check.js";
+import { maximumProblems } from "../../schema/problem.js";
 import { scenarioLimits } from "../format/scenario-limits.js";
 import { readPlain } from "../plain-data.js";
 import type { FieldProblem } from "../problems.js";

@@ -74,7 +74,7 @@ interface Field {
 }
 
 /** Follows a field path as far as the text has it. */
-export function locateField(tree: Tree, field: FieldPath, pointAt: "key" | "value"): FieldLocation {
+export function locateField(tree: Tree, field: FieldPath, pointAt: "name" | "value"): FieldLocation {
   let nearest: Field = { key: tree.root, value: tree.root };
   let depth = 0;
   for (const name of field) {

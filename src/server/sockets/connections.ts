@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { timers } from "../../node/platform.js";
@@ -21,6 +21,7 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
     openConnections.add(connection);
     connection.once("close", () => {
       openConnections.delete(connection);
+      // Node closes an encrypted connection, and may leave the one under it open.
       socketUnderTls(connection)?.destroy();
     });
     connection.once("end", () => {
@@ -37,7 +38,10 @@ function socketUnderTls(connection: Socket & { readonly _parent?: Socket }): Soc
   return connection._parent;
 }
 
-/** Ends a connection whose request cannot be read, after the responses before it. `code`: that of Node's parser; a CONNECT has none. */
+/**
+ * Ends a connection whose request cannot be read, after the responses before it; nothing may stand in the middle of one. `code`:
+ * that of Node's parser; a CONNECT has none.
+ */
 export function endUnreadable(connection: Connection, code?: string): void {
   // Otherwise nothing would show that the client ends: Node has stopped listening to it.
   connection.resume();
@@ -47,23 +51,50 @@ export function endUnreadable(connection: Connection, code?: string): void {
     endWithError(connection, code);
     return;
   }
-
   const isFurtherRequest = response.req.complete;
-  if (isFurtherRequest) {
-    const isSent = response.writableFinished;
-    if (isSent) endWithError(connection, code);
-    else response.once("finish", () => endWithError(connection, code));
-    return;
-  }
+  if (isFurtherRequest) endAfter(response, connection, code);
+  else endInBody(response, connection, code);
+}
 
-  // The unreadable part is in the body of the latest request. Its response may be there already; the error must not stand in the
-  // middle of that one, or of the one before it.
-  const isEnded = response.writableEnded;
-  const waitsForSocket = response.socket === null;
-  const hasBegun = response.headersSent;
-  if (isEnded) endSocket(connection);
-  else if (waitsForSocket || hasBegun) connection.destroy();
-  else endWithError(connection, code);
+/** Ends a connection whose unreadable request comes after the one of a response. */
+function endAfter(response: ServerResponse, connection: Connection, code: string | undefined): void {
+  if (stageOf(response) === "sent") endWithError(connection, code);
+  else response.once("finish", () => endWithError(connection, code));
+}
+
+/** Ends a connection whose unreadable part is in the body of the request of a response. */
+function endInBody(response: ServerResponse, connection: Connection, code: string | undefined): void {
+  const stage = stageOf(response);
+  switch (stage) {
+    case "sent":
+    case "ended":
+      // The client has its response.
+      endSocket(connection);
+      return;
+    case "waiting":
+    case "begun":
+      // An error would stand in the middle of this response, or of the one before it.
+      connection.destroy();
+      return;
+    case "new":
+      endWithError(connection, code);
+      return;
+    default:
+      stage satisfies never;
+  }
+}
+
+/**
+ * How far a response is. `sent`: its last byte has left. `ended`: all of it was written. `waiting`: another response on its
+ * connection is sent before it. `begun`: its head was written. `new`: nothing was written.
+ */
+type ResponseStage = "sent" | "ended" | "waiting" | "begun" | "new";
+
+function stageOf(response: ServerResponse): ResponseStage {
+  if (response.writableFinished) return "sent";
+  if (response.writableEnded) return "ended";
+  if (response.socket === null) return "waiting";
+  return response.headersSent ? "begun" : "new";
 }
 
 /** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */
@@ -85,7 +116,7 @@ export function closeServer(
     const pending = new Set<Socket | undefined>();
     for (const connection of openConnections) {
       const response = latestResponseOn(connection);
-      if (response === undefined || response.writableFinished) continue;
+      if (response === undefined || stageOf(response) === "sent") continue;
       // A TCP socket does not know the responses of the encrypted one over it.
       pending.add(connection).add(socketUnderTls(connection));
       response.once("finish", () => connection.destroySoon());

@@ -70,47 +70,56 @@ export class PipelinedRequests {
       return;
     }
 
-    const waiting = this.#countWaiting(connection, 1);
-    if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysAllowed) endAmidChunk(connection);
-    else if (waiting >= maxWaiting) pauseAfterChunk(connection);
-
+    this.#startWaiting(connection);
     responseBefore.once("finish", () => {
-      const stillWaiting = this.#countWaiting(connection, -1);
-      if (stillWaiting === maxWaiting - 1) connection.resume();
+      this.#endWaiting(connection);
       respond();
     });
   }
 
-  /** Counts a request that starts or stops to wait; returns how many of its connection do. */
-  #countWaiting(connection: Connection, change: 1 | -1): number {
-    const waitingBefore = connection[waitingRequests];
-    if (waitingBefore === undefined) {
-      // The requests of a closed connection no longer wait.
-      connection.once("close", () => {
-        this.#waitingInAll -= connection[waitingRequests] ?? 0;
-      });
-    }
+  /** Counts a request that waits. Limits how many do, by this connection and by all. */
+  #startWaiting(connection: Connection): void {
+    // The requests of a closed connection no longer wait.
+    const isFirst = connection[waitingRequests] === undefined;
+    if (isFirst) connection.once("close", () => this.#forgetWaiting(connection));
 
-    const waiting = (waitingBefore ?? 0) + change;
+    const waiting = waitingOn(connection) + 1;
     connection[waitingRequests] = waiting;
-    this.#waitingInAll += change;
-    return waiting;
+    this.#waitingInAll += 1;
+
+    if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysAllowed) endAmidChunk(connection);
+    else if (waiting >= maxWaiting) pauseAfterChunk(connection);
   }
+
+  /** Counts a request that no longer waits, and reads its connection again once few do. */
+  #endWaiting(connection: Connection): void {
+    const waiting = waitingOn(connection) - 1;
+    connection[waitingRequests] = waiting;
+    this.#waitingInAll -= 1;
+    if (waiting === maxWaiting - 1) connection.resume();
+  }
+
+  #forgetWaiting(connection: Connection): void {
+    this.#waitingInAll -= waitingOn(connection);
+  }
+}
+
+/** How many requests of a connection wait. */
+function waitingOn(connection: Connection): number {
+  return connection[waitingRequests] ?? 0;
 }
 
 /** Stops reading a connection in the next tick, when Node has parsed the chunk. */
 function pauseAfterChunk(connection: Connection): void {
   timers.nextTick(() => {
     // Looks again: a response may have been sent since, and nothing would resume the connection after that.
-    const waiting = connection[waitingRequests] ?? 0;
-    if (waiting >= maxWaiting) connection.pause();
+    if (waitingOn(connection) >= maxWaiting) connection.pause();
   });
 }
 
 /** Reads a connection again, unless it is to stay paused because many of its requests wait. */
 export function resumeUnlessManyWait(connection: Connection): void {
-  const waiting = connection[waitingRequests] ?? 0;
-  if (waiting < maxWaiting) connection.resume();
+  if (waitingOn(connection) < maxWaiting) connection.resume();
 }
 
 /** Ends a connection while Node parses its chunk. Pausing would not help: many clients that read nothing have sent everything already. */

@@ -1,11 +1,11 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { bodyParts } from "../../api/body-parts.js";
 import { errorBody } from "../../api/http-messages.js";
 import { timers } from "../../node/platform.js";
-import { cachedByName } from "../../rules/cached-by.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 import type { AddedHeaders } from "./added-headers.js";
+import { canSendAtOnce, sendAtOnce } from "./send-at-once.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const { STATUS_CODES } = process.getBuiltinModule("node:http");
@@ -39,58 +39,6 @@ function lengthIn(headers: readonly string[]): string | undefined {
   }
   return undefined;
 }
-
-/** True for nearly every response: the first pending one, on an open connection without TLS. */
-function canSendAtOnce(body: string, { socket, shouldKeepAlive, headersSent }: ServerResponse): boolean {
-  return (
-    body !== "" &&
-    socket?.writable === true &&
-    !("encrypted" in socket) &&
-    socket.writableLength === 0 &&
-    shouldKeepAlive &&
-    !headersSent
-  );
-}
-
-/** A request with Node's own mark of those that somebody reads. */
-type NodeRequest = IncomingMessage & { _consuming?: boolean };
-
-/**
- * Writes the bytes that Node would send, head and body in one write. Node's functions check the sandbox's own headers again,
- * and take 1.24 times the processor time. `length`: the bytes of the body.
- */
-function sendAtOnce(
-  message: ApiResponse,
-  length: number,
-  added: AddedHeaders,
-  response: ServerResponse,
-): void {
-  const { status, headers, body } = message;
-  let text = statusLine(status);
-  for (let index = 0; index < headers.length; index += 2) {
-    text += `${headers[index]}: ${headers[index + 1]}\r\n`;
-  }
-  text += added.endOfHead;
-  text += body;
-  // A body of one byte a character is written faster.
-  const encoding = length === body.length ? "latin1" : "utf8";
-
-  // What `end` of Node does: the response has ended, and once it is sent, the connection continues with its next request.
-  response.statusCode = status;
-  response.finished = true;
-  response.socket?.write(text, encoding, (error) => {
-    if (error) return;
-    const request: NodeRequest = response.req;
-    // Node would read a complete request to its end and emit events that nobody hears, for 10% of its time.
-    if (request.complete) request._consuming = true;
-    response.emit("finish");
-  });
-}
-
-// Cached and joined: V8 would flatten a string made with `+` again for every response.
-const statusLine = cachedByName((status: number) =>
-  ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" "),
-);
 
 /** Sends a response that a fault delays, breaks or leaves out. If the client goes away first, no timer and no connection remain. */
 export function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerResponse): void {

@@ -1,11 +1,11 @@
-import { headerOf } from "../response/headers.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import { headerOf } from "./headers.js";
+import type { RedactedResponse } from "./redacted-response.js";
 
-/** The challenge of a response: its scheme and parameters, if it can be taken apart. */
+/** The `WWW-Authenticate` of a response: no challenge, one challenge in its parts, or another text, such as two challenges. */
 type Challenge =
-  | { readonly kind: "none" | "as_one_text" }
+  | { readonly kind: "none" | "another_text" }
   | {
-      readonly kind: "with_parameters";
+      readonly kind: "one";
       /** As the response writes it: `WWW-Authenticate`. */
       readonly headerName: string;
       readonly scheme: string;
@@ -14,30 +14,29 @@ type Challenge =
 
 interface ChallengeParameter {
   readonly name: string;
+  /** As the response writes it, for example with quotation marks. */
   readonly value: string;
 }
 
 /** `realm="api"`, or `max_age=60`. */
 const parameter = /([\w-]+) *= *("(?:[^"\\]|\\.)*"|[^\s",]+)/;
-/** `ApiKey realm="api", error="invalid"`, but not several challenges, such as `Basic realm="a", ApiKey realm="b"`. */
-const oneChallenge = new RegExp(`^([\\w-]+) +(?:${parameter.source}(?: *, *${parameter.source})*)$`);
+const parameterList = `${parameter.source}(?: *, *${parameter.source})*`;
+/** `ApiKey`, or `ApiKey realm="api", error="invalid"`, but not two challenges, such as `Basic realm="a", ApiKey realm="b"`. */
+const oneChallenge = new RegExp(`^([\\w-]+)(?: +${parameterList})?$`);
 
 /** Takes the challenge of a response apart. */
-export function splitChallenge(response: RedactedResponse): Challenge {
+export function readChallenge(response: RedactedResponse): Challenge {
   const header = response.headers.find(([name]) => name.toLowerCase() === "www-authenticate");
   if (header === undefined) return { kind: "none" };
 
   const [headerName] = header;
   const challenge = headerOf(response, "www-authenticate") ?? "";
   const scheme = oneChallenge.exec(challenge)?.[1];
-  if (scheme === undefined) return { kind: "as_one_text" };
+  if (scheme === undefined) return { kind: "another_text" };
 
   const parameters: ChallengeParameter[] = [];
   for (const [, name = "", value = ""] of challenge.matchAll(new RegExp(parameter, "g"))) {
     parameters.push({ name, value });
   }
-  // A name that comes twice would be one place with two values.
-  const names = new Set(parameters.map(({ name }) => name));
-  if (names.size < parameters.length) return { kind: "as_one_text" };
-  return { kind: "with_parameters", headerName, scheme, parameters };
+  return { kind: "one", headerName, scheme, parameters };
 }

@@ -1,19 +1,14 @@
-import { oneSafeLine } from "../../rules/terminal-text.js";
-import { type Learned, whereSeen } from "./assumptions.js";
-import type { ValuesUnlikeKeyStates } from "./unlike-key-states.js";
+import { oneSafeLine } from "../rules/terminal-text.js";
+import { whereSeen } from "./assumptions/assumptions.js";
+import type { Comparison } from "./comparison.js";
 
 /** The first line of the file; only a file with it is replaced. */
 export const learnedHeading = "# Written by compare, which replaces this file: extend it.";
 
-interface LearnedFile {
-  readonly assumptions: Learned["assumptions"];
-  readonly seen: ValuesUnlikeKeyStates;
-  readonly url: string;
-  readonly comparedAt: string;
-}
+type LearnedFile = Pick<Comparison, "assumptions" | "unlikeKeyStates" | "url" | "comparedAt">;
 
 /** Returns a scenario with the learned assumptions, of which there is one at least; of the URL, it contains only the host. */
-export function learnedScenario({ assumptions, seen, url, comparedAt }: LearnedFile): string {
+export function learnedScenario({ assumptions, unlikeKeyStates, url, comparedAt }: LearnedFile): string {
   const lines: string[] = [];
   for (const [name, learned] of Object.entries(assumptions)) {
     lines.push(`  ${name}: ${JSON.stringify(learned.value)} # ${whereSeen(learned)}`);
@@ -21,7 +16,7 @@ export function learnedScenario({ assumptions, seen, url, comparedAt }: LearnedF
 
   // What no assumption sets is a comment.
   let comments = "";
-  for (const [name, values] of Object.entries(seen)) {
+  for (const [name, values] of Object.entries(unlikeKeyStates)) {
     for (const { value, from } of values) {
       comments += `#   ${name}: ${oneSafeLine(value)} (${from.join(", ")})\n`;
     }
@@ -43,8 +38,8 @@ export function isLearnedScenario(text: string): boolean {
   for (const line of lines) {
     const content = line.trimEnd();
     if (content === learnedHeading) return true;
-    const isComment = /^(?:#.*|---)?$/.test(content);
-    if (!isComment) return false;
+    const canPrecedeHeading = /^(?:#.*|---)?$/.test(content);
+    if (!canPrecedeHeading) return false;
   }
   return false;
 }

@@ -1,0 +1,47 @@
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { respondToWebRequest } from "./web-request.js";
+
+/** The requests whose responses are late. A signal reaches a derived request only while that request is referenced, and awaiting does not reference it. */
+const awaitedRequests = new Set<object>();
+
+/** Responds as `fetch` does, which a client calls with these arguments. */
+export async function fetchResponse(
+  sandbox: () => SandboxState,
+  input: Request | URL | string,
+  init: RequestInit | undefined,
+): Promise<Response> {
+  const request = requestOf(input, init);
+  request.signal.throwIfAborted();
+  const result = respondToWebRequest(sandbox, request);
+  if ("status" in result) return withUrl(result, request);
+
+  // A fault delays or breaks it.
+  const awaited = { input, request };
+  const canBeAborted = init?.signal !== undefined || input instanceof Request;
+  if (canBeAborted) awaitedRequests.add(awaited);
+  try {
+    const response = await result;
+    if (response.type === "error") throw new TypeError("fetch failed", { cause: connectionReset() });
+    return withUrl(response, request);
+  } finally {
+    awaitedRequests.delete(awaited);
+  }
+}
+
+/** The request of a call of `fetch`. One without a body needs no copy, which would take as long as the response. */
+function requestOf(input: Request | URL | string, init: RequestInit | undefined): Request {
+  const isItself = init === undefined && input instanceof Request && input.body === null;
+  return isItself ? input : new Request(input, init);
+}
+
+/** Sets the URL of a response, which one from the network has and a constructed one does not. */
+function withUrl(response: Response, request: Request): Response {
+  const [url] = request.url.split("#");
+  const clone = () => withUrl(Response.prototype.clone.call(response), request);
+  return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
+}
+
+/** The cause of an error of `fetch` for a connection that was reset. */
+function connectionReset(): Error {
+  return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
+}

@@ -1,0 +1,246 @@
+import { clientReport } from "../report/report.js";
+import { SandboxError } from "../rules/errors.js";
+import { type Instant, isoTime } from "../rules/time.js";
+import { checkValue, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
+import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
+import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
+import { operations, runDue } from "../sandbox/operations/operations.js";
+import { expectRequests, listRequests } from "../sandbox/request-queries.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { secretToSend } from "../sandbox/secrets.js";
+import { snapshotSandbox } from "../sandbox/snapshot.js";
+import { restartSandbox } from "../sandbox/start-sandbox.js";
+import { requireInstant } from "../sandbox/time-input.js";
+import {
+  viewAssumptions,
+  viewClock,
+  viewKey,
+  viewKeys,
+  viewOrganization,
+  viewOrganizations,
+} from "../sandbox/views.js";
+import {
+  actorQuery,
+  checkInput,
+  expectationQuery,
+  inputShapes,
+  requestQuery,
+} from "../scenario/format/inputs.js";
+import { libraryNotation, valueNotation } from "../scenario/format/notations.js";
+import { membersToSnakeCase } from "../schema/spelling.js";
+import { quote } from "../schema/words.js";
+import { fetchResponse } from "./fetch-response.js";
+import type { ActingAs, Sandbox } from "./sandbox.js";
+
+/** The member of a sandbox with its state. Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
+const stateKey = Symbol.for("svc-sandbox.state");
+
+/**
+ * The members that users call. `state` returns the state of the sandbox; the first call may start it. Each member runs what is due
+ * first; the report and a reset do not need that.
+ */
+export function sandboxApi(state: () => SandboxState): Sandbox {
+  const upToDate = () => {
+    const sandbox = state();
+    runDue(sandbox);
+    return sandbox;
+  };
+
+  const sandbox: Sandbox = {
+    get name() {
+      return upToDate().name;
+    },
+    get seed() {
+      return upToDate().seed;
+    },
+    get profile() {
+      return upToDate().profile;
+    },
+    get assumptions() {
+      const { profile: _, ...assumptions } = viewAssumptions(upToDate());
+      return { ...assumptions, scopes: [...assumptions.scopes] };
+    },
+    secret: (ref) => secretToSend(upToDate(), ref),
+    fetch: (input, init) => fetchResponse(upToDate, input, init),
+    clock: clockApi(upToDate),
+    keys: keysApi(upToDate),
+    organizations: organizationsApi(upToDate),
+    farmers: farmersApi(upToDate),
+    faults: faultsApi(upToDate),
+    requests: requestsApi(upToDate),
+    expect(expectation = {}) {
+      requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
+      const input = checkValue(
+        expectationQuery,
+        membersToSnakeCase(expectation),
+        "Failed to expect requests",
+        libraryNotation,
+      );
+      return expectRequests(upToDate(), input);
+    },
+    report: withoutOptions("report", () => clientReport(state())),
+    snapshot: withoutOptions("snapshot", () => snapshotSandbox(upToDate())),
+    reset: withoutOptions("reset", () => restartSandbox(state())),
+  };
+  return Object.defineProperty(sandbox, stateKey, { get: state });
+}
+
+function clockApi(state: () => SandboxState): Sandbox["clock"] {
+  return {
+    now: withoutOptions("clock.now", () => viewClock(state().clock).now),
+    isFrozen: withoutOptions("clock.isFrozen", () => state().clock.isFrozen()),
+    advance: (by) => operations.advance(state(), { by }).now,
+    set: (to) => operations.clock(state(), { now: requireInstant(to) }).now,
+    freeze: withoutOptions("clock.freeze", () => void operations.clock(state(), { frozen: true })),
+    resume: withoutOptions("clock.resume", () => void operations.clock(state(), { frozen: false })),
+  };
+}
+
+function keysApi(state: () => SandboxState): Sandbox["keys"] {
+  return {
+    list: withoutOptions("keys.list", () => viewKeys(state())),
+    get: (ref) => viewKey(state().registry.key(ref), state()),
+    create(creation, by) {
+      const body = membersToSnakeCase(withEndAsText(creation));
+      const input = checkInput(inputShapes.key_creation, body, "Failed to create a key", libraryNotation);
+      return operations.create_key(state(), input, checkedActor(by));
+    },
+    rotate(key, rotation = {}, by) {
+      const input = checkInput(
+        inputShapes.key_rotation,
+        rotation,
+        "Failed to rotate the key",
+        libraryNotation,
+      );
+      const { replacement, secret } = operations.rotate(state(), { ...input, key }, checkedActor(by));
+      return { key: replacement, secret };
+    },
+    revoke: (key, by) => operations.revoke(state(), { key }, checkedActor(by)).key,
+    expire(key, end, by) {
+      const body = withEndAsText(end);
+      const input = checkInput(
+        inputShapes.key_expiry,
+        body,
+        "Failed to set the end of the key",
+        libraryNotation,
+      );
+      return operations.expire(state(), { key, ...input }, checkedActor(by)).key;
+    },
+  };
+}
+
+function organizationsApi(state: () => SandboxState): Sandbox["organizations"] {
+  return {
+    list: withoutOptions("organizations.list", () => viewOrganizations(state())),
+    get: (ref) => viewOrganization(state().registry.organization(ref).organization),
+    update(ref, change, by) {
+      const failure = "Failed to change the organization";
+      const input = checkInput(
+        inputShapes.organization_update,
+        membersToSnakeCase(change),
+        failure,
+        libraryNotation,
+      );
+      return operations.organization(state(), { ...input, ref }, checkedActor(by)).organization;
+    },
+  };
+}
+
+function farmersApi(state: () => SandboxState): Sandbox["farmers"] {
+  return {
+    get count() {
+      return state().farmers.count;
+    },
+    at: (index) => state().farmers.at(index),
+    get: (id) => state().farmers.get(id),
+    list(page = {}) {
+      requireKnownOptions("list farmers", page, ["offset", "limit"]);
+      const { offset = 0, limit = defaultFarmerPage } = page;
+      throwIfProblems("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
+      return state().farmers.list({ offset, limit });
+    },
+  };
+}
+
+function faultsApi(state: () => SandboxState): Sandbox["faults"] {
+  const list = withoutOptions("faults.list", () => writtenFaults(state().faults));
+  return {
+    list,
+    set(faults) {
+      const change = { faults: faults ?? null };
+      const input = checkInput(
+        inputShapes.faults_change,
+        change,
+        "Failed to change the faults",
+        valueNotation,
+      );
+      operations.faults(state(), input.faults as Fault[]);
+      return list();
+    },
+  };
+}
+
+function requestsApi(state: () => SandboxState): Sandbox["requests"] {
+  return {
+    list(query = {}) {
+      requireKnownOptions("list the requests", query, ["limit", "outcome", "key", "probes", "faults"]);
+      const input = checkValue(
+        requestQuery,
+        membersToSnakeCase(query),
+        "Failed to list the requests",
+        libraryNotation,
+      );
+      return listRequests(state(), input);
+    },
+    total: withoutOptions("requests.total", () => state().journal.total()),
+    clear: withoutOptions("requests.clear", () => operations.clear_requests(state())),
+  };
+}
+
+/** A function that rejects any value, because the value would do nothing. */
+function withoutOptions<Result>(name: string, run: () => Result): (...values: readonly unknown[]) => Result {
+  return (...values) => {
+    if (values.every((value) => value === undefined)) return run();
+    throw new SandboxError("validation_failed", `${name} has no options. Call it without a value.`);
+  };
+}
+
+/** Who acts, checked. Default: an administrator. */
+function checkedActor(by: ActingAs = {}) {
+  return checkInput(actorQuery, by, "Failed to act", libraryNotation);
+}
+
+/** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */
+function withEndAsText(fields: { readonly expires?: string | Instant }): unknown {
+  // They are checked later, and may be anything.
+  const { expires } = Object(fields) as typeof fields;
+  if (expires === undefined || typeof expires === "string") return fields;
+  return { ...fields, expires: isoTime(requireInstant(expires)) };
+}
+
+/** What is wrong with a number of farmers to skip or to list, if anything. */
+function countProblem(value: unknown): string | undefined {
+  const isCount = Number.isSafeInteger(value) && (value as number) >= 0;
+  return isCount ? undefined : "must be a whole number from 0";
+}
+
+/** The state of a sandbox; starts one that starts with its first use. Throws `usage` for anything else. */
+export function stateOf(sandbox: Sandbox): SandboxState {
+  requireSandbox(sandbox);
+  return Reflect.get(sandbox, stateKey) as SandboxState;
+}
+
+/** Throws `usage` unless a value is a sandbox: otherwise, a first request would only get a 500, which looks like the service's. Starts no sandbox. */
+export function requireSandbox(value: unknown): void {
+  if (stateKey in Object(value)) return;
+  throw new SandboxError("usage", `Expected a sandbox, found ${foundInstead(value)}.`);
+}
+
+/** Describes a value that is not a sandbox, and the fix. */
+function foundInstead(value: unknown): string {
+  const members = Object(value);
+  if ("then" in members) return "a promise: await it";
+  if ("sandbox" in members) return "an object with a sandbox: pass its sandbox";
+  const description = typeof value === "function" ? "a function" : quote(value);
+  return `${description}: pass what createSandbox returns, no copy`;
+}

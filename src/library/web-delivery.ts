@@ -1,0 +1,110 @@
+import { bodyParts } from "../api/body-parts.js";
+import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
+import { endTimeout, startTimeout } from "./real-time.js";
+import { clientOf } from "./web-client.js";
+import { toResponse } from "./web-response.js";
+
+/** The time that Node's own `fetch` waits for a response, in milliseconds. */
+const longestFetch = 300_000;
+/** The time that a possible client of `node:http` is taken to wait: msw 2 does not show when it gives up. */
+const longestUnknown = 10_000;
+
+/** Delivers a response as a fault does: late, broken or not at all. Rejects with the reason of the request's signal if that is aborted before the response. */
+export async function deliverOverWeb(
+  delivery: Delivery,
+  response: ApiResponse,
+  request: Request,
+): Promise<Response> {
+  const { delayMs, kind } = delivery;
+  if (kind === "hang") return waitForAbort(request);
+  if (delayMs > 0) await pauseUnlessAborted(delayMs, request.signal);
+  switch (kind) {
+    case "reset":
+      // A network error of msw would end the middleware's server.
+      if (clientOf(request) === "middleware") {
+        throw new TypeError("A fault of the scenario resets the connection.");
+      }
+      return Response.error();
+    case "send":
+      return slowOrCutResponse(delivery, response, request);
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Waits until the client gives up. Keeps the process alive, like a waiting socket: clients' timers, such as `AbortSignal.timeout`, do not. */
+async function waitForAbort(request: Request): Promise<never> {
+  const { signal } = request;
+  const longest = clientOf(request) === "fetch" ? longestFetch : longestUnknown;
+  await pauseUnlessAborted(longest, signal);
+  // A client that waits longer does not keep the process alive.
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+/** Resolves after a time; rejects with the reason of the signal once that is aborted. */
+function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+
+    const abort = () => {
+      endTimeout(timer);
+      reject(signal.reason);
+    };
+    const done = () => {
+      signal.removeEventListener("abort", abort);
+      resolve();
+    };
+
+    const timer = startTimeout(done, ms);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}
+
+/** A response whose body may be slow or break off. */
+function slowOrCutResponse(delivery: Delivery, response: ApiResponse, request: Request): Response {
+  const { method } = request;
+  const isCut = delivery.cutAfter !== undefined;
+  const isWhole = !isCut && delivery.bytesPerSecond === undefined;
+  if (isWhole || method === "HEAD") return toResponse(response, method);
+  if (!isCut) return toResponse(response, method, bodyStream(response.body, delivery, request, "complete"));
+  if (clientOf(request) !== "middleware") {
+    return toResponse(response, method, bodyStream(response.body, delivery, request, "broken"));
+  }
+
+  // An error would end the middleware's server: the connection ends before the announced length instead.
+  const headers = [...response.headers, "Connection", "close"];
+  const body = bodyStream(response.body, delivery, request, "complete");
+  return toResponse({ ...response, headers }, method, body);
+}
+
+/** A body in parts with pauses before them. `end`: `broken` as a connection that breaks off. */
+function bodyStream(
+  body: string,
+  delivery: Delivery,
+  request: Request,
+  end: "complete" | "broken",
+): ReadableStream<Uint8Array> {
+  const { parts, pauseMs } = bodyParts(body, delivery);
+  let next = 0;
+
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        // References the request, because only then its signal follows the client's.
+        if (pauseMs > 0) await pauseUnlessAborted(pauseMs, request.signal);
+        const part = parts[next];
+        if (part !== undefined) controller.enqueue(part);
+        else if (end === "broken") controller.error(new TypeError("terminated"));
+        next += 1;
+        if (end === "complete" && next >= parts.length) controller.close();
+      },
+    },
+    // Starts only when read, so that an unread body leaves no timer.
+    { highWaterMark: 0 },
+  );
+}

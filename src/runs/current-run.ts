@@ -1,0 +1,122 @@
+import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import { callerOutside } from "./caller-place.js";
+import { conditionedRun } from "./conditioned-run.js";
+import { LineWriter } from "./line-writer.js";
+import {
+  claimOnce,
+  type Files,
+  nodeFiles,
+  nodeProcess,
+  ownVersion,
+  parseRunFile,
+  type RunFile,
+  runFileName,
+} from "./run-folder.js";
+
+// Which run does this process belong to? Only a process of Node belongs to one: in a browser there is no file system, and no run.
+
+/** The run of `exec` or `certify` that this process belongs to, by the folder in SVC_SANDBOX_RUN. */
+export interface SandboxRun {
+  readonly scenario: RunFile["scenario"] | undefined;
+  readonly conditionedRun: ConditionedRun | undefined;
+  /** Returns a sandbox's own options, and the run's in place of those that it does not set. */
+  readonly optionsFor: (ownOptions: StartOptions) => StartOptions;
+  /** Reports each later request of a sandbox, over all resets. One that code starts has a place that the report can name. */
+  readonly follow: (sandbox: SandboxState, startedBy?: "code" | "command") => void;
+}
+
+/** The folder of a run. Its writer reports a failure once, however often the run is read. */
+interface OpenFolder {
+  readonly path: string;
+  readonly writer: LineWriter;
+  /** `undefined` until it could be read. */
+  run: SandboxRun | undefined;
+}
+
+/** The folder that the last sandbox of this process has found. Each sandbox asks, and the folder may change between tests. */
+let openFolder: OpenFolder | undefined;
+
+/** Returns the run that this process belongs to; `undefined` outside of `exec` and `certify`. */
+export function currentRun(): SandboxRun | undefined {
+  const path = nodeProcess?.env?.SVC_SANDBOX_RUN;
+  if (!path || nodeProcess === undefined || nodeFiles === undefined) return undefined;
+  if (openFolder?.path !== path) {
+    openFolder = { path, writer: new LineWriter(path, nodeFiles, nodeProcess.pid), run: undefined };
+  }
+  // A run that could not be read is tried again.
+  openFolder.run ??= readRun(openFolder, nodeFiles, nodeProcess);
+  return openFolder.run;
+}
+
+/** Reads the run of a folder; `undefined` if that fails, which is reported. */
+function readRun(
+  { path, writer }: OpenFolder,
+  files: Files,
+  process: NodeJS.Process,
+): SandboxRun | undefined {
+  const file = writer.tryOrReport(() => parseRunFile(files.readFileSync(`${path}/${runFileName}`, "utf8")));
+  if (file === undefined) return undefined;
+  if (file.version !== ownVersion) return runOfAnotherVersion(writer);
+
+  const { scenario, options, start, conditions } = file;
+  // A claim that fails is reported, and nothing is put in place of the response.
+  const claim = (name: string) => writer.tryOrReport(() => claimOnce(path, name, files)) ?? false;
+  return {
+    scenario,
+    conditionedRun: conditions && { ...conditionedRun(conditions, claim), start },
+    optionsFor: (ownOptions) => completedOptions(ownOptions, options),
+    follow: (sandbox, startedBy = "code") =>
+      writeRequestsOf(sandbox, { startedBy, seedOfRun: options.seed, writer, process }),
+  };
+}
+
+function completedOptions(own: StartOptions, ofRun: StartOptions): StartOptions {
+  return {
+    ...own,
+    seed: own.seed ?? ofRun.seed,
+    profile: own.profile ?? ofRun.profile,
+    now: own.now ?? ofRun.now,
+    frozen: own.frozen ?? ofRun.frozen,
+  };
+}
+
+/** How the requests of a sandbox are reported. */
+interface FollowedSandbox {
+  readonly startedBy: "code" | "command";
+  readonly seedOfRun: number | undefined;
+  readonly writer: LineWriter;
+  readonly process: NodeJS.Process;
+}
+
+/** Writes a line for each later request of a sandbox, and for each response that a client did not read whole. */
+function writeRequestsOf(
+  sandbox: SandboxState,
+  { startedBy, seedOfRun, writer, process }: FollowedSandbox,
+): void {
+  // The client's own code has started a sandbox with another seed.
+  const isPinnedByCode = startedBy === "code" && hasOtherSeed(sandbox, seedOfRun);
+  const place = isPinnedByCode ? callerOutside(process) : undefined;
+  sandbox.counters.passOnTo({
+    count(exchange, keys, trace) {
+      // Asked for each request, because a reset may set another seed.
+      const pinned = hasOtherSeed(sandbox, seedOfRun) ? { seed: sandbox.seed, place } : undefined;
+      writer.write({ exchange, keys, trace: trace && { ...trace, pinned } });
+    },
+    countUnread: (unread) => writer.write({ unread }),
+  });
+}
+
+function hasOtherSeed({ seed }: SandboxState, seedOfRun: number | undefined): boolean {
+  return seedOfRun !== undefined && seed !== seedOfRun;
+}
+
+/** A run that sets nothing. The first request writes a line with the version of this process, and no request is counted. */
+function runOfAnotherVersion(writer: LineWriter): SandboxRun {
+  const count = () => writer.writeVersion();
+  return {
+    scenario: undefined,
+    conditionedRun: undefined,
+    optionsFor: (ownOptions) => ownOptions,
+    follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
+  };
+}
