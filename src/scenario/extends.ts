@@ -1,8 +1,6 @@
 import { SandboxError } from "../rules/errors.js";
-import type { FieldPath } from "../schema/field-path.js";
-import type { Members } from "../schema/problem.js";
-import { isMapping } from "../schema/type-tag.js";
 import { nearest, quote } from "../schema/words.js";
+import { mergeWithParent } from "./merge-scenarios.js";
 import type { FieldProblem } from "./problems.js";
 import { ScenarioError } from "./scenario-error.js";
 import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
@@ -24,16 +22,30 @@ type ExtendsProblem = Pick<FieldProblem, "code" | "message" | "hint">;
 
 /** The scenario that another one extends, or why none can be extended. */
 type Extended =
-  | { readonly kind: "extended"; readonly written: WrittenScenario; readonly file: string }
+  | { readonly kind: "extended"; readonly written: WrittenScenario; readonly link: ChainLink }
   | { readonly kind: "not_extended"; readonly problem: ExtendsProblem };
+
+/** A scenario in the chain that extends each other: a file, or a value by the name that found it. A file `onboarding` is not the bundled one. */
+interface ChainLink {
+  readonly kind: "file" | "value";
+  readonly name: string;
+}
 
 const nameHint = "name a bundled scenario, or a file relative to this one";
 
-/** Merges a scenario with the ones that it extends, without their stories. `chain` has the files that led to it, its own last. */
-export function resolveExtends(
+/** Merges a scenario with the ones that it extends, without their stories. */
+export function resolveExtends(written: WrittenScenario, extendable: Extendable): Merged {
+  const { file } = written;
+  // No name finds a value that extends another scenario first.
+  const chain: ChainLink[] = file === undefined ? [] : [{ kind: "file", name: file }];
+  return resolveInChain(written, extendable, chain);
+}
+
+/** `chain` has the scenarios that led to this one, and it last. */
+function resolveInChain(
   written: WrittenScenario,
   extendable: Extendable,
-  chain: readonly string[] = written.file === undefined ? [] : [written.file],
+  chain: readonly ChainLink[],
 ): Merged {
   const child = written.scenario;
   if (child === undefined) return { kind: "not_merged", problems: [] };
@@ -47,7 +59,7 @@ export function resolveExtends(
     return { kind: "not_merged", problems: [{ ...extended.problem, field: ["extends"], place }] };
   }
 
-  const parent = resolveExtends(extended.written, extendable, [...chain, extended.file]);
+  const parent = resolveInChain(extended.written, extendable, [...chain, extended.link]);
   const problems = [...extended.written.problems, ...parent.problems];
   if (parent.kind === "not_merged") return { kind: "not_merged", problems };
   return { kind: "merged", scenario: mergeWithParent(child, ownFields, parent.scenario), problems };
@@ -57,7 +69,7 @@ function findExtended(
   name: unknown,
   from: string | undefined,
   extendable: Extendable,
-  chain: readonly string[],
+  chain: readonly ChainLink[],
 ): Extended {
   if (typeof name !== "string" || name === "") {
     const message = `extends is the name of a scenario, not ${quote(name)}`;
@@ -73,9 +85,10 @@ function findExtended(
   }
   if (written === undefined) return notExtended(notFoundProblem(name, extendable.knownNames));
 
-  const file = written.file ?? name;
-  if (chain.includes(file)) {
-    const loop = [...chain.slice(chain.indexOf(file)), file].join(" → ");
+  const link = linkOf(written, name);
+  const start = chain.findIndex((other) => other.kind === link.kind && other.name === link.name);
+  if (start !== -1) {
+    const loop = [...chain.slice(start), link].map((one) => one.name).join(" → ");
     return notExtended({
       code: "extends_loop",
       message: `the scenarios extend each other: ${loop}`,
@@ -83,7 +96,12 @@ function findExtended(
     });
   }
   if (!isScenario(written)) return notExtended(noScenarioProblem(name, written));
-  return { kind: "extended", written, file };
+  return { kind: "extended", written, link };
+}
+
+function linkOf({ file }: WrittenScenario, name: string): ChainLink {
+  if (file === undefined) return { kind: "value", name };
+  return { kind: "file", name: file };
 }
 
 function notExtended(problem: ExtendsProblem): Extended {
@@ -119,71 +137,4 @@ function noScenarioProblem(name: string, written: WrittenScenario): ExtendsProbl
   }
   const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
   return { code: "unsupported_version", message, hint };
-}
-
-/** The fields of a scenario over those of the one that it extends, with the places of both. */
-function mergeWithParent(child: ReadScenario, ownFields: Members, parent: ReadScenario): ReadScenario {
-  // Each file has its own version, and a story tests only its own scenario.
-  const { version: _version, story: _story, ...inherited } = parent.fields;
-  const merged = mergeByName(inherited, ownFields);
-  // The body of an endpoint is not merged: it is replaced as a whole.
-  if (isMapping(inherited.endpoints) && isMapping(ownFields.endpoints)) {
-    merged.endpoints = mergeEndpointFields(inherited.endpoints, ownFields.endpoints);
-  }
-
-  return {
-    fields: merged,
-    locate(field, pointAt) {
-      const inChild = child.locate(field, pointAt);
-      if (inChild.isExact || !canBeInherited(field, inherited, ownFields)) return inChild;
-      const inParent = parent.locate(field, pointAt);
-      // Of a field that neither text has, the place is in the text that has more of the fields around it; else in the child's.
-      if (inChild.depth >= inParent.depth) return inChild;
-      return { ...inParent, layer: inParent.layer + 1 };
-    },
-  };
-}
-
-/** Whether a field that the child does not have can be from the parent: all around it, the child has mappings, which are merged. */
-function canBeInherited(field: FieldPath, inherited: Members, ownFields: Members): boolean {
-  const [first] = field;
-  if (first !== undefined && !Object.hasOwn(inherited, first)) return false;
-  let around: unknown = ownFields;
-  for (const name of field) {
-    // A text or a list of the child replaces all that the parent has there.
-    if (!isMapping(around)) return false;
-    if (!Object.hasOwn(around, name)) return true;
-    around = around[name];
-  }
-  return false;
-}
-
-/** Merges two mappings, and those inside them, by name: any other value of its own replaces an inherited one. Changes neither. */
-function mergeByName(inherited: Members, own: Members): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...inherited };
-  for (const [name, member] of Object.entries(own)) {
-    const inheritedMember = Object.hasOwn(inherited, name) ? inherited[name] : undefined;
-    if (isMapping(inheritedMember) && isMapping(member)) merged[name] = mergeByName(inheritedMember, member);
-    else merged[name] = member;
-  }
-  return merged;
-}
-
-/** Merges endpoints by name, and each by its fields. `null` removes an endpoint, or the body of one. */
-function mergeEndpointFields(inherited: Members, own: Members): Members {
-  const endpoints: Record<string, unknown> = { ...inherited };
-  for (const [name, fields] of Object.entries(own)) {
-    const inheritedFields = Object.hasOwn(inherited, name) ? inherited[name] : undefined;
-    const removes = fields === null && inheritedFields !== undefined && inheritedFields !== null;
-    if (removes) {
-      delete endpoints[name];
-    } else if (isMapping(inheritedFields) && isMapping(fields)) {
-      const merged: Record<string, unknown> = { ...inheritedFields, ...fields };
-      if (fields.body === null && Object.hasOwn(inheritedFields, "body")) delete merged.body;
-      endpoints[name] = merged;
-    } else {
-      endpoints[name] = fields;
-    }
-  }
-  return endpoints;
 }

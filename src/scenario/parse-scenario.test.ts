@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
+import { bundledScenarios } from "./bundled.js";
 import { faultProblems } from "./checks/fault-rules.js";
 import { interpretScenario } from "./interpret.js";
 import { bundledOnly, parseScenario, resolveSource } from "./parse-scenario.js";
@@ -189,6 +190,25 @@ organizations:
       },
     });
     expect(scenario).toEqual({ ...parseScenario(base), seed: 6 });
+  });
+
+  test("takes a file with the name of a bundled scenario for another scenario", () => {
+    const scenario = parseScenario("version: 1\nextends: key-states\n", { file: "key-states" });
+    expect(scenario.organizations).toEqual(bundledScenarios["key-states"].organizations);
+  });
+
+  test("reports the problems of one file next to each other", () => {
+    const problem = (name: string) => `${name}: 1\n`;
+    const texts: Readonly<Record<string, string>> = {
+      "b.yaml": `version: 1\nextends: c.yaml\n${"# ".repeat(50)}\nseed: one\nversion: 1\n`,
+      "c.yaml": `version: 1\nseed: 1\nseed: 2\n${"# ".repeat(150)}\n${problem("name")}${problem("name")}`,
+    };
+    const problems = problemsIn(() =>
+      parseScenario("version: 1\nextends: b.yaml\n", {
+        load: (name) => ({ text: texts[name] as string, file: name }),
+      }),
+    );
+    expect(problems.map(({ file }) => file)).toEqual(["b.yaml", "b.yaml", "c.yaml", "c.yaml", "c.yaml"]);
   });
 
   test("reports what is wrong in the other file there", () => {
@@ -504,4 +524,13 @@ test("steps of a timeline may have the same time, but not an earlier one", () =>
     codesOf({ main: active }, { clock, timeline: times.map(step) });
   expect(codes("1m", "1m")).toEqual([]);
   expect(codes("2m", "1m")).toHaveLength(1);
+});
+
+test("a replaced key that expired gets a hint that mends it (R43)", () => {
+  const withOld = (fields: string) =>
+    `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n      new: { environment: test }\n      old: { environment: test, expires: -1d, replaced_by: new${fields} }\n`;
+  expect(problemsOf(withOld(""))).toMatchObject([
+    { code: "replacement_not_expected", hint: "add state: expired, or remove the field" },
+  ]);
+  expect(problemsOf(withOld(", state: expired"))).toEqual([]);
 });

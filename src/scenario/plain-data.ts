@@ -15,12 +15,12 @@ export function readValue(value: unknown, maxParts = maxPartsOfSnapshot): Writte
   const written = { file: undefined, text: undefined, notation: valueNotation, startsLikeScenario: true };
   const plain = readPlain(value, maxParts);
   if (plain.kind === "not_plain") return { ...written, scenario: undefined, problems: plain.problems };
-  return { ...written, scenario: { fields: plain.fields, locate: locateInValue }, problems: [] };
+  return { ...written, scenario: { fields: plain.fields, texts: [], locate: locateInValue }, problems: [] };
 }
 
 /** A value has no text with places. */
 function locateInValue(): FieldLocation {
-  return { place: undefined, isExact: false, depth: 0, layer: 0 };
+  return { place: undefined, depth: 0 };
 }
 
 /** A copy of plain data, or why the data cannot be copied. */

@@ -7,8 +7,8 @@ import { shapeOfField } from "../schema/shape-fields.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./scenario-error.js";
-import { secretsIn } from "./yaml/nodes.js";
 import { placeAt } from "./yaml/places.js";
+import { secretsIn } from "./yaml/secret-nodes.js";
 
 function errorOf(text: string, file?: string): ScenarioError {
   try {

@@ -10,12 +10,17 @@ const unnamedScenario = "<scenario>";
 /** The message of an error shows at most this many problems. */
 const shownProblems = 20;
 
+/** The members of a problem that have no text of a scenario. */
+function isShownAsItIs(member: string): boolean {
+  return member === "code" || member === "file";
+}
+
 /** Thrown for a scenario that is not valid, with all its problems. Neither the message nor `problems` shows a full key. */
 export class ScenarioError extends SandboxError {
   readonly problems: readonly ScenarioProblem[];
 
   constructor(problems: readonly ScenarioProblem[]) {
-    const safe = mapTexts(problems, redactSecrets, (name) => name === "code" || name === "file");
+    const safe = mapTexts(problems, redactSecrets, isShownAsItIs);
     super("scenario_invalid", messageOf(safe), { problems: safe });
     this.name = "ScenarioError";
     this.problems = safe;

@@ -2,7 +2,7 @@ import type { FieldPath } from "../schema/field-path.js";
 import type { Notation } from "../schema/notation.js";
 import type { Members } from "../schema/problem.js";
 import type { FieldProblem } from "./problems.js";
-import type { Place, SourcePlace } from "./source-text.js";
+import type { Place, SourcePlace, SourceText } from "./source-text.js";
 
 /** A scenario as it is written, in a text or as a value, before any check. */
 export interface WrittenScenario {
@@ -11,7 +11,7 @@ export interface WrittenScenario {
   readonly text: string | undefined;
   /** The hints of its problems are in these words. A page that has only values loads none of YAML's. */
   readonly notation: Notation;
-  /** Whether a text has a line `version: 1`, even if the rest cannot be read: any other file is not described. A value always does. */
+  /** Whether a text has a line `version: 1`, even if the rest cannot be read; a value always does. Of any other file, no problem shows what it has. */
   readonly startsLikeScenario: boolean;
   /** `undefined` if it cannot be read. */
   readonly scenario: ReadScenario | undefined;
@@ -21,21 +21,24 @@ export interface WrittenScenario {
 /** The fields of a scenario, and where each is in the texts. */
 export interface ReadScenario {
   readonly fields: Members;
+  /** Its own text, then that of the scenario that it extends, and so on; none of a value. */
+  readonly texts: readonly SourceText[];
   readonly locate: (field: FieldPath, pointAt: "name" | "value") => FieldLocation;
 }
 
-/** Where a field is: at a place in a text that has the field, or else at the place of the nearest field around it. */
+/** Where a field is: at its place in the text, or at the place of the nearest field around it that the text has. */
 export interface FieldLocation {
   /** `undefined` for a scenario without a text. */
   readonly place: SourcePlace | undefined;
-  /** Whether the text has the field itself. */
-  readonly isExact: boolean;
-  /** How many of the names in the field path the text has: all of them if it has the field. */
+  /** How many of the names in the field path the text has, from the first on. It has the field if it has all of them. */
   readonly depth: number;
-  /** The scenario of the text: 0 for the scenario itself, 1 for the one that it extends, 2 for the one that this extends. */
-  readonly layer: number;
   /** How the text spells the value of the place, if the value is no mapping and no list: `007`. */
   readonly spelling?: string | undefined;
+}
+
+/** Whether the text has a field itself, and not only a field around it. */
+export function hasOwnPlace({ place, depth }: FieldLocation, field: FieldPath): boolean {
+  return place !== undefined && depth === field.length;
 }
 
 /** The place of a field for people; `undefined` if no text has any part of its path. */
@@ -43,4 +46,27 @@ export function placeOfField(scenario: ReadScenario, field: FieldPath): Place | 
   const { place, depth } = scenario.locate(field, "value");
   if (depth === 0 && field.length > 0) return undefined;
   return place?.describe();
+}
+
+/** Of a longer value, messages show only the start. */
+export const longestSpelling = 100;
+
+/** How the texts have the value of a field, if it is no mapping and no list: `007`. */
+export function spellingOfField(scenario: ReadScenario, field: FieldPath): string | undefined {
+  const location = scenario.locate(field, "value");
+  return hasOwnPlace(location, field) ? location.spelling?.slice(0, longestSpelling) : undefined;
+}
+
+/** Of several fields, the one that was written last: the first that the scenario's own text has, else the first of the next text. */
+export function fieldWrittenLast(
+  scenario: ReadScenario,
+  fields: readonly [FieldPath, ...FieldPath[]],
+): FieldPath {
+  for (const text of scenario.texts) {
+    for (const field of fields) {
+      const location = scenario.locate(field, "value");
+      if (hasOwnPlace(location, field) && location.place?.source === text) return field;
+    }
+  }
+  return fields[0];
 }

@@ -4,13 +4,13 @@ import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";
 import type { Fault } from "../../sandbox/active-faults.js";
-import { whyNeverMatches } from "../../scenario/checks/fault-contradictions.js";
+import { whyNeverMatches } from "../../scenario/checks/unmatched-faults.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
 
 /** The keys that a fault may be about: other sandboxes of the command may have any. */
-const keysOfAnySandbox = { keyOf: () => "unknown" as const, legacyOwners: "any" as const };
+const keysOfAnySandbox = { keyOf: () => "unknown" as const, legacyOwners: "unknown" as const };
 
 /** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
 export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {

@@ -11,7 +11,7 @@ interface PinnedOrDerived {
   readonly owner: string;
   readonly field: FieldPath;
   readonly pinned: string | undefined;
-  /** Takes time. */
+  /** Makes the value that the seed derives, which takes time. */
   readonly derive: () => string;
 }
 
@@ -48,8 +48,8 @@ export function duplicateSecretsAndIds(scenario: Scenario): DuplicateProblem[] {
   }
 
   return [
-    ...sharedAmong(secrets, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
-    ...sharedAmong(ids, "duplicate_organization_id", (owner) => `${owner} has the same id`),
+    ...duplicatesAmong(secrets, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
+    ...duplicatesAmong(ids, "duplicate_organization_id", (owner) => `${owner} has the same id`),
   ];
 }
 
@@ -63,7 +63,7 @@ function hasPinnedValue(scenario: Scenario): boolean {
   return false;
 }
 
-function sharedAmong(
+function duplicatesAmong(
   values: readonly PinnedOrDerived[],
   code: DuplicateProblem["code"],
   messageOf: (owner: string) => string,
@@ -77,19 +77,19 @@ function sharedAmong(
     if (pinned === undefined) ownerByValue.set(derive(), owner);
   }
 
-  const shared: DuplicateProblem[] = [];
+  const duplicates: DuplicateProblem[] = [];
   for (const { owner, field, pinned = "" } of pinnedValues) {
     const earlierOwner = ownerByValue.get(pinned);
     if (earlierOwner === undefined) {
       ownerByValue.set(pinned, owner);
       continue;
     }
-    shared.push({
+    duplicates.push({
       code,
       field,
       message: messageOf(quote(earlierOwner)),
       hint: "give each its own, or remove it and the seed generates one",
     });
   }
-  return shared;
+  return duplicates;
 }

@@ -1,6 +1,7 @@
 import { pathWithoutParameterNames } from "../../rules/canonical-path.js";
 import { quote } from "../../schema/words.js";
 import { numbersOfBodies, writtenEndpoints } from "../written-endpoints.js";
+import { isExactInJson } from "./exact-number.js";
 import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;
@@ -19,7 +20,7 @@ const endpointsFit: ScenarioRule = ({ scenario, addProblem }) => {
   }
 
   for (const [name, endpoint] of Object.entries(scenario.endpoints ?? {})) {
-    // A `null` that removes an inherited endpoint is gone together with it.
+    // Merging with the extended scenario has taken out each `null` that removes something.
     if (endpoint !== null) continue;
     addProblem({
       code: "endpoint_contradiction",
@@ -59,13 +60,7 @@ const endpointsAreApart: ScenarioRule = ({ scenario, fieldToFix, addProblem }) =
   }
 };
 
-/**
- * The spelling of a value is cut to this length, so that one of this length may be incomplete. It then is no number that JSON
- * has exactly: those have at most 17 digits.
- */
-export const longestSpelling = 100;
-
-/** The numbers in bodies are sent, or compared with responses, exactly as they are written. */
+/** The numbers in bodies are sent, or compared with responses, with the value that is written. */
 const numbersAreExact: ScenarioRule = ({ scenario, spelling, addProblem }) => {
   for (const [field, number] of numbersOfBodies(scenario)) {
     const text = spelling(field) ?? String(number);
@@ -77,7 +72,7 @@ const numbersAreExact: ScenarioRule = ({ scenario, spelling, addProblem }) => {
         message: `${text} would lose its zeros`,
         hint: "put a code or an id in quotes",
       });
-    } else if (!isExact(number, text)) {
+    } else if (!isExactInJson(number, text)) {
       addProblem({
         code: "out_of_range",
         field,
@@ -114,31 +109,6 @@ const bodiesFit: ScenarioRule = (facts) => {
     }
   }
 };
-
-/** Whether JSON, which has the shortest text of a number, has the value of its text in the scenario. */
-function isExact(value: number, text: string): boolean {
-  if (!Number.isFinite(value) || text.length >= longestSpelling) return false;
-  const isHexOrOctal = /^0[xo]/.test(text);
-  const decimal = isHexOrOctal ? String(BigInt(text)) : text;
-  return digitsOf(decimal) === digitsOf(String(value));
-}
-
-/**
- * The value of a decimal number as its digits, without zeros around them, and the exponent of the last one: `15e-1` for `1.5`,
- * `+1.50` and `0.15e1`, `12e2` for `1200`. Empty for 0, and for what is no decimal number. The sign is the same in both texts.
- */
-function digitsOf(text: string): string {
-  const parts = /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text);
-  if (parts === null) return "";
-
-  const [, whole = "", fraction = "", exponent = "0"] = parts;
-  const allDigits = whole + fraction;
-  const digits = allDigits.replace(/0+$/, "");
-  if (digits === "") return "";
-  const zerosAtEnd = allDigits.length - digits.length;
-  const exponentOfLast = Number(exponent) - fraction.length + zerosAtEnd;
-  return `${digits.replace(/^0+/, "")}e${exponentOfLast}`;
-}
 
 function isTooLong(body: unknown): boolean {
   // Aliases can repeat a long text a thousand times: once it is too long, the rest is not written out.

@@ -2,7 +2,7 @@ import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js
 import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import type { SourceTextAt } from "../../schema/problem.js";
-import { parseWhen } from "../format/when.js";
+import type { KnownMoment } from "../format/when.js";
 import { isPopulated, populationOf } from "../keys/population.js";
 import {
   allKeys,
@@ -20,10 +20,7 @@ import { writtenEndpoints } from "../written-endpoints.js";
 interface Reporting {
   readonly addProblem: AddProblem;
   readonly spelling: SourceTextAt;
-  /**
-   * Of the fields that contradict each other, the one to point at: the first that the scenario itself has. If it has
-   * none, the first of the nearest scenario that it extends.
-   */
+  /** Of the fields that contradict each other, the one to point at: the one that was written last. */
   readonly fieldToFix: (...fields: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
@@ -39,8 +36,8 @@ export interface Facts extends Reporting {
   readonly assumptions: Assumptions;
   /** The refs of keys and organizations, including the population's. */
   readonly refs: Readonly<Record<RefKind, KnownRefs>>;
-  /** The clock's start (epoch milliseconds); `undefined` if it starts at the real time. */
-  readonly start: number | undefined;
+  /** The clock's start; `unknown` if it starts at the real time. */
+  readonly start: KnownMoment;
 }
 
 export type RefKind = "key" | "organization";
@@ -69,7 +66,8 @@ export function factsOf(scenario: Scenario, reporting: Reporting): Facts {
   const assumptions = resolveAssumptions(profile, ownAssumptions, endpoints);
 
   const refs = { key: keyRefs(keyByRef, scenario), organization: organizationRefs(organizations, scenario) };
-  const start = parseTime(scenario.clock?.now ?? "");
+  const now = scenario.clock?.now;
+  const start = (now === undefined ? undefined : parseTime(now)) ?? "unknown";
   return { scenario, organizations, keys, keyByRef, assumptions, refs, start, ...reporting };
 }
 
@@ -101,14 +99,4 @@ function organizationRefs(listed: ReadonlyMap<string, ScenarioOrganization>, sce
       for (const [ref] of allOrganizations(scenario)) yield ref;
     },
   };
-}
-
-/** Milliseconds from a start to a time or a duration; `undefined` without one, and for a time if the start is not known. */
-export function timeSince(start: number | undefined, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const when = parseWhen(text);
-  if (when === undefined) return undefined;
-  if ("after" in when) return when.after;
-  if (start === undefined) return undefined;
-  return when.at - start;
 }

@@ -1,6 +1,6 @@
 import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import { timeFrom } from "../format/when.js";
+import { type KnownMoment, timeFrom } from "../format/when.js";
 import { type AddProblem, addingTo, type FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import type { Facts, ScenarioRule } from "./facts.js";
@@ -9,19 +9,19 @@ import {
   whyDelaySwapped,
   whyEffectsExclude,
   whyEndsBeforeStart,
-  whyNeverMatches,
 } from "./fault-contradictions.js";
 import { isSnapshot, type LastingKeys, lastingKeysOf, withUnknownKeys } from "./lasting-keys.js";
 import { checkOutcome } from "./outcome-rules.js";
 import { checkRef } from "./ref-rules.js";
+import { whyNeverMatches } from "./unmatched-faults.js";
 
 /** What faults are compared with: a scenario as it starts, one of its steps, or a running sandbox. */
 interface FaultContext {
   readonly refs: Facts["refs"];
   readonly keys: LastingKeys;
   readonly endpoints: Scenario["endpoints"];
-  /** When the durations of a fault start (epoch milliseconds); `undefined` if only a run shows it. */
-  readonly now: number | undefined;
+  /** When the durations of a fault start. */
+  readonly now: KnownMoment;
 }
 
 /** The faults of a scenario and of its steps can match requests, and their effects fit together. */
@@ -39,7 +39,7 @@ export const faultsFit: ScenarioRule = (facts) => {
 
   for (const [index, { at, faults = [] }] of timeline.entries()) {
     // Without a known start of the clock, the time of a step is known only if the step has a time, and no duration.
-    const now = start === undefined ? parseTime(at) : timeFrom(start, at);
+    const now = start === "unknown" ? (parseTime(at) ?? "unknown") : timeFrom(start, at);
     for (const [position, fault] of faults.entries()) {
       checkFault(fault, ["timeline", index, "faults", position], { ...inSteps, now }, addProblem);
     }
@@ -48,7 +48,7 @@ export const faultsFit: ScenarioRule = (facts) => {
     for (const [position, fault] of faults.entries()) {
       const field = ["story", index, "faults", position];
       // Only a run shows when a story gets to its step.
-      checkFault(fault, field, { ...inSteps, now: undefined }, addProblem);
+      checkFault(fault, field, { ...inSteps, now: "unknown" }, addProblem);
     }
   }
 };

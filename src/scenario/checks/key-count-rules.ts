@@ -63,9 +63,10 @@ function countsAsActiveAtStart({ fields }: ScenarioKey, { start, assumptions }: 
   const stateAtStart = keyStateAtStart(fields, start);
   if (stateAtStart !== "unknown") return countsAsActive(stateAtStart, assumptions);
 
-  // The real time decides. An active key may have expired by then, and does not count; any other key counts as it is written.
+  // Only the real time shows the state. A key that is written as active may have expired, and does not count.
   const { state = "active" } = fields;
-  return state !== "active" && countsAsActive(state, assumptions);
+  if (state === "active") return false;
+  return countsAsActive(state, assumptions);
 }
 
 export const keyCountRules: readonly ScenarioRule[] = [keysWithinMaximum, activeKeysWithinLimit];

@@ -1,9 +1,10 @@
-import { maximumOverlap } from "../../rules/key-state.js";
+import { type KeyStateName, maximumOverlap } from "../../rules/key-state.js";
 import { listed, quote } from "../../schema/words.js";
+import { durationFrom } from "../format/when.js";
 import { keyStateAtStart } from "../keys/key-ends.js";
 import { defaultScopes } from "../keys/key-settings.js";
 import { fieldOfKey } from "../keys/scenario-keys.js";
-import { type ScenarioRule, timeSince } from "./facts.js";
+import type { ScenarioRule } from "./facts.js";
 
 // The fields of a key agree with each other. Its secret and its replacement have files of their own.
 
@@ -69,47 +70,69 @@ const usageAddsUp: ScenarioRule = (facts) => {
   }
 };
 
-/** A key's times agree with its state, and an overlap lasts at most seven days (R38, R39, R43). */
-const timesFitState: ScenarioRule = (facts) => {
-  const { keys, start, fieldToFix, addProblem } = facts;
+/** Only a revoked key has the time when it was revoked (R41). */
+const revocationsFitState: ScenarioRule = ({ keys, fieldToFix, addProblem }) => {
   for (const key of keys) {
-    const { fields } = key;
+    const { revoked_at, state = "active" } = key.fields;
+    if (revoked_at === undefined || state === "revoked") continue;
     const keyField = fieldOfKey(key);
-    const { state } = fields;
-    if (fields.revoked_at !== undefined && state !== "revoked") {
-      addProblem({
-        code: "state_contradiction",
-        field: fieldToFix([...keyField, "revoked_at"], [...keyField, "state"]),
-        message: `revoked_at is for revoked keys, but the key is ${state ?? "active"}`,
-        hint: "add state: revoked, or remove the field (R41)",
-      });
-    }
-
-    // The overlap of a rotated key is over: how long it was is not known.
-    const timeLeft = timeSince(start, fields.overlap_ends);
-    if (timeLeft !== undefined && timeLeft > maximumOverlap && state !== "rotated") {
-      addProblem({
-        code: "overlap_out_of_range",
-        field: [...keyField, "overlap_ends"],
-        message: "the overlap is too long",
-        hint: "an overlap lasts at most 7 days (R39)",
-      });
-    }
-
-    // A key without a state has the one that its times result in.
-    if (state === undefined) continue;
-    const actual = keyStateAtStart(fields, start);
-    if (actual === "unknown" || actual === state) continue;
-    // The field to change is the time that results in the other state.
-    const resultsFromOverlap = actual === "rotated" || (actual === "retiring" && state !== "expired");
-    const timeName = resultsFromOverlap ? "overlap_ends" : "expires";
     addProblem({
       code: "state_contradiction",
-      field: fieldToFix([...keyField, timeName], [...keyField, "state"]),
+      field: fieldToFix([...keyField, "revoked_at"], [...keyField, "state"]),
+      message: `revoked_at is for revoked keys, but the key is ${state}`,
+      hint: "add state: revoked, or remove the field (R41)",
+    });
+  }
+};
+
+/** An overlap lasts at most seven days (R39). */
+const overlapsAreShort: ScenarioRule = ({ keys, start, addProblem }) => {
+  for (const key of keys) {
+    const { overlap_ends, state } = key.fields;
+    // The overlap of a rotated key is over: nothing shows how long it was.
+    if (overlap_ends === undefined || state === "rotated") continue;
+    const timeLeft = durationFrom(start, overlap_ends);
+    if (timeLeft === "unknown" || timeLeft <= maximumOverlap) continue;
+    addProblem({
+      code: "overlap_out_of_range",
+      field: [...fieldOfKey(key), "overlap_ends"],
+      message: "the overlap is too long",
+      hint: "an overlap lasts at most 7 days (R39)",
+    });
+  }
+};
+
+/** The state that a key's times result in is the written one, if one is written (R38, R43). */
+const timesFitState: ScenarioRule = ({ keys, start, fieldToFix, addProblem }) => {
+  for (const key of keys) {
+    const { state } = key.fields;
+    if (state === undefined) continue;
+    const actual = keyStateAtStart(key.fields, start);
+    if (actual === "unknown" || actual === state) continue;
+
+    const keyField = fieldOfKey(key);
+    addProblem({
+      code: "state_contradiction",
+      field: fieldToFix([...keyField, decidingTime(actual, state)], [...keyField, "state"]),
       message: `the key is ${state}, but with its times ${actual}`,
       hint: `write state: ${actual}, or another time (R38, R43)`,
     });
   }
 };
 
-export const keyRules: readonly ScenarioRule[] = [scopesFit, usageAddsUp, timesFitState];
+/** The time that gives a key another state than the written one. */
+function decidingTime(actual: KeyStateName, written: KeyStateName): "overlap_ends" | "expires" {
+  // Its overlap is over.
+  if (actual === "rotated") return "overlap_ends";
+  // It expires only later, or its overlap is longer than its state says.
+  if (actual === "retiring") return written === "expired" ? "expires" : "overlap_ends";
+  return "expires";
+}
+
+export const keyRules: readonly ScenarioRule[] = [
+  scopesFit,
+  usageAddsUp,
+  revocationsFitState,
+  overlapsAreShort,
+  timesFitState,
+];

@@ -26,8 +26,8 @@ export interface LastingKey {
 export interface LastingKeys {
   /** A key that is not known may have any request. */
   readonly keyOf: (ref: string) => LastingKey | "unknown";
-  /** The organizations that have a legacy key, or `any` if that is not known. No legacy key is created at run time. */
-  readonly legacyOwners: ReadonlySet<string> | "any";
+  /** The organizations that have a legacy key. No legacy key is created at run time. */
+  readonly legacyOwners: ReadonlySet<string> | "unknown";
 }
 
 /** The keys that a scenario starts with. */
@@ -47,13 +47,15 @@ export function lastingKeysOf(scenario: Scenario): LastingKeys {
 
       const { organization, fields } = key;
       const { replaces, shared } = positions.get(ref) ?? {};
-      // In a snapshot, a key that has ended may have had requests before.
+      // The keys of a population are in no rotation.
+      const settings = shared?.settings ?? fields;
+      // In a snapshot, a key that has ended may have had other outcomes before.
       const endedAs = isSnapshot(scenario) ? undefined : endedAtStart(fields);
       return {
         organization,
         environment: fields.environment,
         legacy: isLegacy(fields),
-        limits: readLimits((shared?.settings ?? fields).limits),
+        limits: readLimits(settings.limits),
         ...(replaces !== undefined && { replaces }),
         ...(endedAs !== undefined && { endedAs }),
       };
@@ -72,9 +74,9 @@ export function isSnapshot(scenario: Scenario): boolean {
   return scenario.requests_responded !== undefined;
 }
 
-/** The state of a key that has ended when its scenario starts, on any day: a date is not compared with the clock. */
+/** The state of a key that has ended when its scenario starts, whenever that is; `undefined` for any other key. */
 function endedAtStart(fields: KeyFields): KeyStateName | undefined {
-  const state = keyStateAtStart(fields, undefined);
+  const state = keyStateAtStart(fields, "unknown");
   if (state === "unknown" || !keyStateTable[state].isOver) return undefined;
   return state;
 }

@@ -69,7 +69,7 @@ const refsExist: ScenarioRule = (facts) => {
 /** The clock can still move after its start. */
 const clockIsWithinYears: ScenarioRule = (facts) => {
   const { start } = facts;
-  if (start === undefined || start <= lastClockInstant) return;
+  if (start === "unknown" || start <= lastClockInstant) return;
   facts.addProblem({
     code: "out_of_range",
     field: ["clock", "now"],

@@ -1,6 +1,7 @@
 import type { KeySettings } from "../../rules/key-record.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { listed, quote } from "../../schema/words.js";
+import { keyStateAtStart } from "../keys/key-ends.js";
 import { readLimits } from "../keys/key-settings.js";
 import { fieldOfKey, isLegacy, type KeyFields, type ScenarioKey } from "../keys/scenario-keys.js";
 import type { Facts, ScenarioRule } from "./facts.js";
@@ -49,14 +50,21 @@ function checkReplacementExpected(key: ScenarioKey, facts: Facts): void {
   const endedInOverlap = fields.replaced_by !== undefined && (state === "expired" || state === "revoked");
   if (isReplaced || endedInOverlap) return;
 
+  let why = `but the key is ${state}`;
+  let fix = "add state: retiring or state: rotated";
+  const isExpired = keyStateAtStart(fields, facts.start) === "expired";
+  if (fields.state === undefined && fields.replaced_by !== undefined && isExpired) {
+    why = "but the key has no state";
+    fix = "add state: expired";
+  }
   for (const name of ["replaced_by", "overlap_ends"] as const) {
     if (fields[name] === undefined) continue;
     facts.addProblem({
       code: "replacement_not_expected",
       field: facts.fieldToFix([...keyField, name], [...keyField, "state"]),
       pointAt: "name",
-      message: `${name} is for replaced keys, but the key is ${state}`,
-      hint: "add state: retiring or state: rotated, or remove the field",
+      message: `${name} is for replaced keys, ${why}`,
+      hint: `${fix}, or remove the field`,
     });
   }
 }
@@ -115,23 +123,27 @@ function checkReplacementAlike(old: ScenarioKey, replacement: ScenarioKey, facts
   }
 }
 
-/**
- * The first key with this setting: a replacement, or a later one of its rotation. A key that leaves a setting out has that of
- * the others. `undefined` if none has it.
- */
+/** The first key with a setting, of a replacement and those after it in its rotation. A key that leaves a setting out has that of the others. */
 function firstWithSetting(
   replacement: ScenarioKey,
   name: keyof KeySettings,
   facts: Facts,
 ): ScenarioKey | undefined {
-  // A set has each key once: replacements may form a circle. The loop also gets the keys that it adds.
-  const rotation = new Set([replacement]);
-  for (const key of rotation) {
+  for (const key of rotationFrom(replacement, facts)) {
     if (key.fields[name] !== undefined) return key;
-    const next = replacementOf(key, facts);
-    if (next !== undefined) rotation.add(next);
   }
   return undefined;
+}
+
+/** A key, its replacement, the replacement of that one and so on, each once: they may form a circle. */
+function* rotationFrom(first: ScenarioKey, facts: Facts): Generator<ScenarioKey> {
+  const passed = new Set<ScenarioKey>();
+  let key: ScenarioKey | undefined = first;
+  while (key !== undefined && !passed.has(key)) {
+    yield key;
+    passed.add(key);
+    key = replacementOf(key, facts);
+  }
 }
 
 /** Of a longer circle, only the first refs are shown. */

@@ -2,8 +2,9 @@ import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import { type ActionName, actionNames, actionRefs, actionRow, stepKind, stepKinds } from "../actions.js";
 import { isReserved } from "../format/refs.js";
+import { durationFrom } from "../format/when.js";
 import type { Scenario } from "../scenario.generated.js";
-import { type Facts, type ScenarioRule, timeSince } from "./facts.js";
+import type { Facts, ScenarioRule } from "./facts.js";
 import { isSnapshot } from "./lasting-keys.js";
 import { checkOutcome } from "./outcome-rules.js";
 import { checkRef } from "./ref-rules.js";
@@ -17,8 +18,8 @@ type Action = Pick<WrittenStep, ActionName>;
 const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
   let timeBefore = 0;
   for (const [index, { at }] of (scenario.timeline ?? []).entries()) {
-    const time = timeSince(start, at);
-    if (time === undefined) continue;
+    const time = durationFrom(start, at);
+    if (time === "unknown") continue;
     if (time < timeBefore) {
       addProblem({
         code: "timeline_order",
@@ -39,14 +40,14 @@ const stepsFit: ScenarioRule = (facts) => {
 
   for (const [index, step] of timeline.entries()) {
     const stepField = ["timeline", index];
-    if (!checkOneThing(step, actionNames, stepField, facts)) continue;
+    if (!hasOneAction(step, actionNames, stepField, facts)) continue;
     // In a snapshot, earlier changes may have made steps of the timeline impossible.
     if (!isSnapshot(facts.scenario)) checkAction(step, stepField, keysOfSteps, facts);
   }
 
   for (const [index, step] of story.entries()) {
     const stepField = ["story", index];
-    if (!checkOneThing(step, stepKinds, stepField, facts)) continue;
+    if (!hasOneAction(step, stepKinds, stepField, facts)) continue;
     checkAction(step, stepField, keysOfSteps, facts);
     const sender = step.request?.key;
     if (!isReserved(sender)) checkKeyOfStep(sender, [...stepField, "request", "key"], keysOfSteps, facts);
@@ -54,15 +55,15 @@ const stepsFit: ScenarioRule = (facts) => {
   }
 };
 
-/** The refs of the keys that steps create, or `any`: if a step creates a key without a ref, only a run shows which it gets. */
-type KeysOfSteps = ReadonlySet<string> | "any";
+/** The refs of the keys that steps create; `unknown` if a step creates a key without a ref: only a run shows which it gets. */
+type KeysOfSteps = ReadonlySet<string> | "unknown";
 
 function findKeysOfSteps({ timeline = [], story = [] }: Scenario): KeysOfSteps {
   const created = new Set<string>();
   for (const step of [...timeline, ...story]) {
     const { createsKey, newKey } = actionRefs(step);
     if (newKey !== undefined) created.add(newKey);
-    else if (createsKey) return "any";
+    else if (createsKey) return "unknown";
   }
   return created;
 }
@@ -74,12 +75,12 @@ function checkKeyOfStep(
   keysOfSteps: KeysOfSteps,
   { refs, addProblem }: Facts,
 ): void {
-  if (ref === undefined || keysOfSteps === "any" || keysOfSteps.has(ref)) return;
+  if (ref === undefined || keysOfSteps === "unknown" || keysOfSteps.has(ref)) return;
   checkRef("key", ref, field, refs, addProblem);
 }
 
-/** Adds a problem for a step that does several things; returns whether the step does only one. */
-function checkOneThing(step: object, things: readonly string[], stepField: FieldPath, facts: Facts): boolean {
+/** Whether a step does only one thing; adds a problem for one that does several. */
+function hasOneAction(step: object, things: readonly string[], stepField: FieldPath, facts: Facts): boolean {
   const [first, second] = Object.keys(step).filter((name) => things.includes(name));
   if (second === undefined) return true;
   facts.addProblem({

@@ -14,7 +14,6 @@ export const waitPattern = /^\d+(?:ms|[smhd])$/;
 const durationExamples = "90s, 10m, 2h or 7d";
 const isDuration = (text: string) => parseDuration(text) !== undefined;
 const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
-const isTimeOrDuration = (text: string) => parseWhen(text) !== undefined;
 
 export const time = () =>
   s.text({
@@ -34,25 +33,24 @@ interface DurationKind {
   readonly pattern: RegExp;
   /** Whether a text that is written so is a duration of this kind. */
   readonly accepts: (text: string) => boolean;
-  /** The units that a number without a unit probably means. */
-  readonly units?: string[];
+  /** The units that a number without a unit probably has. Default: s and m. */
+  readonly units?: readonly string[];
 }
 
-function durationText(kind: DurationKind) {
-  const { noun, example, pattern, accepts, units } = kind;
-  const fits = (text: string) => pattern.test(text) && accepts(text);
-  return s.text({ noun, example, code: "bad_time", pattern, accepts, meant: withUnit(fits, units) });
+function durationText({ noun, example, pattern, accepts, units = ["s", "m"] }: DurationKind) {
+  // A number without a unit may mean it with each of the units.
+  const meant = (text: string) =>
+    withUnits(text, units).filter((duration) => pattern.test(duration) && accepts(duration));
+  return s.text({ noun, example, code: "bad_time", pattern, accepts, meant });
 }
 
-/** A number without a unit may mean each of these that is allowed. */
-function withUnit(accepts: (text: string) => boolean, units: readonly string[] = ["s", "m"]) {
-  return (text: string) => {
-    const durations = /^-?\d+$/.test(text) ? units.map((unit) => text + unit) : [];
-    return durations.filter(accepts);
-  };
+/** `90s` and `90m` for `90`; none for a text that is no number. */
+function withUnits(text: string, units: readonly string[]): string[] {
+  if (!/^-?\d+$/.test(text)) return [];
+  return units.map((unit) => text + unit);
 }
 
-/** How long a replaced key still works, in whole seconds: a number without a unit would be read in several ways. */
+/** How long a replaced key still works: not at all, or a duration whose unit is a second or more. */
 export function overlap(): s.Shape<Overlap> {
   const inTime = durationText({
     noun: "a duration, or 0",
@@ -63,7 +61,7 @@ export function overlap(): s.Shape<Overlap> {
   return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // the type of the texts that fit the pattern, and of 0
 }
 
-/** How far the clock moves. Also in milliseconds: clients move it by the pause that their tests replace. */
+/** How far the clock moves. Tests move it in place of a pause, which may be `250ms`. */
 export const clockMove = () =>
   durationText({
     noun: "a duration",
@@ -101,17 +99,20 @@ export const wait = () =>
   });
 
 /** When something happens: at a time, or so long after the start. */
-export function timeOrDuration() {
-  const meantDurations = withUnit((text) => durationPattern.test(text) && isTimeOrDuration(text));
-  return s.text({
+export const timeOrDuration = () =>
+  s.text({
     noun: "a time or a duration",
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    accepts: isTimeOrDuration,
-    meant: (text) => (isLikeTime(text) ? meantTimes(text) : meantDurations(text)),
+    accepts: (text) => parseWhen(text) !== undefined,
+    meant: meantTimesOrDurations,
     hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
   });
+
+function meantTimesOrDurations(text: string): string[] {
+  if (isLikeTime(text)) return [...meantTimes(text)];
+  return withUnits(text, ["s", "m"]).filter((duration) => parseWhen(duration) !== undefined);
 }
 
 /** Whether a text looks more like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970. */

@@ -27,7 +27,7 @@ export interface SharedInRotation {
 
 /** Where each key of a scenario is in its rotation, by ref. */
 export function positionsInRotations(keys: readonly ScenarioKey[]): Map<string, RotationPosition> {
-  // Of two keys with one replacement, which is a problem of the scenario, the last counts.
+  // Of two keys with one replacement, which is a problem of the scenario, the last counts; the other one ends up alone.
   const replacedKeys = new Map<string, ScenarioKey>();
   for (const key of keys) {
     const { replaced_by } = key.fields;
@@ -39,7 +39,7 @@ export function positionsInRotations(keys: readonly ScenarioKey[]): Map<string, 
     if (last.fields.replaced_by !== undefined) continue;
     addPositions(positions, rotationUntil(last, replacedKeys));
   }
-  // Keys of a circle, and a key whose replacement replaces another one: each counts as alone.
+  // Keys of a circle, and a key whose replacement already replaces another key: each is alone in a rotation.
   for (const key of keys) {
     if (!positions.has(key.ref)) addPositions(positions, [key]);
   }

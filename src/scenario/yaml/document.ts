@@ -11,7 +11,7 @@ import { scenarioLimits } from "../format/scenario-limits.js";
 import type { SourceText } from "../source-text.js";
 import { hasPartOfSecret } from "./secret-lines.js";
 import { type ParseError, syntaxProblem } from "./syntax-problem.js";
-import { mergeKey, type TextProblem } from "./text-problem.js";
+import { mergeKeyProblem, type TextProblem } from "./text-problem.js";
 
 // A text becomes one document of YAML.
 
@@ -20,13 +20,13 @@ const shorten = "shorten it, or use population";
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
 
-/** How many levels the parser has around those of the text. */
+/** The stack of the parser has a few entries besides those of the levels: this many more are no mistake of the text. */
 const levelsOfParser = 8;
 
 const options = {
   // Even with a `%YAML 1.1` line, so that `yes` and dates stay text.
   schema: "core",
-  // The core schema has this tag only for numbers with a point.
+  // So that `!!float 3` is 3: the core schema has this tag only for numbers with a point.
   customTags: [{ tag: "tag:yaml.org,2002:float", resolve: (text: string) => Number(text) }],
   merge: false,
   // Other tags make dates, sets and bytes, which are not plain data.
@@ -82,7 +82,7 @@ export function readDocument(source: SourceText): ReadDocument | Stopped {
 
   // Formatters write merge keys with this tag.
   if (/^!!merge +<</.test(text.slice(error.offset, error.offset + 100))) {
-    return stoppedAt(error.offset, mergeKey);
+    return stoppedAt(error.offset, mergeKeyProblem);
   }
   const { offset, reason, hint } = syntaxProblem(error, text, {
     firstErrorOf,

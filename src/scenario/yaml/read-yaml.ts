@@ -6,14 +6,15 @@ import type { FieldProblem } from "../problems.js";
 import type { SourceText, TextRange } from "../source-text.js";
 import type { ReadScenario, WrittenScenario } from "../written-scenario.js";
 import { readDocument } from "./document.js";
-import { checkNodes, isEmpty, missingSpaces, secretsIn } from "./nodes.js";
+import { checkNodes } from "./nodes.js";
 import { createSource } from "./places.js";
+import { secretsIn } from "./secret-nodes.js";
 import { problemAtOffset, repeatLess } from "./text-problem.js";
-import { locateField, NodeValues, type Tree } from "./tree.js";
+import { isEmpty, locateField, NodeValues, type Tree } from "./tree.js";
 import { yamlNotation } from "./yaml-hints.js";
 
-// A scenario is read in four steps: its text becomes a document (yaml-document.ts), whose nodes are checked (yaml-nodes.ts) and
-// have values and places (yaml-tree.ts); the values are copied as plain data (plain-data.ts).
+// A scenario is read in four steps: its text becomes a document (document.ts), whose nodes are checked (nodes.ts) and
+// have values and places (tree.ts); the values are copied as plain data (plain-data.ts).
 
 /** What a text has: a scenario, unless the text cannot be read, and the problems of the text. */
 type TextReading = Pick<WrittenScenario, "scenario" | "problems">;
@@ -46,8 +47,7 @@ function readText(unreadSource: SourceText): TextReading {
     return withoutScenario([problem]);
   }
 
-  const { targets, problems: nodeProblems } = checkNodes(document, source);
-  const problems = [...missingSpaces(document, source), ...nodeProblems];
+  const { targets, problems } = checkNodes(document, source);
   // A text with duplicate fields can still be read and checked; with any other problem of its nodes, it cannot.
   if (problems.some(({ code }) => code !== "duplicate_field")) return withoutScenario(problems);
 
@@ -58,7 +58,7 @@ function readText(unreadSource: SourceText): TextReading {
     return withoutScenario([...problems, ...placedProblems]);
   }
   const locate: ReadScenario["locate"] = (field, pointAt) => locateField(tree, field, pointAt);
-  return { scenario: { fields: plain.fields, locate }, problems };
+  return { scenario: { fields: plain.fields, texts: [source], locate }, problems };
 }
 
 function withoutScenario(problems: readonly FieldProblem[]): TextReading {

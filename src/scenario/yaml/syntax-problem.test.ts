@@ -45,3 +45,8 @@ test("an error at a comment is shown at the field after it", () => {
 test("a line below a dash alone gets a hint", () => {
   expect(problemOf("version: 1\nx-a:\n  -\n    b: 1\n   c: 1\n").line).toBe(5);
 });
+
+test("a wrong indent is found in a text with many lines that look like other mistakes", () => {
+  const lines = Array.from({ length: 50 }, (_, index) => `  a${index}: one # note: x\n`).join("");
+  expect(problemOf(`version: 1\nx-a:\n${lines}   b: 1\n`).hint).toBe("indent it to column 3");
+});

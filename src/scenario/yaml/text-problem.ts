@@ -11,7 +11,7 @@ export function problemAtOffset(source: SourceText, offset: number, problem: Tex
 
 // Problems that are found in several ways.
 
-export const mergeKey: TextProblem = {
+export const mergeKeyProblem: TextProblem = {
   code: "yaml_syntax",
   message: "merge keys are not supported",
   hint: "extend a scenario, or write the fields",

@@ -67,8 +67,14 @@ export function keyText(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
-/** A field of a mapping, or an item of a list, which has no name: its value is in place of the name. */
+/** Whether a field has no value: `keys:`, `keys: null`. */
+export function isEmpty(value: Node | null): boolean {
+  return value === null || (isScalar(value) && value.value === null);
+}
+
+/** A field of a mapping, or an item of a list. */
 interface Field {
+  /** The name; of an item, which has none, the value. */
   readonly key: Node | null;
   readonly value: Node | null;
 }
@@ -84,16 +90,16 @@ export function locateField(tree: Tree, field: FieldPath, pointAt: "name" | "val
     depth += 1;
   }
 
-  // The place is that of the name, or of the value if the text has the field, and any text of its value.
-  const isExact = depth === field.length;
-  const [valueStart = 0, valueEnd = 0] = nearest.value?.range ?? [];
-  const hasText = valueEnd > valueStart;
-  const node = isExact && pointAt === "value" && hasText ? nearest.value : nearest.key;
+  // A value without text, as in `keys:`, is shown at its name.
+  const [start = 0, end = 0] = nearest.value?.range ?? [];
+  const hasField = depth === field.length;
+  const isShownAtValue = hasField && pointAt === "value" && end > start;
+  const node = isShownAtValue ? nearest.value : nearest.key;
   const place = placeAt(tree.source, node?.range?.[0] ?? 0);
 
   const value = aliasTarget(tree, nearest.value);
   const spelling = isScalar(value) ? value.source : undefined;
-  return { place, isExact, depth, layer: 0, spelling };
+  return { place, depth, spelling };
 }
 
 /** The field or the item inside a node; `undefined` if it has none of this name or number. */

@@ -23,8 +23,8 @@ export const yamlNotation: Notation = {
 };
 
 /**
- * `keys:` and below it `main:` with the same indent: for YAML, `keys` is empty, and `main` is a field next to it. Either of the
- * two may be the mistake.
+ * `keys:` and below it `main:` with the same indent: for YAML, `keys` is empty, and `main` is a field next to it. The mistake
+ * may be found at either of the two: `keys` has no value, or `main` is unknown.
  */
 function hintForSameIndent({ kind, path, value }: Mistake, root: Shape, whole: unknown): string | undefined {
   const pathAround = path.slice(0, -1);
@@ -33,9 +33,9 @@ function hintForSameIndent({ kind, path, value }: Mistake, root: Shape, whole: u
 
   const names = Object.keys(fields);
   const position = names.indexOf(String(path.at(-1)));
-  const emptyPosition = value === null ? position : position - 1;
-  const empty = names[emptyPosition];
-  const below = names[emptyPosition + 1];
+  const isAtEmptyField = value === null;
+  const empty = names[isAtEmptyField ? position : position - 1];
+  const below = names[isAtEmptyField ? position + 1 : position];
   if (empty === undefined || below === undefined || fields[empty] !== null) return undefined;
 
   const shape = shapeAt(root, [...pathAround, empty]);

@@ -1,0 +1,79 @@
+import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
+import words from "../../rules/assumptions.json" with { type: "json" };
+import { faultKindSentence, faultKinds } from "../../rules/fault-effects.js";
+import type { Describe } from "../../schema/json-schema.js";
+import type { Shape } from "../../schema/shape.js";
+import { shapeAt } from "../../schema/shape-fields.js";
+import { type ControlBodyName, controlBodies } from "./control-bodies.js";
+import descriptions from "./descriptions.json" with { type: "json" };
+import { requestQuery } from "./inputs.js";
+import { scenarioSchema } from "./schema.js";
+
+// What each field means, for editors and for the documents of the control plane.
+
+/** Texts by the path of their field: `organizations.<ref>.type`. */
+type Texts = Readonly<Record<string, string>>;
+
+/** The texts of `descriptions.json`, and those that the tables of faults and assumptions have. */
+function scenarioTexts(): Texts {
+  const texts: Record<string, string> = { ...descriptions.scenario };
+  for (const kind of faultKinds) texts[`faults.<item>.then.${kind}`] = faultKindSentence(kind);
+  for (const [name, { minimal }] of Object.entries(assumptionTable)) {
+    const { meaning } = words[name as keyof Assumptions] ?? {}; // the names of its rows
+    if (meaning === undefined) throw new Error(`assumptions.json has no words for ${name}`);
+    texts[`assumptions.${name}`] = `${meaning} Default: ${JSON.stringify(minimal)}.`;
+  }
+  return texts;
+}
+
+const textsOfScenario = scenarioTexts();
+const textsOfBodies: Readonly<Record<string, Texts>> = descriptions.control;
+
+/** The text of each shape. Faults, actions and limits are one shape in several fields: the first field that has a text counts. */
+function textsByShape(): ReadonlyMap<Shape, string> {
+  const textByShape = new Map<Shape, string>();
+  const add = (root: Shape, texts: Texts) => {
+    for (const [path, text] of Object.entries(texts)) {
+      const shape = shapeAt(root, path === "" ? [] : path.split("."));
+      if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
+      if (!textByShape.has(shape)) textByShape.set(shape, text);
+    }
+  };
+
+  add(scenarioSchema, textsOfScenario);
+  for (const [name, texts] of Object.entries(textsOfBodies)) {
+    add(controlBodies[name as ControlBodyName], texts);
+  }
+  add(requestQuery, descriptions.queries.requests);
+  return textByShape;
+}
+
+const textOfShape = textsByShape();
+
+/** The text of a shape, wherever it is. */
+export function shapeDescription(shape: Shape): string | undefined {
+  return shape.description ?? textOfShape.get(shape);
+}
+
+export const describeScenarioField: Describe = describeBy(textsOfScenario);
+
+export function describeBodyField(name: ControlBodyName): Describe {
+  return describeBy(textsOfBodies[name] ?? {});
+}
+
+/** Describes a field: by the description of its shape, else by the text of its path, else by a text of its shape at another path. */
+function describeBy(texts: Texts): Describe {
+  return (shape, path) => {
+    if (shape.description !== undefined) return shape.description;
+
+    // `faults.<item>.then.latency.<option>.min` is described without the option.
+    const field = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");
+    const text = texts[field];
+    if (text !== undefined) return text;
+
+    // A step of a story has the actions of a timeline, which are described there.
+    const textOfTimeline = texts[field.replace(/^story\b/, "timeline")];
+    if (textOfTimeline !== undefined) return textOfTimeline;
+    return textOfShape.get(shape);
+  };
+}
