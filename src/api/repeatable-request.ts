@@ -11,7 +11,7 @@ import type { ControlBody } from "../scenario/format/control-bodies.js";
 // | `/v1/é` | `/v1/%E9` | `/send` takes no such character |
 // | `v1` | `/v1` | it has no slash |
 
-const longestPath = 1000;
+const longestSendable = 1000;
 
 /** A space, `\n`, `é` and all else that is no visible ASCII. */
 const outsideVisibleAscii = /[^!-~]/g;
@@ -31,15 +31,15 @@ export function repeatableRequest(exchange: Exchange): ControlBody<"sending"> {
 
 function repeatablePath(shownPath: string): string {
   // A `*` gets the same response as what the journal left out: both are only the value of a parameter, or in no endpoint's path.
-  let path = shownPath.replaceAll("…", "*").replace(outsideVisibleAscii, percentEncoded);
+  let path = shownPath.replaceAll("…", "*").replace(outsideVisibleAscii, latin1Encoded);
   if (!path.startsWith("/")) path = `/${path}`;
-  if (path.length <= longestPath) return path;
+  if (path.length <= longestSendable) return path;
   // Without the part of an escape, such as `%E`.
-  return path.slice(0, longestPath).replace(/%.?$/, "");
+  return path.slice(0, longestSendable).replace(/%.?$/, "");
 }
 
 /** `%E9` of `é`. Servers of Node read each byte of a path as one character, so it is one byte. */
-function percentEncoded(character: string): string {
+function latin1Encoded(character: string): string {
   const digits = character.charCodeAt(0).toString(16).padStart(2, "0");
   return `%${digits.slice(-2)}`;
 }
