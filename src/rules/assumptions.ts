@@ -1,3 +1,5 @@
+import { cachedByName } from "./cached-by.js";
+
 /** The sandbox's choices for what the specification leaves open; `assumptions.json` explains each one. */
 export interface Assumptions {
   readonly rate_limit_code: string;
@@ -76,8 +78,10 @@ export const profileWords = {
 } as const;
 export const profiles = Object.keys(profileWords) as readonly Profile[]; // its keys are the profiles
 
-/** The assumptions of each profile without others, once they are made: sandboxes share them. */
-const profileAssumptions: Partial<Record<Profile, Assumptions>> = {};
+/** What a profile assumes if nothing else is chosen: sandboxes share it. */
+const assumptionsOfProfile = cachedByName((profile: Profile) =>
+  Object.freeze(makeProfileAssumptions(profile)),
+);
 
 /** The assumptions of a profile with the given ones. The scopes that these endpoints need are always among `scopes`. */
 export function resolveAssumptions(
@@ -85,8 +89,7 @@ export function resolveAssumptions(
   ownAssumptions: Partial<Assumptions> = {},
   endpoints: readonly { readonly scope?: string | null }[] = [],
 ): Assumptions {
-  profileAssumptions[profile] ??= Object.freeze(makeProfileAssumptions(profile));
-  let chosen = profileAssumptions[profile];
+  let chosen = assumptionsOfProfile(profile);
 
   // JavaScript can pass members that are `undefined`.
   const ownMembers = Object.entries(ownAssumptions).filter(([, value]) => value !== undefined);

@@ -19,18 +19,20 @@ const escapes: readonly string[] = ["%u00", "%U00", "%", "\\\\u00", "\\u00"];
 
 /** Decodes `%53`, `%u0053` and `\u0053`. What is no printable character stays as it is encoded. */
 function decodeOnce(encoded: string): string {
+  // No regular expression: the text may have a key (R35, `redact.ts`).
   let decoded = "";
   /** The text before this position is in `decoded`. */
   let copiedTo = 0;
   let at = 0;
   while (at < encoded.length) {
-    const digitsStart = endOfEscape(encoded, at);
-    const code = digitsStart === undefined ? undefined : readHexByte(encoded, digitsStart);
-    if (digitsStart === undefined || code === undefined || !isPrintable(code)) {
+    const digitsStart = startOfDigits(encoded, at);
+    // Without digits, there is no byte.
+    const byte = digitsStart === undefined ? undefined : readHexByte(encoded, digitsStart);
+    if (digitsStart === undefined || byte === undefined || !isPrintable(byte)) {
       at += 1;
       continue;
     }
-    decoded += encoded.slice(copiedTo, at) + String.fromCharCode(code);
+    decoded += encoded.slice(copiedTo, at) + String.fromCharCode(byte);
     at = digitsStart + 2;
     copiedTo = at;
   }
@@ -42,11 +44,11 @@ function isPrintable(code: number): boolean {
 }
 
 /** Where the digits of the escape that starts here begin; `undefined` if no escape starts here. */
-function endOfEscape(text: string, at: number): number | undefined {
+function startOfDigits(text: string, at: number): number | undefined {
   const first = text[at];
   if (first !== "%" && first !== "\\") return undefined;
-  for (const opening of escapes) {
-    if (text.startsWith(opening, at)) return at + opening.length;
+  for (const start of escapes) {
+    if (text.startsWith(start, at)) return at + start.length;
   }
   return undefined;
 }

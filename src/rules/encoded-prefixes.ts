@@ -7,6 +7,13 @@ interface Base64Prefix {
   readonly lettersBefore: number;
 }
 
+/** Where a prefix can start in a group of three bytes: the letters before it have bits of the bytes before it. */
+const startsInGroup = [
+  { bytesBefore: 0, lettersBefore: 0 },
+  { bytesBefore: 1, lettersBefore: 2 },
+  { bytesBefore: 2, lettersBefore: 3 },
+];
+
 /**
  * The three forms of a prefix in Base64, which writes groups of three bytes as groups of four letters. A prefix starts at
  * the first, second or third byte of a group. A letter has six bits: one that also has bits of another byte is left out.
@@ -20,9 +27,9 @@ interface Base64Prefix {
  */
 export function base64Prefixes(prefix: string): Base64Prefix[] {
   const forms: Base64Prefix[] = [];
-  for (const bytesBefore of [0, 1, 2]) {
+  for (const { bytesBefore, lettersBefore } of startsInGroup) {
     const encoded = btoa("\0".repeat(bytesBefore) + prefix);
-    const lettersBefore = Math.ceil((bytesBefore * 8) / 6);
+    // A letter has six bits: only whole letters of the prefix count.
     const end = Math.floor(((bytesBefore + prefix.length) * 8) / 6);
     forms.push({ letters: encoded.slice(lettersBefore, end), lettersBefore });
   }

@@ -1,3 +1,4 @@
+import { mapTexts } from "./map-texts.js";
 import { redact } from "./redact.js";
 
 /** The codes of changes that the owner's site rejects. */
@@ -65,37 +66,13 @@ function isSandboxError(value: unknown): value is SandboxError {
 }
 
 /**
- * The details of an error without keys (R46). A caller may have given any value: one that is no plain data stays as it is,
- * and so does a value inside itself. `ancestors` are the values that this one is in.
- */
-function withoutKeys(value: unknown, ancestors: readonly unknown[]): unknown {
-  if (typeof value === "string") return redact(value);
-  if (typeof value !== "object" || value === null || ancestors.includes(value)) return value;
-  const path = [...ancestors, value];
-  if (Array.isArray(value)) return value.map((item) => withoutKeys(item, path));
-  if (!hasNoClass(value)) return value;
-
-  const members: [name: string, member: unknown][] = [];
-  for (const [name, member] of Object.entries(value)) {
-    members.push([redact(name), withoutKeys(member, path)]);
-  }
-  return Object.fromEntries(members);
-}
-
-/** Whether an object has no class. It may have no prototype, or that of another realm, such as a frame or a VM. */
-function hasNoClass(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-/**
  * An error of this tool; never a response of the API.
  *
  * Test `code`, not `message`: messages may change, codes do not.
  */
 export class SandboxError extends Error {
   readonly code: SandboxErrorCode;
-  /** Plain data about the error: known refs, allowed values, fields. Never a full key. */
+  /** Plain data about the error: known refs, allowed values, fields. No full key, except the new one of `state_unwritable`. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: SandboxErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
@@ -103,7 +80,7 @@ export class SandboxError extends Error {
     this.name = "SandboxError";
     this.code = code;
     // With this code, the details have the secret of a new key that was not saved: it exists nowhere else.
-    this.details = code === "state_unwritable" ? details : (withoutKeys(details, []) as typeof details);
+    this.details = code === "state_unwritable" ? details : mapTexts(details, redact);
     Object.defineProperty(this, brand, { value: true });
   }
 

@@ -32,8 +32,8 @@ export function earliestEnd(key: KeyEnds): keyof KeyEnds | undefined {
 /**
  * The state of a key at an instant (R12, R13, R38, R43).
  *
- * Each end is exclusive: a key is expired in the millisecond of its expiry, and rotated in the millisecond when its
- * overlap ends. A revoked key stays revoked, whenever it would have ended; of the other two ends, the first counts.
+ * A revoked key stays revoked: nothing revokes it later than now. Of the other two ends, the first counts. They are
+ * exclusive: a key is expired in the millisecond of its expiry, and rotated in the millisecond when its overlap ends.
  *
  * @example
  * keyStateAt({ ...key, expiresAt: 1000 }, 999); // "active"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeKeyForm, isSandboxKey, isWellFormedKey, parseApiKey } from "./key-text.js";
+import { describeKeyForm, hasSandboxMark, isSandboxKey, isWellFormedKey, parseApiKey } from "./key-text.js";
 import { containsKey, findKeys, redactPlainKeys } from "./redact.js";
 
 test.each([
@@ -37,6 +37,10 @@ test.each([
   [`SVC_test_abc${"a".repeat(29)}`, false],
 ])("%s is as a sandbox makes keys: %s", (key, expected) => {
   expect(isSandboxKey(key)).toBe(expected);
+});
+
+test("a text without the prefix of a key has no mark of a sandbox", () => {
+  expect([hasSandboxMark("sbx-bank"), hasSandboxMark("SVC_test_sbx0")]).toEqual([false, true]);
 });
 
 test.each([

@@ -41,9 +41,10 @@ export function parseApiKey(presented: string): (KeyPrefix & { readonly marked: 
   return { ...row, marked: hasSandboxMark(presented) };
 }
 
-/** Whether a key has the mark of a sandbox behind its prefix. */
-export function hasSandboxMark(key: string): boolean {
-  return key.startsWith(sandboxMark, prefixLength(key));
+/** Whether a text has the prefix of a key, and the mark of a sandbox behind the prefix. */
+export function hasSandboxMark(text: string): boolean {
+  const row = findPrefix(text);
+  return row !== undefined && text.startsWith(sandboxMark, row.prefix.length);
 }
 
 /** 0 without a prefix. */

@@ -1,9 +1,9 @@
 import { isKeyCharacter } from "./key-text.js";
 
 /** How shells and templates insert a variable, and how our variables start. */
-const openings: readonly string[] = ["${", "$(", "{{", "SVC_KEY_"];
+const variableStarts: readonly string[] = ["${", "$(", "{{", "SVC_KEY_"];
 /** How programs read a variable. */
-const readings: readonly string[] = [".env.", "os.environ"];
+const variableReads: readonly string[] = [".env.", "os.environ"];
 /** The variable of the default key, and how languages print a variable without a value. */
 const bareNames: readonly string[] = ["SVC_API_KEY", "undefined", "null", "None"];
 
@@ -34,8 +34,8 @@ function isVariable(text: string): boolean {
   // Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R35).
   const bare = withoutQuotationMarks(text);
   if (bareNames.includes(bare)) return true;
-  if (openings.some((opening) => bare.startsWith(opening))) return true;
-  if (readings.some((reading) => bare.includes(reading))) return true;
+  if (variableStarts.some((start) => bare.startsWith(start))) return true;
+  if (variableReads.some((read) => bare.includes(read))) return true;
   // `$NAME` of a shell, or `%NAME%` of Windows.
   if (bare.startsWith("$")) return isKeyCharacter(bare.charCodeAt(1));
   return bare.startsWith("%") && bare.endsWith("%") && bare.length > 2;

@@ -208,7 +208,7 @@ export type PromisedOutcomeId = Extract<(typeof apiRows)[number], { readonly pro
 /** The ids of the outcomes of responses, without the successes of other endpoints than `/me`. */
 export const apiOutcomeIds: readonly ApiOutcomeId[] = apiRows.map(({ id }) => id);
 
-/** The shape of an outcome's id: one of these, or that of a success of another endpoint than `/me`. */
+/** The shape of an outcome's id: one of these, or that of a success of another endpoint than `/me`, with one of `successStatuses`. */
 export function outcomeShape(ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): s.Shape<OutcomeId> {
   return { ...s.choice(ids), otherTexts: /^20[0124]\.[A-Za-z][\w-]*$/ } as s.Shape<OutcomeId>;
 }

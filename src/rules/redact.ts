@@ -4,7 +4,7 @@ import { environments, isKeyCharacter, keyPrefixes } from "./key-text.js";
 
 // Finds and removes keys in texts (R46). Four things must be so:
 //
-// - No regular expression runs on a text that may have a key: V8 keeps the last text that one has matched, as `RegExp.input` (R35).
+// - No regular expression of this file runs on a text that may have a key: V8 keeps the last text that one has matched, as `RegExp.input` (R35).
 // - A text is decoded before it is searched: a key that a proxy has percent-encoded is still one.
 // - A key in hex or Base64 is found by its prefix, whose bytes are known (`encoded-prefixes.ts`).
 // - What is behind such a prefix cannot be told apart from the key, since an encoded text may be cut or wrapped: it all goes.
@@ -13,7 +13,7 @@ import { environments, isKeyCharacter, keyPrefixes } from "./key-text.js";
 export const maxKeysKept = 20;
 
 /** What each prefix has in lower case before its environment, with or without `legacy`. */
-const product = "svc";
+const prefixStem = "svc";
 
 /** Everything that looks like a key, also percent-encoded: a prefix and at least one character. */
 export function findKeys(text: string): string[] {
@@ -44,22 +44,38 @@ export function redactPlainKeys(text: string): string {
   // In lower case, with each character in its place: only İ would become two.
   const lower = text.replaceAll("İ", "?").toLowerCase();
   let redacted = "";
-  /** The end of what `redacted` stands for. */
-  let done = 0;
-  for (let at = lower.indexOf(product); at !== -1; at = lower.indexOf(product, Math.max(at + 1, done))) {
-    const prefixEnd = endOfPrefix(lower, at);
-    if (prefixEnd === undefined) continue;
-    const keyEnd = endOfRun(text, prefixEnd, isRedacted);
-    if (keyEnd === prefixEnd) continue;
-    redacted += `${text.slice(done, prefixEnd)}…`;
-    done = keyEnd;
+  /** The text before this position is in `redacted`. */
+  let copiedTo = 0;
+  let key = nextKey(text, lower, copiedTo);
+  while (key !== undefined) {
+    redacted += `${text.slice(copiedTo, key.prefixEnd)}…`;
+    copiedTo = key.end;
+    key = nextKey(text, lower, copiedTo);
   }
-  return redacted + text.slice(done);
+  return redacted + text.slice(copiedTo);
 }
 
-/** The end of a prefix whose product starts here; `undefined` if no prefix does. */
+/** Where a key is in a text. */
+interface FoundKey {
+  readonly prefixEnd: number;
+  readonly end: number;
+}
+
+/** The next key from a position on. `lower` is the text in lower case. */
+function nextKey(text: string, lower: string, from: number): FoundKey | undefined {
+  for (let at = lower.indexOf(prefixStem, from); at !== -1; at = lower.indexOf(prefixStem, at + 1)) {
+    const prefixEnd = endOfPrefix(lower, at);
+    if (prefixEnd === undefined) continue;
+    const end = endOfRun(text, prefixEnd, isRedacted);
+    // A prefix alone is no key.
+    if (end > prefixEnd) return { prefixEnd, end };
+  }
+  return undefined;
+}
+
+/** The end of a prefix whose stem starts here; `undefined` if no prefix does. */
 function endOfPrefix(lower: string, at: number): number | undefined {
-  const start = endOfUnderscore(lower, at + product.length);
+  const start = endOfUnderscore(lower, at + prefixStem.length);
   if (start === undefined) return undefined;
   for (const environment of environments) {
     if (lower.startsWith(environment, start)) return endOfUnderscore(lower, start + environment.length);

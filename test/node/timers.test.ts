@@ -4,7 +4,8 @@ import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { closeServer } from "../../src/server/sockets/connections.js";
-import { endSocket, endWithError, sendFaulty } from "../../src/server/sockets/send-response.js";
+import { endSocket, endWithError } from "../../src/server/sockets/send-error.js";
+import { sendFaulty } from "../../src/server/sockets/send-faulty.js";
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
 

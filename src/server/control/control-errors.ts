@@ -6,7 +6,7 @@ import { mapTexts } from "../../rules/map-texts.js";
 import { redact } from "../../rules/redact.js";
 import type { ScenarioProblem } from "../../scenario/problems.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
-import { serverErrors } from "../sockets/send-response.js";
+import { serverErrors } from "../sockets/send-error.js";
 
 /** The errors that only HTTP calls can get, by code: their status, and their cause for the documentation. */
 export const httpErrors = {

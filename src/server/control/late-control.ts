@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { timers } from "../../node/platform.js";
 import type { ControlHandler } from "../sockets/http-server.js";
 import { resumeUnlessManyWait } from "../sockets/pipelined-requests.js";
-import { sendServerError } from "../sockets/send-response.js";
+import { sendServerError } from "../sockets/send-error.js";
 import type { ControlServer } from "./control-server.js";
 
 /** The control plane. Its first call loads it: Express takes longer to load than everything else, and most runs do not need it. */

@@ -3,7 +3,7 @@ import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { timers } from "../../node/platform.js";
 import { type Connection, latestResponseOn } from "./pipelined-requests.js";
-import { endSocket, endWithError } from "./send-response.js";
+import { endSocket, endWithError } from "./send-error.js";
 
 export type AnyServer = Server | TlsServer;
 

@@ -10,7 +10,9 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { addedHeaders, keepAliveTimeout } from "./added-headers.js";
 import { type AnyServer, endUnreadable, followConnections, longestHalfOpen } from "./connections.js";
 import { PipelinedRequests } from "./pipelined-requests.js";
-import { sendFaulty, sendResponse, sendServerError } from "./send-response.js";
+import { sendServerError } from "./send-error.js";
+import { sendFaulty } from "./send-faulty.js";
+import { sendResponse } from "./send-response.js";
 import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.

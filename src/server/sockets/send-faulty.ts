@@ -1,0 +1,84 @@
+import type { ServerResponse } from "node:http";
+import { bodyParts } from "../../api/body-parts.js";
+import { timers } from "../../node/platform.js";
+import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
+
+/** Sends a response that a fault delays, breaks or leaves out. If the client goes away first, no timer and no connection remain. */
+export function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerResponse): void {
+  const { kind, delayMs } = delivery;
+  switch (kind) {
+    case "hang":
+      // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
+      response.req.resume();
+      return;
+    case "reset": {
+      const schedule = scheduleUntilClosed(response);
+      schedule(delayMs, () => resetConnection(response));
+      return;
+    }
+    case "send": {
+      const schedule = scheduleUntilClosed(response);
+      schedule(delayMs, () => sendParts(delivery, message, response, schedule));
+      return;
+    }
+    default:
+      kind satisfies never;
+  }
+}
+
+/** Runs an act after a time, unless the connection is closed by then. */
+type Schedule = (ms: number, act: () => void) => void;
+
+/** The schedule of one response. It has one listener for all pauses: a slow response has hundreds. */
+function scheduleUntilClosed(response: ServerResponse): Schedule {
+  let timer: NodeJS.Timeout | undefined;
+  response.once("close", () => timers.clearTimeout(timer));
+  return (ms, act) => {
+    if (ms === 0) act();
+    else timer = timers.setTimeout(act, ms);
+  };
+}
+
+/** Ends a connection so that the client sees a reset. */
+function resetConnection({ req: { socket } }: ServerResponse): void {
+  // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
+  if ("encrypted" in socket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Sends the head, and the parts of the body with pauses before them. */
+function sendParts(
+  delivery: Delivery,
+  message: ApiResponse,
+  response: ServerResponse,
+  schedule: Schedule,
+): void {
+  response.writeHead(message.status, message.headers as string[]);
+  response.flushHeaders();
+
+  const { parts, pauseMs } = bodyParts(message.body, delivery);
+  if (parts.length === 0) {
+    endBody(delivery, response);
+    return;
+  }
+
+  const sendFrom = (index: number) => {
+    schedule(pauseMs, () => {
+      response.write(parts[index]);
+      const isLast = index === parts.length - 1;
+      if (isLast) endBody(delivery, response);
+      else sendFrom(index + 1);
+    });
+  };
+  sendFrom(0);
+}
+
+/** Ends a response, or cuts its connection where the delivery cuts the body. */
+function endBody({ cutAfter }: Delivery, response: ServerResponse): void {
+  if (cutAfter === undefined) {
+    response.end();
+    return;
+  }
+  // Flushes first. Then the client sees the connection end before the body.
+  response.write("", () => response.req.socket.destroySoon());
+}
