@@ -58,7 +58,7 @@ const commonJsChunks = inOrder([
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
   {
     name: "report-layout",
-    test: /\/src\/(?:report\/report-layout|cli\/(?:report\/(?:thresholds|report-files)|files\/output-file))\.ts$/,
+    test: /\/src\/(?:report\/report-layout|cli\/(?:report\/(?:thresholds|github-annotations|report-files)|files\/output-file))\.ts$/,
   },
   { name: "run-command", test: /\/src\/cli\/run\/(?:run-command|taken-signals)\.ts$/ },
   { name: "client-variables", test: /\/src\/cli\/files\/client-variables\.ts$/ },

@@ -19,7 +19,8 @@ export async function keepVariables(
 ): Promise<VariablesKeeper> {
   if (name === undefined) return { write() {} };
 
-  const { EnvFile, clientEnvironment } = await import("../files/client-variables.js");
+  const { clientEnvironment } = await import("../files/client-variables.js");
+  const { EnvFile } = await import("../files/env-file.js");
   const envFile = new EnvFile(name, cwd);
   const writeOnce = (server: RunningServer) => {
     const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };
