@@ -19,8 +19,12 @@ const operationId = s.text({
   },
 });
 
-// The path is one pattern, because editors read it from the JSON Schema. Its parts follow: it is a list of segments, such as
-// `/consents`, `/%20` and `/{id}`, and perhaps a last `/`. No client has to change it, and nothing else has it.
+// The path is one pattern, because editors read it from the JSON Schema. No client has to change such a path, and nothing else has it:
+//
+//   path       = "/", or segments with a "/" before each, and perhaps a last "/"; no path of the control plane, not `/me`
+//   segment    = parameter or fixed
+//   parameter  = {id}             not :id, {a}{b}
+//   fixed      = consents, %20    not %61, which is `a`; not "." and ".."
 
 /** `a`, `-`. What clients send as it is (RFC 3986), without `*`, `$`, `(` and `)`, which write parameters in other tools. */
 const plainCharacter = String.raw`[\w.~!&'+,;=@:-]`;
@@ -65,14 +69,16 @@ const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [
   [/.{1001}/, "write at most 1,000 characters"],
 ];
 
+/** A segment that is a parameter in other tools: `:id`, `<int:id>`, `<id>`, `[id]` or `$id`. Its group is the name. */
+const foreignParameter = /(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g;
+
 const endpointPath = s.text({
   noun: "the path of an endpoint",
   example: "/v1/relying-party/consents/{id}",
   pattern: pathPattern,
   max: 1000,
   meant(path) {
-    // Other tools write a parameter as `:id`, `<int:id>`, `[id]` or `$id`.
-    const meant = path.replace(/(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g, "{$1}");
+    const meant = path.replace(foreignParameter, "{$1}");
     return meant !== path && pathPattern.test(meant) ? [meant] : [];
   },
   hint(path) {
