@@ -49,7 +49,7 @@ const shownIn = ({ organizations, keys }: Sandbox) => [organizations.list(), key
 /** The sandboxes that go on with a state: with a snapshot, and with a saved state. */
 function continuationsOf(sandbox: Sandbox): Sandbox[] {
   const { platform } = stateOf(sandbox);
-  const saved = JSON.parse(JSON.stringify(saveSandbox(stateOf(sandbox))));
+  const saved = JSON.parse([...saveSandbox(stateOf(sandbox))].join(""));
   const restored = restoreSandbox(saved, checkedStart(saved, {}, { platform }));
   return [createSandbox({ scenario: sandbox.snapshot() }), sandboxApi(() => restored)];
 }
