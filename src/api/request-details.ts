@@ -1,11 +1,10 @@
 import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
 import { SandboxError } from "../rules/errors.js";
 import { faultKindRow, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
-import { mePath } from "../rules/known-paths.js";
 import { isFault, isSuccess, type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { type Exchange, sentKeyRef } from "../sandbox/journal/exchange.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
@@ -17,6 +16,7 @@ import { requiredScope } from "./decide.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
 import { type NextResult, nextRequest, whatToDoAbout } from "./next-request.js";
+import { repeatableRequest } from "./repeatable-request.js";
 import { sentResponse } from "./story/send.js";
 
 /** The checks of a request before those of its endpoint. */
@@ -50,7 +50,7 @@ export const requestDetailsShape = s.mapping({
   whatToDo: s.text(),
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
   sent: s.mapping({ headers: s.record(s.text()), keyForm: s.orNull(s.text()) }),
-  /** The body for `POST /send` that sends it again. */
+  /** The body for `POST /send` that repeats it: its key, method and path, without its query, body and other headers. */
   repeat: controlBodies.sending,
   /** It and the requests with the same key around it: at most three before it and five after it. It is the only one without a key. */
   around: s.list(s.mapping({ id: s.text(), at: s.instant(), outcome: outcomeShape() })),
@@ -106,7 +106,7 @@ export function detailsWithoutTexts(sandbox: SandboxState, id: string): DetailsW
       headers: Object.fromEntries(headerPairs(exchange.keptHeaders)),
       keyForm: exchange.keyForm ?? null,
     },
-    repeat: repeatedRequest(exchange),
+    repeat: repeatableRequest(exchange),
     around: requestsAround(sandbox, exchange),
     whatToDo: whatToDoAfterRequest(exchange, next),
     adviceDetails,
@@ -151,39 +151,6 @@ export function checkResults(
     results.push({ name, question, rules, result });
   }
   return results;
-}
-
-/** The body for `/send` that repeats a request. */
-function repeatedRequest(exchange: Exchange): RequestDetails["repeat"] {
-  // `/send` takes no others. Any unknown method gets the same response.
-  const isSendable = /^[A-Z]{1,20}$/.test(exchange.method);
-  const method = isSendable ? exchange.method : "OTHER";
-  const path = repeatablePath(exchange.path);
-  return {
-    key: sentKeyRef(exchange),
-    ...(method !== "GET" && { method }),
-    ...(path !== mePath && { path }),
-  };
-}
-
-/** What `/send` does not take in a path: everything but visible ASCII, such as a space, `\n` and `é`. */
-const outsideVisibleAscii = /[^!-~]/g;
-
-/**
- * The path of a request of the journal as `/send` takes it: from a slash on, in visible ASCII, and with 1,000 characters at most.
- * The journal cuts out keys and the rest of long paths, and writes `…` there: `/v1/SVC_test_…`. A `*` in its place gets the same
- * response: either is only the value of a parameter, or in no endpoint's path.
- */
-function repeatablePath(shownPath: string): string {
-  let path = shownPath.replaceAll("…", "*").replace(outsideVisibleAscii, byteEncoded);
-  if (!path.startsWith("/")) path = `/${path}`;
-  return path.slice(0, 1000);
-}
-
-/** A character of a path in percent-encoding: `%E9` of `é`. Servers of Node read each byte of a path as one character, so it is one byte. */
-function byteEncoded(character: string): string {
-  const digits = character.charCodeAt(0).toString(16).padStart(2, "0");
-  return `%${digits.slice(-2)}`;
 }
 
 /** How many requests before and after a request are shown with it. */

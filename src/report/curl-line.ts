@@ -27,8 +27,9 @@ export function curlLine(sent: RequestToSend, curlOptions: string, outcome: stri
 
 /** The URL of a path, for a shell with the environment of clients. */
 function shellUrl(path: string): string {
-  // Only these are plain in double quotes.
+  // Only these are plain in double quotes. curl resolves the segments `.` and `..`.
   const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(path);
-  if (isPlain) return `"$SVC_BASE_URL${path}"`;
+  const hasDotSegment = /\/\.\.?(?:[/?]|$)/.test(path);
+  if (isPlain && !hasDotSegment) return `"$SVC_BASE_URL${path}"`;
   return `--globoff --path-as-is "$SVC_BASE_URL"${shellWord(path)}`;
 }

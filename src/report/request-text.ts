@@ -19,7 +19,7 @@ const checkResultWords = { passed: "passed", rejected: "rejected", not_reached: 
 export function explainRequest(sandbox: SandboxState, id: string): RequestDetails {
   const details = detailsWithoutTexts(sandbox, id);
   const { key, method, path = mePath } = details.repeat;
-  const curl = curlLine({ ref: key, method, path }, "-i --globoff --path-as-is", details.outcome);
+  const curl = curlLine({ ref: key, method, path }, "-i", details.outcome);
   return { ...details, curl, text: requestText(details) };
 }
 

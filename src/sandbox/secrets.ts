@@ -32,15 +32,21 @@ interface ShownKeys {
  * that was created at run time (R36).
  */
 export function secretToSend(sandbox: SandboxState, ref: string): string {
+  const secret = keptSecret(sandbox, ref);
+  if (secret !== undefined) return secret;
+
+  const message = `The secret of ${quote(ref)} is not available: a key created at run time is shown only once, on creation.`;
+  throw new SandboxError("secret_not_kept", message, { ref });
+}
+
+/** The full key to send for a ref; `undefined` if the sandbox has only its hash. Throws `unknown_ref`. */
+export function keptSecret(sandbox: SandboxState, ref: string): string | undefined {
   if (ref === "unknown" || ref === "malformed") return rejectedSecrets(sandbox)[ref];
   const { key } = sandbox.registry.key(ref);
   const pinned = sandbox.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
   // The seed also derives the keys that a timeline or a story created.
   const secret = pinned ?? deriveSecret(sandbox.seed, key);
-  if (sandbox.platform.sha256(secret) === key.sha256) return secret;
-
-  const message = `The secret of ${quote(ref)} is not available: a key created at run time is shown only once, on creation.`;
-  throw new SandboxError("secret_not_kept", message, { ref });
+  return sandbox.platform.sha256(secret) === key.sha256 ? secret : undefined;
 }
 
 /** What to send for the two refs that are of no key in every scenario. */

@@ -5,7 +5,7 @@ export function shapeOfField(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;
 }
 
-/** The fields of a mapping, or of all mappings among several kinds; `undefined` if the shape has none. */
+/** The fields of a mapping, or of all mappings among several kinds: of two with one name, the last. `undefined` if the shape has none. */
 export function fieldsOf(shape: Shape): Fields | undefined {
   if (shape.kind === "mapping") return shape.fields;
   if (shape.kind !== "either") return undefined;

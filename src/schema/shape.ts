@@ -50,7 +50,7 @@ export interface TextKind extends Range {
   readonly code?: ShapeCode;
   /** The texts that an invalid one probably means, the likeliest first: `90` means `90s` or `90m`. */
   readonly meant?: (text: string) => readonly string[];
-  /** The kind of thing that the text is the ref of. Default: it is the ref of nothing that exists. */
+  /** The kind of thing that the text is the ref of. Absent for a text that is no ref, or the ref of something new. */
   readonly refersTo?: "key" | "organization";
   /** How to mend an invalid text, if nothing shows what it means. `siblings` are the members of a record with this name. */
   readonly hint?: (text: string, siblings?: Readonly<Record<string, unknown>>) => string | undefined;
@@ -144,7 +144,7 @@ type OptionalFields<Of extends Fields, Names extends keyof Of> = {
 /** The same type, which editors then show with its members, not with its derivation. */
 type Shown<Value> = Value extends infer Members ? { [Name in keyof Members]: Members[Name] } : never;
 
-// Constructors by kind. Each call creates a new shape, which can have its own description.
+// Constructors by kind, which files import as `s`. Each call creates a new shape, which can have its own description.
 
 export const text = (of: Omit<TextKind, "kind"> = {}): TextKind & CommonOptions<string> => ({
   ...of,

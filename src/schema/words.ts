@@ -13,7 +13,10 @@ const invisible = unicodePattern("(?! )[\\p{Cc}\\p{Cf}\\p{Z}]", "gu");
 const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");
 const anyWord = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
 
-/** A value for a message: a long text truncated, and characters by code points that look like others or like nothing. */
+/**
+ * A value for a message: a long text truncated, and characters by code points that look like others or like nothing. A
+ * single look-alike letter counts, also as a word of its own: the reader compares the value with another one.
+ */
 export function quote(value: unknown): string {
   if (typeof value === "string") return quoteText(value);
   if (value === undefined || value === null) return "nothing";
@@ -31,7 +34,10 @@ function quoteText(text: string): string {
   return quoted.replace(lookAlike(), codePoint);
 }
 
-/** The name of a file for a message, whole, and with single backslashes: its reader pastes it. Only a word of two scripts looks like another one. */
+/**
+ * The name of a file for a message, whole, and with single backslashes: its reader pastes it. So a word of one script stays
+ * as it is, and only a word of two scripts has code points: `отчёт report.yaml` stays.
+ */
 export function quoteFile(name: string): string {
   const quoted = showInvisible(JSON.stringify(name).replaceAll("\\\\", "\\"));
   return quoted.replace(anyWord(), (letters) => {

@@ -134,10 +134,10 @@ export function ownFieldDifferences({ number, failure, differences }: PlayedStep
   return fieldDifferences;
 }
 
-/** `start` is written before the place of a difference, to tell apart the steps that it may be of. */
-function withField(difference: StepDifference, start: string, step: FieldPath): FieldDifference {
+/** A difference with its field in this step. `placePrefix` tells apart the steps that it may be of: `timeline[3].`. */
+function withField(difference: StepDifference, placePrefix: string, step: FieldPath): FieldDifference {
   const { expected, found } = difference;
-  const at = start + difference.at;
+  const at = placePrefix + difference.at;
   const message = `${at}: expected ${expected}, found ${found}`;
   return { at, expected, found, message, field: [...step, "expect", ...partsOf(difference.at)] };
 }
@@ -151,10 +151,13 @@ function partsOf(at: string): FieldPath {
   if (at.startsWith(headerStart)) return ["headers", at.slice(headerStart.length)];
 
   const parts: (string | number)[] = [];
-  // Split at each `.` and `[0]`. The digits are captured, so they are in the list, too.
-  for (const part of at.split(/\.|\[(\d+)\]/)) {
-    if (part === undefined || part === "") continue;
-    parts.push(/^\d+$/.test(part) ? Number(part) : part);
+  for (const member of at.split(".")) {
+    // `items[0][1]` is split into its name and the texts `[0]` and `[1]`.
+    for (const part of member.split(/(\[\d+\])/)) {
+      if (part === "") continue;
+      const isIndex = /^\[\d+\]$/.test(part);
+      parts.push(isIndex ? Number(part.slice(1, -1)) : part);
+    }
   }
   return parts;
 }

@@ -1,11 +1,10 @@
-import { SandboxError } from "../../rules/errors.js";
 import { mePath } from "../../rules/known-paths.js";
 import { readApiRequest } from "../../rules/read-request.js";
 import { redact } from "../../rules/redact.js";
 import type { Received } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { defaultKeyRef, secretToSend } from "../../sandbox/secrets.js";
+import { defaultKeyRef, keptSecret, secretToSend } from "../../sandbox/secrets.js";
 import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { bodyParts } from "../body-parts.js";
@@ -69,14 +68,13 @@ export function storyRequest(
 
 /** Sends a request that is no step, with the key of any ref, also of one of which the sandbox has only the hash. Throws `unknown_ref`. */
 export function sendByRef(sandbox: SandboxState, sending: ControlBody<"sending">): StoryResponse {
-  try {
-    return sendRequest(sandbox, storyRequest(sandbox, sending).received);
-  } catch (error) {
-    if (!(error instanceof SandboxError) || error.code !== "secret_not_kept") throw error;
-    // The hash of a key that was created at run time is all that the API compares.
-    const { received } = storyRequest(sandbox, { ...sending, key: "unknown" });
-    return sendRequest(sandbox, received, sandbox.registry.key(sending.key).key.sha256);
-  }
+  const { key: ref } = sending;
+  const canBeSent = ref === "none" || keptSecret(sandbox, ref) !== undefined;
+  if (canBeSent) return sendRequest(sandbox, storyRequest(sandbox, sending).received);
+
+  // A key that was created at run time. The API compares only hashes, so its hash goes with a request that has another key.
+  const { received } = storyRequest(sandbox, { ...sending, key: "unknown" });
+  return sendRequest(sandbox, received, sandbox.registry.key(ref).key.sha256);
 }
 
 /** Sends a request of a story to the sandbox's API: in the journal, but not in the report, because no client sent it. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
 import type { ActionResult, StepAction, StoryResponse } from "../../sandbox/step-results.js";
-import { responseDifferences } from "./expectation.js";
+import { ownFieldDifferences, responseDifferences } from "./expectation.js";
 import { runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
 import { actionIntent, actionSentences } from "./step-text.js";
@@ -44,6 +44,21 @@ test("lists are compared whole, and null is not a missing member", () => {
   expect(at({ body: { data: { limits: { per_minute: null } } } })).toEqual([]);
   expect(at({ body: { data: { limits: { per_day: null } } } })).toEqual([
     "body.data.limits.per_day: null, not nothing",
+  ]);
+});
+
+test("the field of a difference is a member also if its name is a number, and an item only in brackets", () => {
+  const sandbox = startFrozen({
+    version: 1,
+    organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
+    story: [{ request: { key: "main" }, expect: { body: { data: { "2024": 1, scopes: ["a"] } } } }],
+  });
+  const played = runNextStep(sandbox);
+  if (played === undefined) throw new Error("the story has no step");
+  const fields = ownFieldDifferences(played).map(({ field }) => field);
+  expect(fields).toEqual([
+    ["story", 0, "expect", "body", "data", "2024"],
+    ["story", 0, "expect", "body", "data", "scopes", 0],
   ]);
 });
 
