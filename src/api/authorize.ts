@@ -15,6 +15,8 @@ export interface AuthorizationFacts {
   readonly now: number;
   /** The scope that the endpoint needs; null for none. */
   readonly scope: string | null;
+  /** What the key shows as its scopes besides its own; no endpoint needs one of them. */
+  readonly grantedScopes: readonly string[];
   /** The limits of the key, without this request; `undefined` without a key of the sandbox. */
   readonly limits: LimitUses | undefined;
 }
@@ -134,8 +136,9 @@ export const authorizationChecks: readonly CheckRow[] = [
       if (scope === null) return undefined;
       return key?.scopes.includes(scope) ? undefined : "403.insufficient_scope";
     },
-    explain({ key, scope }) {
-      const scopes = key?.scopes.join(" ") || "none";
+    explain({ key, scope, grantedScopes }) {
+      const shownScopes = key === undefined ? [] : [...key.scopes, ...grantedScopes];
+      const scopes = shownScopes.join(" ") || "none";
       return { details: { required_scope: scope }, why: `needs ${scope}, has ${scopes}` };
     },
   },

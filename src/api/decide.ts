@@ -69,6 +69,7 @@ export function authorizationFacts(
     organization: entry?.owner.organization,
     now,
     scope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
+    grantedScopes: sandbox.additions.scopes,
     limits: entry && limitUses(entry, sandbox, now),
   };
 }

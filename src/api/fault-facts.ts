@@ -1,6 +1,6 @@
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
-import type { FaultFacts } from "../sandbox/active-faults.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
+import type { FaultFacts } from "../sandbox/fire-faults.js";
 
 /** The part of a call that faults can match. */
 type MatchedCall = Pick<RoutedCall, "entry" | "endpoint" | "now">;
@@ -22,10 +22,10 @@ export function faultFacts(
     organization: entry?.key.organization,
     now,
     expectedOutcome,
-    hasBody(faultStatus) {
-      if (method === "HEAD") return false;
-      // Each error has a body: that of a fault, and the 404 or 405 of a call without an endpoint.
-      if (faultStatus !== undefined || endpoint === undefined) return true;
+    isHead: method === "HEAD",
+    hasUsualBody() {
+      // The 404 or 405 of a call without an endpoint has a body, as each error does.
+      if (endpoint === undefined) return true;
       // A success may have none, such as a 204. A rejection by the endpoint's checks is an error, too.
       return endpoint.hasBody || !isSuccess(expectedOutcome());
     },

@@ -6,8 +6,8 @@ import {
   faultKindTable,
   mainFaultKind,
 } from "../rules/fault-effects.js";
-import type { FiredFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
+import type { FiredFault } from "../sandbox/fire-faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { errorBody, textBody, utf8Length } from "./http-messages.js";

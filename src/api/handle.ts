@@ -3,13 +3,13 @@ import { redactPlainKeys } from "../rules/redact.js";
 import { redactPath } from "../rules/redact-path.js";
 import type { ApiRequest } from "../rules/request.js";
 import { mergeTraits, type RequestTraits } from "../rules/request-traits.js";
-import { fireFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import { appendExchange } from "../sandbox/append-exchange.js";
-import { noAdvice } from "../sandbox/journal/client-behavior.js";
+import { fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { noAdvice } from "./advise.js";
+import { appendExchange } from "./append-exchange.js";
 import { faultFacts } from "./fault-facts.js";
 import { faultyResult } from "./fault-responses.js";
 import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
@@ -37,7 +37,7 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const misplaced = findMisplacedKeys(sandbox, call);
   const exchange = makeExchange(sandbox, call, result, misplaced);
   const trace = sandbox.run && runTrace(sandbox, result);
-  appendExchange(sandbox, exchange, call, misplaced.keys, trace);
+  appendExchange(sandbox, exchange, call, trace);
   return exchange;
 }
 
@@ -73,7 +73,7 @@ function makeExchange(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  { isSpoiledKey, leaksRealKey }: MisplacedKeys,
+  { isSpoiledKey, leaksRealKey, keysOfAdvice }: MisplacedKeys,
 ): Exchange {
   const { request, route, endpoint, entry } = call;
   const { outcome, delivery } = result;
@@ -100,6 +100,7 @@ function makeExchange(
     isProbe: isProbe(call),
     traits: shownTraits(call, isSpoiledKey),
     leaksRealKey,
+    keysOfAdvice,
     presented: call.presented,
     keptHeaders: request.keptHeaders,
     keyForm: unknownKeyForm(call),

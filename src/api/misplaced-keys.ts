@@ -3,8 +3,11 @@ import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/key-tex
 import { isMeantAsKey } from "../rules/meant-key.js";
 import { findFirstKeys } from "../rules/redact.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { KeysOfAdvice, MentionedKey } from "../sandbox/journal/counts.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+
+/** A key that a call has anywhere: its ref, if the sandbox has the key, and its fingerprint. */
+type MentionedKey = Pick<Exchange, "key" | "fingerprint">;
 
 /** What a call shows of keys that are elsewhere than alone in `x-api-key`. Contains no key (R46). */
 export interface MisplacedKeys {
@@ -13,12 +16,16 @@ export interface MisplacedKeys {
   /** Whether a malformed `x-api-key` is a spoiled key: one with other text, or a variable's name in place of a key. */
   readonly isSpoiledKey: boolean;
   /** The key that each advice is about, if it is not the key in `x-api-key`. */
-  readonly keys?: KeysOfAdvice;
+  readonly keysOfAdvice: Exchange["keysOfAdvice"];
 }
 
 const noKeys: readonly string[] = [];
 
-const noMisplacedKeys: MisplacedKeys = Object.freeze({ leaksRealKey: false, isSpoiledKey: false });
+const noMisplacedKeys: MisplacedKeys = Object.freeze({
+  leaksRealKey: false,
+  isSpoiledKey: false,
+  keysOfAdvice: undefined,
+});
 
 /** Finds the keys of a call that are not alone in `x-api-key`. */
 export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): MisplacedKeys {
@@ -46,7 +53,7 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   if (keyInUrl !== undefined) keys["key-in-url"] = mentionedKey(sandbox, keyInUrl);
   if (keyInHeader !== undefined) keys["key-in-authorization"] = mentionedKey(sandbox, keyInHeader);
   if (realKey !== undefined) keys["real-key-suspected"] = mentionedKey(sandbox, realKey);
-  return { leaksRealKey: realKey !== undefined, isSpoiledKey, keys };
+  return { leaksRealKey: realKey !== undefined, isSpoiledKey, keysOfAdvice: keys };
 }
 
 /** Whether a key is well-formed, not created by a sandbox, and unknown here. */

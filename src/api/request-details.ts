@@ -97,7 +97,7 @@ export function detailsWithoutTexts(sandbox: SandboxState, id: string): DetailsW
   return {
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
-    keyScopes: entry === undefined ? null : entry.key.scopes,
+    keyScopes: entry === undefined ? null : [...entry.key.scopes, ...sandbox.additions.scopes],
     checks: checkResults(outcome),
     response: response.status === 0 ? null : sentResponse(response, exchange.delivery),
     when: outcomeRow(outcome).when,

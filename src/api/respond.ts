@@ -43,7 +43,7 @@ function statusAndContentOf(decision: Decision): StatusAndContent {
 function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult<ApiOutcomeId> {
   if (decision.kind === "rejected") return renderRejection(sandbox, call, decision.outcome);
   const { outcome, endpoint, entry } = decision;
-  const response = renderSuccess(sandbox, call, endpoint, endpoint.respond(entry));
+  const response = renderSuccess(sandbox, call, endpoint, endpoint.respond(entry, sandbox.additions));
   return { outcome, response, code: null };
 }
 

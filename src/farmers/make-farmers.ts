@@ -1,11 +1,11 @@
 import { farmerLocales } from "../rules/farmer-locales.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
-import type { Farmer, LivestockType, Parcel } from "../sandbox/farmer-records/farmer-shape.js";
+import type { Farmer, Parcel } from "../sandbox/farmer-records/farmer-shape.js";
 import * as exact from "./exact-math.js";
 import { farmerId, indexOfFarmer, localesLabel } from "./farmer-id.js";
 import { drawParcels, type FarmContext, yearOf } from "./parcels.js";
-import { countryOf, type FarmerLocale, namesIn, resolveLocale } from "./tables.js";
+import { countryOf, type FarmerLocale, type LivestockType, namesIn, resolveLocale } from "./tables.js";
 
 /** Only the year of birth is known. In the year of this birthday, a person is 18 or older all year. */
 const adultAfterYears = 19;

@@ -1,6 +1,6 @@
 import { cachedByName } from "../rules/cached-by.js";
 import { farmerLocales } from "../rules/farmer-locales.js";
-import type { LivestockType } from "../sandbox/farmer-records/farmer-shape.js";
+import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
 import cropTable from "./tables/crops.json" with { type: "json" };
 import en_GH from "./tables/en_GH.json" with { type: "json" };
 import en_IN from "./tables/en_IN.json" with { type: "json" };
@@ -18,6 +18,8 @@ import vi from "./tables/vi.json" with { type: "json" };
 
 export type FarmerLocale = (typeof farmerLocales)[number];
 export type CropName = keyof typeof cropTable;
+
+export type LivestockType = Farmer["livestock"][number]["type"];
 
 interface Crop {
   /** The concept's code in AGROVOC, the last part of http://aims.fao.org/aos/agrovoc/c_…. */

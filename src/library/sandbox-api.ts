@@ -4,7 +4,8 @@ import { type Instant, isoTime } from "../rules/time.js";
 import { checkValue, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
-import { operations, runDue } from "../sandbox/operations/operations.js";
+import { operations } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/run-due.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { secretToSend } from "../sandbox/secrets.js";
@@ -132,7 +133,7 @@ function keysApi(state: () => SandboxState): Sandbox["keys"] {
 function organizationsApi(state: () => SandboxState): Sandbox["organizations"] {
   return {
     list: withoutOptions("organizations.list", () => viewOrganizations(state())),
-    get: (ref) => viewOrganization(state().registry.organization(ref).organization),
+    get: (ref) => viewOrganization(state().registry.organization(ref).organization, state()),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
       const input = checkInput(

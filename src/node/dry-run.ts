@@ -1,6 +1,6 @@
 import { ownFieldDifferences } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
-import { advanceClock } from "../sandbox/operations/operations.js";
+import { advanceClock } from "../sandbox/operations/clock-operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { ActionResult, StoryStep, TimelineResult } from "../sandbox/step-results.js";
 import { pastStepProblem } from "../sandbox/timeline.js";

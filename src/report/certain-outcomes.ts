@@ -1,8 +1,8 @@
 import { faultFacts } from "../api/fault-facts.js";
 import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
-import { effectAhead, firesAlways } from "../sandbox/active-faults.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
+import { effectAhead, firesAlways } from "../sandbox/fire-faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { RequestToSend } from "./curl-line.js";

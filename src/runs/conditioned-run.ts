@@ -1,11 +1,6 @@
-import {
-  type ActiveFault,
-  activateFaults,
-  type FaultFacts,
-  type FiredFault,
-  fireFault,
-} from "../sandbox/active-faults.js";
+import { type ActiveFault, activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
+import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, SandboxState, WithoutRun } from "../sandbox/sandbox-state.js";
 import { type ClaimOnce, claimHere } from "./claims.js";

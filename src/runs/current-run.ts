@@ -97,10 +97,10 @@ function writeRequestsOf(
   const isPinnedByCode = startedBy === "code" && hasOtherSeed(sandbox, seedOfRun);
   const place = isPinnedByCode ? callerOutside(process) : undefined;
   sandbox.counters.passOnTo({
-    count(exchange, keys, trace) {
+    count(exchange, trace) {
       // Asked for each request, because a reset may set another seed.
       const pinned = hasOtherSeed(sandbox, seedOfRun) ? { seed: sandbox.seed, place } : undefined;
-      writer.write({ exchange, keys, trace: trace && { ...trace, pinned } });
+      writer.write({ exchange, trace: trace && { ...trace, pinned } });
     },
     countUnread: (unread) => writer.write({ unread }),
   });

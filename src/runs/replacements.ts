@@ -4,8 +4,8 @@ import { headerPairs, utf8Length } from "../api/http-messages.js";
 import { retryAfterHeader } from "../api/limits.js";
 import { renderRejection, renderSuccess } from "../api/respond.js";
 import { isSuccess } from "../rules/outcomes.js";
-import type { FiredFault } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
+import type { FiredFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { RejectionOfRun } from "./conditions.js";
@@ -57,7 +57,12 @@ function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"
   };
   // The checks have counted it already if the sandbox counts rejected requests.
   const asAccepted = sandbox.assumptions.count_rejected ? entry : counted;
-  return renderSuccess(sandbox, { ...call, entry: asAccepted }, endpoint, endpoint.respond(asAccepted));
+  return renderSuccess(
+    sandbox,
+    { ...call, entry: asAccepted },
+    endpoint,
+    endpoint.respond(asAccepted, sandbox.additions),
+  );
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */

@@ -1,7 +1,8 @@
 import { faultKindTable, isIdempotent, mainFaultKind } from "../rules/fault-effects.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
-import { activateFaults, fireFault } from "../sandbox/active-faults.js";
+import { activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
+import { fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { ConditionEffect } from "../sandbox/run-trace.js";
 import type { SandboxState, WithoutRun } from "../sandbox/sandbox-state.js";

@@ -1,5 +1,4 @@
 import project from "../../package.json" with { type: "json" };
-import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
 import type { StartOptions } from "../sandbox/sandbox-state.js";
@@ -47,8 +46,6 @@ export function parseRunFile(text: string): RunFile {
 export interface RunLine {
   readonly version?: string;
   readonly exchange?: Exchange;
-  /** The keys that the advice about the request names. */
-  readonly keys?: KeysOfAdvice | undefined;
   readonly trace?: RunTrace | undefined;
   /** The id of the request whose response a client did not read whole. */
   readonly unread?: string;

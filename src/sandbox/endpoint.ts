@@ -6,6 +6,7 @@ import {
   type SuccessOutcomeId,
   type SuccessStatus,
 } from "../rules/outcomes.js";
+import type { RecordAdditions } from "./record-additions.js";
 import type { KeyEntry } from "./registry.js";
 
 /** An endpoint of the API, and its responses. */
@@ -22,8 +23,8 @@ export interface Endpoint {
   readonly summary: string;
   /** Whether its success has a body. */
   readonly hasBody: boolean;
-  /** The body of its success for a key; empty without a body. Changes nothing, because dry runs use it too. */
-  readonly respond: (entry: KeyEntry) => TextBody;
+  /** The body of its success for a key, with what its sandbox adds to records; empty without a body. Changes nothing, because dry runs use it too. */
+  readonly respond: (entry: KeyEntry, additions: RecordAdditions) => TextBody;
   /** The body of its success for nobody: an example. */
   readonly example: () => TextBody;
 }

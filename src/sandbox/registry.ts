@@ -4,6 +4,7 @@ import { earliestEnd, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { freeRefIn } from "../scenario/format/refs.js";
 import { didYouMean, quote } from "../schema/words.js";
+import type { RecordAdditions } from "./record-additions.js";
 import type { Usage } from "./usage.js";
 
 /** How many refs the message about an unknown one lists. */
@@ -23,17 +24,18 @@ export interface KeyEntry {
   readonly owner: OrganizationEntry;
   /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
-  /** The key that replaced it while the sandbox ran: not one that a scenario starts with. */
-  replacement?: KeyEntry;
-  /** Whether a client got a 200 with it, if advice depends on that. */
-  hasWorked?: boolean;
-  /** The prepared part of a response, valid for exactly these two records. */
-  prepared?: {
-    readonly key: KeyRecord;
-    readonly organization: Organization;
-    readonly text: string;
-    readonly bytes: number;
-  };
+  /** What the endpoint `/me` has prepared of its responses: it is part of the entry, because that is found faster than by the entry. */
+  prepared?: PreparedResponse;
+}
+
+/** The start of the body of `/me`, which is the same until one of these is replaced. */
+interface PreparedResponse {
+  readonly key: KeyRecord;
+  readonly organization: Organization;
+  readonly additions: RecordAdditions;
+  readonly text: string;
+  /** Its length in UTF-8. */
+  readonly bytes: number;
 }
 
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */

@@ -29,7 +29,7 @@ export class RequestIds {
   constructor(seed: number, latestNumber = 0) {
     this.#seed = seed;
     this.#latestNumber = latestNumber;
-    this.#series = makeSeries(seed, seriesOf(latestNumber));
+    this.#series = makeSeries(seed, this.seriesOf(latestNumber));
   }
 
   /** Takes the number of the next request, and its id. */
@@ -41,7 +41,7 @@ export class RequestIds {
 
   /** The id of the request with a number: `req_` and 24 hex digits. */
   idOf(number: number): string {
-    const series = seriesOf(number);
+    const series = this.seriesOf(number);
     if (series !== this.#series.index) this.#series = makeSeries(this.#seed, series);
     return this.#series.start + hexOf(mix32(number ^ this.#series.salt));
   }
@@ -51,6 +51,11 @@ export class RequestIds {
     return this.#latestNumber;
   }
 
+  /** The series of the request with a number; the first one is 0, and each restart begins the next. */
+  seriesOf(number: number): number {
+    return Math.floor(number / seriesLength);
+  }
+
   /** How many requests there were in the series of the latest one. */
   countInSeries(): number {
     return this.#latestNumber % seriesLength;
@@ -58,7 +63,7 @@ export class RequestIds {
 
   /** The ids of a sandbox after a restart: of the next series, in which so many requests have come already. */
   afterRestart(seed: number, countInSeries: number): RequestIds {
-    const series = (seriesOf(this.#latestNumber) + 1) % seriesCount;
+    const series = (this.seriesOf(this.#latestNumber) + 1) % seriesCount;
     return new RequestIds(seed, series * seriesLength + (countInSeries % seriesLength));
   }
 
@@ -66,11 +71,6 @@ export class RequestIds {
   planAt(number: number, act: () => void): void {
     this.#planned = { number, act };
   }
-}
-
-/** The series of the request with a number; the first one is 0. */
-export function seriesOf(number: number): number {
-  return Math.floor(number / seriesLength);
 }
 
 function makeSeries(seed: number, index: number): IdSeries {

@@ -2,20 +2,23 @@ import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { ActiveFault, FaultFacts, FiredFault } from "./active-faults.js";
+import type { ActiveFault } from "./active-faults.js";
 import type { ApiCall } from "./api-call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Endpoint } from "./endpoint.js";
 import type { FarmerMaker, Farmers } from "./farmer-records/farmer-list.js";
+import type { FaultFacts, FiredFault } from "./fire-faults.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
+import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
 import type { StoryProgress } from "./step-results.js";
 import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
+import type { UserChanges } from "./user-changes.js";
 import type { VariantRules } from "./variants.js";
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
@@ -80,6 +83,8 @@ export interface ScenarioState {
   assumptions: Assumptions;
   /** The windows of limits that the assumptions choose. */
   windows: Windows;
+  /** What the profile in effect adds to keys and organizations where they are shown. */
+  additions: RecordAdditions;
   /** The endpoints of the API, released ones first. */
   endpoints: readonly Endpoint[];
 
@@ -106,8 +111,8 @@ export interface ScenarioState {
   // People.
   /** The scenario's steps that a presenter runs. */
   story: StoryProgress;
-  /** The values that users have changed since the start, by name: each as it would be without them, as JSON. */
-  changes: Map<string, string>;
+  /** What users have changed since the start. */
+  changes: UserChanges;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */
@@ -152,8 +157,10 @@ export interface Start extends NamedScenario, Surroundings {
   readonly startOptions: StartOptions;
 }
 
-// A client's run of `exec` or `certify` may have conditions, which come before the state of its sandboxes. This is all that a
-// sandbox knows of them.
+// A client's run of `exec` or `certify` may have conditions, which come before the state of its sandboxes. They are applied in
+// `src/runs`; this is all that a sandbox knows of them. A start asks for the profile and the time of the clock. A call of the API
+// asks for the rest, in this order: `handle` gives the call to `intercept`, with what it would get without a run; a response in
+// the profile `varied` is varied by `rows` and `nextShift`; `appendExchange` gives advice unless `hidesOutcomes`.
 
 /** The conditions of a client's run at work in its sandboxes. */
 export interface ConditionedRun {
@@ -163,7 +170,10 @@ export interface ConditionedRun {
   readonly start?: number | undefined;
   /** The only rows that vary. Default: all. */
   readonly rows?: VariantRules["rows"];
-  /** By how many variants each row is after that of the seed, in the response to a call with this status. Each call is one response. */
+  /**
+   * By how many variants each row is after that of the seed, in the response with this status to a call. To ask counts the
+   * response, so that the next one may have other variants.
+   */
   readonly nextShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;

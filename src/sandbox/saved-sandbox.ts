@@ -1,14 +1,18 @@
 import { lastClockInstant } from "../rules/key-state.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import type { VirtualClock } from "./clock.js";
+import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { jsonWithParts } from "./json-with-parts.js";
+import { RequestIds } from "./request-ids.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
-import { snapshotOrganizations, snapshotWithoutOrganizations } from "./snapshot.js";
+import { snapshotOf, snapshotOrganizations } from "./snapshot.js";
 import { createState } from "./start-sandbox.js";
 import type { PlayedStep, StoryProgress } from "./step-results.js";
 import { type Timeline, timelineFrom } from "./timeline.js";
+import { UserChanges } from "./user-changes.js";
 
 /** How many of the latest requests of the journal are saved. */
 const maxSaved = 100;
@@ -25,8 +29,12 @@ export interface SavedSandbox {
   readonly text: string | undefined;
   /** The scenario that a reset starts again. */
   readonly scenario: Scenario;
-  /** The state as a scenario. Its `requests_responded` is the number of the last request, also of a later series of ids. */
+  /** The state as a scenario. */
   readonly snapshot: Scenario;
+  /** When the scenario started (epoch milliseconds of its clock). */
+  readonly startedAt: number;
+  /** The number of the last request, of any series of ids. */
+  readonly lastNumber: number;
   /** Includes the steps that ran, so that the others keep their numbers. */
   readonly timeline: Pick<Timeline, "steps" | "next">;
   /** How many steps of the story ran, whether each was as expected, and the result of the last one. */
@@ -58,46 +66,37 @@ interface SavedClients {
   readonly replaced: readonly string[];
 }
 
-/** Saves a sandbox. `lastNumber`: the request number from which the restored one continues. Default: that of the latest request. */
+/**
+ * The JSON of a sandbox as a `SavedSandbox`, in parts: with 100,000 keys, its organizations would take as much memory as the
+ * sandbox. `lastNumber`: the request number from which the restored one continues. Default: that of the latest request.
+ */
 export function saveSandbox(
   sandbox: SandboxState,
   lastNumber = sandbox.requestIds.latestNumber(),
-): SavedSandbox {
-  const organizations = Object.fromEntries(snapshotOrganizations(sandbox));
-  const saved = saveWithoutOrganizations(sandbox, lastNumber);
-  return { ...saved, snapshot: { ...saved.snapshot, organizations } };
-}
+): Iterable<string> {
+  // The wall clock is read first, so that the restored clock never lags behind.
+  const at = sandbox.platform.time();
+  const now = sandbox.clock.now();
 
-/** The JSON of a saved sandbox, in parts: with 100,000 keys, its organizations would take as much memory as the sandbox. */
-export function saveInParts(sandbox: SandboxState, lastNumber: number): Iterable<string> {
-  const saved = saveWithoutOrganizations(sandbox, lastNumber);
-  const organizations = jsonOfEntries(snapshotOrganizations(sandbox));
+  const saved = savedAt(at, sandbox, snapshotOf(sandbox, now, {}), lastNumber);
+  const organizations = jsonOfEntries(snapshotOrganizations(sandbox, now));
   const snapshot = jsonWithParts(saved.snapshot, "organizations", organizations);
   return jsonWithParts(saved, "snapshot", snapshot);
 }
 
-/** A saved sandbox with an empty mapping in the place of its snapshot's organizations. */
-function saveWithoutOrganizations(sandbox: SandboxState, lastNumber: number): SavedSandbox {
+function savedAt(at: number, sandbox: SandboxState, snapshot: Scenario, lastNumber: number): SavedSandbox {
   const { timeline, story, journal, behavior, registry } = sandbox;
-  const worked: string[] = [];
-  const replaced: string[] = [];
-  for (const { key, hasWorked, replacement } of registry.keys.values()) {
-    if (hasWorked) worked.push(key.ref);
-    if (replacement !== undefined) replaced.push(key.ref);
-  }
-
-  // Read before the sandbox's clock, so that the restored one never lags behind.
-  const at = sandbox.platform.time();
-  const snapshot = snapshotWithoutOrganizations(sandbox);
   return {
     at,
     name: sandbox.name,
     text: sandbox.text,
     scenario: sandbox.scenario,
-    snapshot: { ...snapshot, requests_responded: lastNumber },
+    snapshot,
+    startedAt: sandbox.startedAt,
+    lastNumber,
     timeline: { steps: timeline.steps, next: timeline.next },
     stepsRun: story.next,
-    changes: [...sandbox.changes],
+    changes: [...sandbox.changes.entries()],
     results: [...story.results],
     lastStep: story.last,
     wasFrozen: story.wasFrozen ?? null,
@@ -105,7 +104,12 @@ function saveWithoutOrganizations(sandbox: SandboxState, lastNumber: number): Sa
     recorded: journal.total(),
     counts: sandbox.counters.read(),
     keys: [...registry.keys.keys()],
-    clients: { rejected: [...behavior.rejected], pages: [...behavior.pages], worked, replaced },
+    clients: {
+      rejected: [...behavior.rejected],
+      pages: [...behavior.pages],
+      worked: [...behavior.workedKeys],
+      replaced: [...behavior.rotatedKeys],
+    },
   };
 }
 
@@ -115,19 +119,23 @@ function saveWithoutOrganizations(sandbox: SandboxState, lastNumber: number): Sa
  */
 export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState {
   const { name, text, scenario } = saved;
+  // Read before the clock starts, which counts the time from then on itself.
+  const msSinceSaved = start.platform.time() - saved.at;
   const sandbox = createState({ ...start, scenario: saved.snapshot, name, text });
 
   // The rest of the state is of the saved scenario, which a reset starts again, and not of the snapshot.
   replaceState(sandbox, {
     scenario,
+    startedAt: saved.startedAt,
+    requestIds: new RequestIds(sandbox.seed, saved.lastNumber),
     story: restoredStory(saved),
-    changes: new Map(saved.changes),
+    changes: new UserChanges(saved.changes),
     timeline: timelineFrom(saved.timeline.steps, saved.timeline.next),
   });
   sandbox.registry.sort(saved.keys);
-  restoreClients(sandbox, saved.clients);
+  restoreBehavior(sandbox.behavior, saved.clients);
   sandbox.counters.restore(saved.counts);
-  catchUp(sandbox, saved.at);
+  catchUp(sandbox.clock, msSinceSaved);
   sandbox.journal.replaceWith(saved.exchanges, saved.recorded);
   return sandbox;
 }
@@ -143,20 +151,19 @@ function restoredStory({ scenario, stepsRun, results, lastStep, wasFrozen }: Sav
   };
 }
 
-/** Advances a clock that runs by the time since its sandbox was saved (epoch milliseconds of the wall clock). */
-function catchUp({ clock, platform }: SandboxState, savedAt: number): void {
-  const elapsed = Math.min(platform.time() - savedAt, lastClockInstant - clock.now());
-  if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
+/** Advances a clock that runs by the time for which its sandbox did not. */
+function catchUp(clock: VirtualClock, msSinceSaved: number): void {
+  if (clock.isFrozen()) return;
+  const duration = Math.min(msSinceSaved, lastClockInstant - clock.now());
+  // The wall clock may have been set back.
+  if (duration > 0) clock.advance(duration);
 }
 
-function restoreClients({ behavior, registry }: SandboxState, clients: SavedClients): void {
+function restoreBehavior(behavior: ClientBehavior, clients: SavedClients): void {
   for (const [fingerprint, outcome] of clients.rejected) behavior.rejected.set(fingerprint, outcome);
   for (const page of clients.pages) behavior.pages.add(page);
-  for (const ref of clients.worked) registry.key(ref).hasWorked = true;
-  for (const ref of clients.replaced) {
-    const entry = registry.key(ref);
-    if (entry.key.replacedBy !== undefined) entry.replacement = registry.key(entry.key.replacedBy);
-  }
+  for (const ref of clients.worked) behavior.workedKeys.add(ref);
+  for (const ref of clients.replaced) behavior.rotatedKeys.add(ref);
 }
 
 /** The JSON of a mapping, with a part for each of its members. */

@@ -50,20 +50,14 @@ test.each(["expiresAt", "overlapEndsAt"])("a key with %s is among those that end
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const windows = { sliding: false, dayResetsAt: 0 };
-const minimal = {
-  seed: 1,
-  profile: "minimal",
-  ownAssumptions: {},
-  run: undefined,
-  endpoints: [],
-} as const;
+const noneAdded = { perMinute: 0, perDay: 0 };
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 function build(keys: Record<string, KeyFields>, population?: Scenario["population"]) {
   const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
   const { organizations, keys: unstarted } = scenarioRecords(scenario, 1, sha256);
   const registry = new Registry(organizations);
-  for (const key of unstarted) startKey(registry, key, start, windows, minimal);
+  for (const key of unstarted) startKey(registry, key, start, windows, noneAdded);
   return Object.fromEntries(Array.from(registry.keys, ([ref, { key }]) => [ref, key]));
 }
 

@@ -19,11 +19,10 @@ import {
 import { organizationIdOf, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
-import { type ProfileSettings, profileInEffect } from "./profile.js";
+import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import { requireInstant } from "./time-input.js";
 import { startUsage, type Windows } from "./usage.js";
-import { addedLimits, withGrantedScopes } from "./varied-records.js";
 
 type Hash = (text: string) => string;
 
@@ -125,20 +124,15 @@ export function startKey(
   { record, fields, ends, shared }: UnstartedKey,
   start: number,
   windows: Windows,
-  settings: ProfileSettings,
+  added: RecordAdditions["limits"],
 ): void {
   const past = fields.usage ?? {};
   const countedAt = past.counted_at?.map(requireInstant);
   const usage = startUsage(windows, start, { thisMinute: past.this_minute, today: past.today, countedAt });
 
   const key = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
-  if (profileInEffect(settings) !== "varied") {
-    registry.addKey(key, usage);
-    return;
-  }
-  const scopes = withGrantedScopes(settings, record.scopes);
-  const limits = raisedLimits(record.limits, shared, addedLimits(settings));
-  registry.addKey({ ...key, scopes, limits }, usage);
+  const limits = raisedLimits(record.limits, shared, added);
+  registry.addKey(limits === record.limits ? key : { ...key, limits }, usage);
 }
 
 /**
@@ -150,6 +144,7 @@ function raisedLimits(
   { mostUsed, settings }: SharedInRotation,
   added: KeyLimits,
 ): KeyLimits {
+  if (added.perMinute === 0 && added.perDay === 0) return limits;
   const { per_minute, per_day } = settings.limits ?? {};
   const mayRaiseDay = per_day === undefined && mostUsed.today < limits.perDay;
   const mayRaiseMinute = per_minute === undefined && mostUsed.thisMinute < limits.perMinute;

@@ -1,3 +1,4 @@
+import type { KeyRecord } from "../rules/key-record.js";
 import { type KeyEnds, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { isoTime } from "../rules/time.js";
@@ -14,7 +15,6 @@ import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { remainingSteps } from "./timeline.js";
 import { usageAt } from "./usage.js";
-import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
 
 /** The times that end a key, each with its field in scenarios. */
 const endFields = [
@@ -25,15 +25,16 @@ const endFields = [
 
 /** The state as a scenario: a sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
 export function snapshotSandbox(sandbox: SandboxState): Scenario {
-  const organizations = Object.fromEntries(snapshotOrganizations(sandbox));
-  return { ...snapshotWithoutOrganizations(sandbox), organizations };
+  const now = sandbox.clock.now();
+  return snapshotOf(sandbox, now, Object.fromEntries(snapshotOrganizations(sandbox, now)));
 }
 
-/** A snapshot with an empty mapping in the place of its organizations. */
-export function snapshotWithoutOrganizations(sandbox: SandboxState): Scenario {
-  const { clock } = sandbox;
-  const now = clock.now();
-
+/** The state at `now`, which the clock shows, as a scenario with these organizations. */
+export function snapshotOf(
+  sandbox: SandboxState,
+  now: number,
+  organizations: NonNullable<Scenario["organizations"]>,
+): Scenario {
   // A story starts with its own scenario, and of the timeline, only the steps that are left.
   const { story, timeline, ...scenario } = sandbox.scenario;
   // Only explicit assumptions: the others may vary with the profile.
@@ -47,10 +48,10 @@ export function snapshotWithoutOrganizations(sandbox: SandboxState): Scenario {
     ...scenario,
     seed: sandbox.seed,
     requests_responded: sandbox.requestIds.countInSeries(),
-    clock: { now: isoTime(now), frozen: clock.isFrozen() },
+    clock: { now: isoTime(now), frozen: sandbox.clock.isFrozen() },
     assumptions,
     ...(hasHadFaults && { faults }),
-    organizations: {},
+    organizations,
     population: snapshotPopulation(sandbox),
   };
 
@@ -62,12 +63,12 @@ export function snapshotWithoutOrganizations(sandbox: SandboxState): Scenario {
 type ScenarioAssumptions = NonNullable<Scenario["assumptions"]>;
 type OrganizationWithKeys = ScenarioOrganization & { readonly keys: Readonly<Record<string, KeyFields>> };
 
-/** Each organization with its keys, also those of the population, by its ref. */
+/** Each organization with its keys at `now`, also those of the population, by its ref. */
 export function* snapshotOrganizations(
   sandbox: SandboxState,
+  now: number,
 ): Generator<[ref: string, organization: OrganizationWithKeys]> {
   const { registry, scenario } = sandbox;
-  const now = sandbox.clock.now();
   const written = new Map<string, KeyFields>();
   for (const { ref, fields } of listedKeys(scenario)) written.set(ref, fields);
 
@@ -78,7 +79,7 @@ export function* snapshotOrganizations(
       const fieldsInScenario = written.get(ref) ?? populatedKeyAt(ref, scenario)?.fields;
       fieldsOfKeys.push([ref, snapshotKey(entry, fieldsInScenario, sandbox, now)]);
     }
-    const fields = snapshotOrganization(withoutNameSuffix(sandbox, organization));
+    const fields = snapshotOrganization(organization);
     yield [organization.ref, { ...fields, keys: Object.fromEntries(fieldsOfKeys) }];
   }
 }
@@ -112,32 +113,41 @@ function snapshotKey(
   const fields: Writable<KeyFields> = {
     environment: key.environment,
     name: key.name,
-    scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
+    scopes: [...key.scopes],
     limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
     legacy: key.legacy,
   };
 
-  // What ends the key. An end that is just now follows from the state: the clock of the snapshot starts with it.
-  const state = keyStateAt(key, now);
-  const { since } = keyStateTable[state];
-  for (const { end, field } of endFields) {
-    const at = key[end];
-    if (at === undefined) continue;
-    const followsFromState = end === since && at === now;
-    if (!followsFromState) fields[field] = isoTime(at);
-  }
+  Object.assign(fields, writtenEnds(key, now));
   if (key.createdAt !== undefined) fields.created_at = isoTime(key.createdAt);
   // With it, the replacement knows which key it replaces.
   if (key.replacedBy !== undefined) fields.replaced_by = key.replacedBy;
 
-  // The hash or the secret that the scenario pins. Without either, the seed derives the secret again.
+  // What the scenario pins: a secret or a hash, or neither, since the seed derives the secret. A key of run time has only its hash.
   if (fieldsInScenario === undefined) fields.sha256 = key.sha256;
   else if (fieldsInScenario.secret !== undefined) fields.secret = fieldsInScenario.secret;
   else if (fieldsInScenario.sha256 !== undefined) fields.sha256 = fieldsInScenario.sha256;
 
+  const state = keyStateAt(key, now);
   if (state !== "active") fields.state = state;
   fields.usage = snapshotUsage(entry, sandbox, now);
   return fields;
+}
+
+/**
+ * What ends a key, as a scenario writes it. A key that ends just now is written by its state alone: the scenario's clock starts at
+ * this instant, and so does the state.
+ */
+function writtenEnds(key: KeyRecord, now: number): Partial<KeyFields> {
+  const { since } = keyStateTable[keyStateAt(key, now)];
+  const ends: Partial<Writable<KeyFields>> = {};
+  for (const { end, field } of endFields) {
+    const at = key[end];
+    if (at === undefined) continue;
+    const endsJustNow = end === since && at === now;
+    if (!endsJustNow) ends[field] = isoTime(at);
+  }
+  return ends;
 }
 
 function snapshotUsage(

@@ -1,5 +1,4 @@
 import { profiles } from "../rules/assumptions.js";
-import { defaultSeed } from "../rules/seed.js";
 import { isoTime } from "../rules/time.js";
 import { checkValue } from "../rules/validation.js";
 import { duplicateSecretsAndIds } from "../scenario/checks/duplicate-values.js";
@@ -9,32 +8,30 @@ import { problemAt } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
 import * as s from "../schema/shape.js";
-import { activateFaults } from "./active-faults.js";
-import { requireClockTime, VirtualClock } from "./clock.js";
-import { Farmers } from "./farmer-records/farmer-list.js";
+import { requireClockTime } from "./clock.js";
+import { initialState, startOfClock } from "./initial-state.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
-import { runDue } from "./operations/operations.js";
-import { assumptionsInEffect } from "./profile.js";
-import { Registry } from "./registry.js";
-import { RequestIds } from "./request-ids.js";
+import { runStepsUntil } from "./operations/run-due.js";
 import {
-  type ConditionedRun,
   type Invocation,
-  type Platform,
   replaceState,
   type SandboxState,
-  type ScenarioState,
   type Start,
   type StartOptions,
   type Surroundings,
 } from "./sandbox-state.js";
-import { scenarioRecords, startKey } from "./scenario-records.js";
-import type { TimelineResult } from "./step-results.js";
 import { requireInstant } from "./time-input.js";
-import { createTimeline, pastStepProblem } from "./timeline.js";
-import { windowsOf } from "./usage.js";
-import { withNameSuffix } from "./varied-records.js";
+import { pastStepProblem } from "./timeline.js";
+
+// How each start differs from the others:
+//
+// |                  | a step before the start of the clock | ids of requests  | steps due at the start |
+// |------------------|--------------------------------------|------------------|------------------------|
+// | `startSandbox`   | is an error                          | of a new sandbox | run                    |
+// | `startAnother`   | is an error                          | the next series  | run                    |
+// | `restartSandbox` | runs, since it may be over by now    | the next series  | run                    |
+// | `createState`    | belongs to a saved sandbox           | of its scenario  | have run already       |
 
 /** The options of a start after their check: the start of the clock is in epoch milliseconds. */
 interface CheckedOptions extends StartOptions {
@@ -80,7 +77,7 @@ export function checkedStart(
 export function startSandbox(start: Start): SandboxState {
   requireStepsAhead(start);
   const sandbox = createState(start);
-  runFirstSteps(sandbox);
+  runStepsUntil(sandbox, sandbox.startedAt);
   return sandbox;
 }
 
@@ -106,7 +103,7 @@ export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}
   // The scenario contains the options of the last start.
   const { scenario, name, text } = sandbox;
   const start = checkedStart({ scenario, name, text }, options, surroundingsOf(sandbox));
-  replaceByInitial(sandbox, initialState(start));
+  replaceScenario(sandbox, start);
 }
 
 /**
@@ -118,14 +115,18 @@ export function startAnother(
   sandbox: SandboxState,
   another: NamedScenario,
   options: StartOptions = {},
-  onReady: () => void = () => {},
+  onReady?: () => void,
 ): void {
-  const completed = { ...sandbox.startOptions, ...options };
+  const first = sandbox.startOptions;
+  const completed: StartOptions = {
+    seed: options.seed ?? first.seed,
+    now: options.now ?? first.now,
+    frozen: options.frozen ?? first.frozen,
+    profile: options.profile ?? first.profile,
+  };
   const start = checkedStart(another, completed, surroundingsOf(sandbox));
   requireStepsAhead(start);
-  const initial = initialState(start);
-  onReady();
-  replaceByInitial(sandbox, initial);
+  replaceScenario(sandbox, start, onReady);
 }
 
 /** Where a sandbox runs: another start has the same. */
@@ -134,81 +135,16 @@ function surroundingsOf({ platform, run, invocation }: SandboxState): Surroundin
 }
 
 /** Replaces what follows from the scenario, and runs what is due. Requests are counted from 1 again, with new ids. */
-function replaceByInitial(sandbox: SandboxState, initial: ScenarioState): void {
-  const { name, scenario, seed } = initial;
-  const requestIds = sandbox.requestIds.afterRestart(seed, scenario.requests_responded ?? 0);
+function replaceScenario(sandbox: SandboxState, start: Start, onReady?: () => void): void {
+  const initial = initialState(start, sandbox.requestIds);
+  onReady?.();
 
   // Everything is replaced before any listener can read it.
-  replaceState(sandbox, { ...initial, requestIds });
+  replaceState(sandbox, initial);
   sandbox.journal.replaceWith();
+  const { name, seed, startedAt } = initial;
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
-  runFirstSteps(sandbox);
-}
-
-/** Runs the steps that are due at the start, and keeps their results for a story that starts later. */
-function runFirstSteps(sandbox: SandboxState): void {
-  const { timeline, journal } = sandbox;
-  const results: TimelineResult[] = [];
-  const unsubscribe = journal.subscribe((event) => {
-    if (event.type === "timeline.step") results.push(event.result);
-  });
-  try {
-    runDue(sandbox);
-  } finally {
-    // Another listener may have thrown.
-    unsubscribe();
-    timeline.ranAtStart = results;
-  }
-}
-
-/** What follows from the scenario of a start, before any step has run. */
-function initialState({ name, scenario, text, platform, run }: Start): ScenarioState {
-  // Read first, so that the clock never lags behind the real time, however long the rest takes.
-  const readAt = platform.steadyTime();
-  const { seed = defaultSeed } = scenario;
-  const start = startOfClock(scenario, platform, run);
-  const farmers = new Farmers(scenario, { seed, start, make: platform.farmers });
-  const endpoints = platform.endpoints(scenario);
-
-  // How the API behaves.
-  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  const settings = { seed, profile, ownAssumptions, run, endpoints };
-  const assumptions = assumptionsInEffect(settings);
-  const windows = windowsOf(assumptions);
-
-  // The organizations and keys, with what the profile `varied` adds to them.
-  const records = scenarioRecords(scenario, seed, platform.sha256);
-  const organizations = records.organizations.map((plain) => withNameSuffix(settings, plain));
-  const registry = new Registry(organizations);
-  for (const key of records.keys) startKey(registry, key, start, windows, settings);
-
-  return {
-    name,
-    scenario,
-    text,
-    startedAt: start,
-    seed,
-    profile,
-    assumptions,
-    ownAssumptions,
-    windows,
-    farmers,
-    endpoints,
-    clock: new VirtualClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
-    faults: activateFaults(scenario.faults ?? [], seed, start),
-    timeline: createTimeline(scenario.timeline ?? [], start),
-    story: {
-      steps: scenario.story ?? [],
-      next: 0,
-      results: new Map(),
-      last: undefined,
-      wasFrozen: undefined,
-    },
-    registry,
-    requestIds: new RequestIds(seed, scenario.requests_responded),
-    behavior: { rejected: new Map(), pages: new Set(), unknownKeyHash: records.unknownKeyHash },
-    changes: new Map(),
-  };
+  runStepsUntil(sandbox, startedAt);
 }
 
 /**
@@ -224,13 +160,6 @@ export function requireStepsAhead({ scenario, platform, run }: Start): void {
 function requireDistinctValues(scenario: Scenario): void {
   const shared = duplicateSecretsAndIds(scenario);
   if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
-}
-
-/** When the clock starts: at the scenario's time, or else at the run's, or else at the real time. */
-function startOfClock(scenario: Scenario, platform: Platform, run: ConditionedRun | undefined): number {
-  const now = scenario.clock?.now;
-  if (now !== undefined) return requireInstant(now);
-  return run?.start ?? platform.time();
 }
 
 /** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */

@@ -13,7 +13,7 @@ export interface Timeline {
   /** When the next step is due; `Infinity` if none is left. */
   dueAt: number;
   /** The results of the steps that were due when the sandbox started: nobody could listen to their events. */
-  ranAtStart: readonly TimelineResult[];
+  readonly ranAtStart: TimelineResult[];
 }
 
 /** A timeline of which no step has run. Its durations count from `start` (epoch milliseconds). */
@@ -24,8 +24,26 @@ export function createTimeline(written: readonly TimelineStep[], start: number):
 
 /** A timeline of which the steps before `next` have run. */
 export function timelineFrom(steps: Timeline["steps"], next: number): Timeline {
-  const dueAt = steps[next]?.at ?? Number.POSITIVE_INFINITY;
-  return { steps, next, dueAt, ranAtStart: [] };
+  return { steps, next, dueAt: dueTime(steps, next), ranAtStart: [] };
+}
+
+/** When the step with an index is due; `Infinity` if there is none. */
+function dueTime(steps: Timeline["steps"], index: number): number {
+  return steps[index]?.at ?? Number.POSITIVE_INFINITY;
+}
+
+/** Takes the next step out of those that are left, with its index, if it is due at `now`. */
+export function takeDueStep(
+  timeline: Timeline,
+  now: number,
+): { readonly index: number; readonly at: number; readonly step: TimelineStep } | undefined {
+  const index = timeline.next;
+  const next = timeline.steps[index];
+  if (next === undefined || next.at > now) return undefined;
+
+  timeline.next = index + 1;
+  timeline.dueAt = dueTime(timeline.steps, timeline.next);
+  return { index, at: next.at, step: next.step };
 }
 
 /** The steps that have not run, with absolute times, so that a later start does not shift them. */

@@ -17,7 +17,7 @@ export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.cl
     ref: key.ref as ListedKeyRef, // so that a compiler does not check it, as it does refs of a scenario
     organization: key.organization,
     name: key.name,
-    scopes: [...key.scopes],
+    scopes: [...key.scopes, ...sandbox.additions.scopes],
     limits: { ...key.limits },
     environment: key.environment,
     legacy: key.legacy,
@@ -57,13 +57,16 @@ export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {
   return pageOf(sandbox.registry.keys, page).map((entry) => viewKey(entry, sandbox));
 }
 
-export function viewOrganizations({ registry }: SandboxState, page: Page = {}): OrganizationView[] {
-  const entries = pageOf(registry.organizations, page);
-  return entries.map(({ organization }) => viewOrganization(organization));
+export function viewOrganizations(sandbox: SandboxState, page: Page = {}): OrganizationView[] {
+  const entries = pageOf(sandbox.registry.organizations, page);
+  return entries.map(({ organization }) => viewOrganization(organization, sandbox));
 }
 
-export function viewOrganization(organization: Organization): OrganizationView {
-  return { ...organization };
+export function viewOrganization(
+  organization: Organization,
+  { additions }: Pick<SandboxState, "additions">,
+): OrganizationView {
+  return { ...organization, name: organization.name + additions.nameEnding };
 }
 
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */

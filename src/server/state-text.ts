@@ -3,7 +3,7 @@ import { nodeCrypto, nodePlatform } from "../node/platform.js";
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { type SavedSandbox, saveInParts } from "../sandbox/saved-sandbox.js";
+import { type SavedSandbox, saveSandbox } from "../sandbox/saved-sandbox.js";
 import { interpretScenario } from "../scenario/interpret.js";
 import { bundledOnly, type NamedScenario } from "../scenario/parse-scenario.js";
 import { readValue } from "../scenario/plain-data.js";
@@ -14,7 +14,7 @@ import { isMapping } from "../schema/type-tag.js";
 import { quote, quoteFile } from "../schema/words.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 12;
+export const stateFormat = 13;
 
 /** How many of its 64 digits a checksum has. */
 const checksumLength = 16;
@@ -34,7 +34,7 @@ interface SavedState {
 
 // The text is one object of JSON. Its last member is a checksum of the same object without that member:
 //
-//     {"svc_sandbox_state":12,…,"sandbox":{…},"sum":"0123456789abcdef"}
+//     {"svc_sandbox_state":13,…,"sandbox":{…},"sum":"0123456789abcdef"}
 
 /**
  * The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35).
@@ -55,7 +55,7 @@ export function* stateParts(
   const opening = `${firstMembers.slice(0, -1)},"sandbox":`; // the object goes on
   hash.update(opening);
   yield opening;
-  for (const part of saveInParts(sandbox, lastReservedNumber)) {
+  for (const part of saveSandbox(sandbox, lastReservedNumber)) {
     hash.update(part);
     yield part;
   }

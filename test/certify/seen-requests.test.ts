@@ -23,9 +23,9 @@ function seen(keys: readonly string[], conditions: RunConditions = {}, sent: Sen
   let number = 0;
   sandbox.counters.passOnTo({
     countUnread: (id) => requests.countUnread(id),
-    count(exchange, keysOfAdvice, trace) {
+    count(exchange, trace) {
       number += 1;
-      requests.count(exchange, keysOfAdvice, trace && { ...trace, ...change(number) });
+      requests.count(exchange, trace && { ...trace, ...change(number) });
     },
   });
   for (const key of keys) handle(sandbox, asked({ method, apiKey: secretToSend(sandbox, key) }));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { actionIntent, actionSentences } from "../../src/api/story/step-text.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { performAction } from "../../src/sandbox/operations/operations.js";
+import { actionOperations, performAction } from "../../src/sandbox/operations/actions.js";
 import type { StepAction } from "../../src/sandbox/step-results.js";
 import { type ActionName, actionNames } from "../../src/scenario/actions.js";
 import { routes } from "../../src/server/control/routes/routes.js";
@@ -77,4 +77,17 @@ test("the result of a step that changes the assumptions has the members of every
   const performed = performAction(state, { assumptions: { www_authenticate: true } });
   expect(state.assumptions.www_authenticate).toBe(true);
   expect(performed).toEqual({ error: null, key: null, replacement: null, secret: null, organization: null });
+});
+
+test("the error of a listener is not the rejection of the step whose event it hears", () => {
+  const state = stateOf(createSandbox({ scenario: "key-states" }));
+  const revoke = { revoke: { key: "active" } } as const;
+  const unsubscribe = state.journal.subscribe(({ type }) => {
+    if (type === "key.revoked") performAgain();
+  });
+  // Revokes the key that is revoked already, as a user does.
+  const performAgain = () => actionOperations.revoke(state, revoke.revoke);
+  expect(() => performAction(state, revoke)).toThrow(expect.objectContaining({ code: "key_not_active" }));
+  unsubscribe();
+  expect(performAction(state, revoke).error).toMatchObject({ code: "key_not_active" });
 });

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/sandbox-api.js";
 import type { KeyRecord } from "../../src/rules/key-record.js";
-import { changeableValues, noteUserChange } from "../../src/sandbox/operations/changes.js";
-import { operations, performAction } from "../../src/sandbox/operations/operations.js";
+import { performAction } from "../../src/sandbox/operations/actions.js";
+import { keyValues } from "../../src/sandbox/operations/changeable-values.js";
+import { operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
@@ -179,9 +180,9 @@ test.each(Object.entries(keyChanges))(
     const state = stateOf(open());
     const entry = state.registry.key("main");
     const act = (members: object) => {
-      const before = changeableValues(state, "expire", ["main"]);
+      const before = keyValues(state, ["main"]);
       entry.key = { ...entry.key, ...members };
-      noteUserChange(state.changes, before, changeableValues(state, "expire", ["main"]));
+      state.changes.noteUser(before, keyValues(state, ["main"]));
     };
     act({});
     expect(state.changes.size).toBe(0);
@@ -218,7 +219,7 @@ test.each<[string, (state: SandboxState) => void, StepAction]>([
     byUser(state);
     expect(state.changes.size).toBeGreaterThan(0);
     expect(performAction(state, step).error).toBeNull();
-    expect([...state.changes]).toEqual([]);
+    expect([...state.changes.entries()]).toEqual([]);
   },
 );
 
@@ -226,5 +227,5 @@ test("a step keeps the user's change of a value that it does not set", () => {
   const state = stateOf(open());
   operations.organization(state, inactive);
   performAction(state, { organization: { ref: "bank", live_access: "suspended" } });
-  expect([...state.changes.keys()]).toEqual(["organization bank status"]);
+  expect([...state.changes.entries()].map(([name]) => name)).toEqual(["organization bank status"]);
 });

@@ -34,7 +34,7 @@ function headerFor(sandbox: SandboxState, key: Asked["key"]): string | undefined
 export function collectTraces({ counters }: SandboxState): RunTrace[] {
   const all: RunTrace[] = [];
   counters.passOnTo({
-    count: (_exchange, _keys, trace) => void (trace && all.push(trace)),
+    count: (_exchange, trace) => void (trace && all.push(trace)),
     countUnread() {},
   });
   return all;

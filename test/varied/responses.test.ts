@@ -249,7 +249,7 @@ function responsesOf(profile: Profile, seed: number, rows: readonly RowChoice[] 
     const { call } = variation;
     const { response } =
       isMe && call.entry !== undefined
-        ? { response: renderSuccess(sandbox, call, me, me.respond(call.entry)) }
+        ? { response: renderSuccess(sandbox, call, me, me.respond(call.entry, sandbox.additions)) }
         : renderRejection(sandbox, call, outcome);
     return profile === "varied" ? rewriteResponse(response, variation) : response;
   });

@@ -1,6 +1,7 @@
 import { SandboxError } from "../../rules/errors.js";
-import { changeableValues, noteStepChange } from "../../sandbox/operations/changes.js";
-import { advanceClock, performAction, runDue } from "../../sandbox/operations/operations.js";
+import { performAction } from "../../sandbox/operations/actions.js";
+import { advanceClock, setFrozenForStory } from "../../sandbox/operations/clock-operations.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import {
   actionDifferences,
@@ -50,7 +51,7 @@ export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
   const isFirst = story.next === 0 && story.steps.length > 0;
   if (isFirst) {
     story.wasFrozen = clock.isFrozen();
-    setFrozen(sandbox, true);
+    setFrozenForStory(sandbox, true);
   }
 
   const result = runNextStep(sandbox);
@@ -59,17 +60,9 @@ export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
 
   // The clock goes on only if it did so before the first step. A story that `play` began has not stopped it.
   const wasRunning = story.wasFrozen === false;
-  if (wasRunning) setFrozen(sandbox, false);
+  if (wasRunning) setFrozenForStory(sandbox, false);
   story.wasFrozen = undefined;
   return result;
-}
-
-/** Freezes or resumes the clock for the story, not for a user. */
-function setFrozen(sandbox: SandboxState, isFrozen: boolean): void {
-  const before = changeableValues(sandbox, "clock");
-  if (isFrozen) sandbox.clock.freeze();
-  else sandbox.clock.resume();
-  noteStepChange(sandbox.changes, before, changeableValues(sandbox, "clock"));
 }
 
 /** Runs the next step and compares its result with what is expected; `undefined` at the end of the story. */

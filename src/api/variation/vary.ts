@@ -2,11 +2,9 @@ import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import { profileInEffect } from "../../sandbox/profile.js";
-import { seriesOf } from "../../sandbox/request-ids.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { saltOf, type VariantRules, variantOn } from "../../sandbox/variants.js";
-import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { varyingRow } from "./own-assumptions.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
@@ -57,7 +55,7 @@ export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: 
     Object.assign(assumptions, variant.assume);
     if (variant.requestId === undefined) continue;
     const digits = call.id.slice("req_".length);
-    id = variant.requestId(digits, seriesOf(call.number));
+    id = variant.requestId(digits, sandbox.requestIds.seriesOf(call.number));
   }
   return { content, variants, call: { ...call, id, assumptions } };
 }
@@ -141,7 +139,7 @@ export function visiblePoints(
 
   const points: VariedPoint[] = [];
   // A success of `/me` also shows what varies in the records of keys and organizations.
-  if (content === "me") points.push(...variedRecords(sandbox));
+  if (content === "me") points.push(...sandbox.additions.variants);
   for (const { row, variant } of variants) {
     // The first variant is what `minimal` does.
     if (variant === row.variants[0]) continue;

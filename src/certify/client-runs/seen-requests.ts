@@ -1,6 +1,6 @@
 import { headerPairs } from "../../api/http-messages.js";
 import { isIdempotent } from "../../rules/fault-effects.js";
-import type { KeysOfAdvice, RequestCounter } from "../../sandbox/journal/counts.js";
+import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
 import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
@@ -46,7 +46,7 @@ export class SeenRequests implements RequestCounter {
     return this.#latestAt;
   }
 
-  count(exchange: Exchange, _keys?: KeysOfAdvice, trace?: RunTrace): void {
+  count(exchange: Exchange, trace?: RunTrace): void {
     this.#latestAt = this.#time();
     if (trace === undefined) return;
     this.#addRequest(exchange, trace);

@@ -1,7 +1,7 @@
 import { findBase64Keys } from "../../rules/base64-keys.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/key-text.js";
 import { findKeys } from "../../rules/redact.js";
-import { runDue } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/keys/secrets.js";
 

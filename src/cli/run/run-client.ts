@@ -5,7 +5,7 @@ import type { Report } from "../../report/report-shape.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { Counters } from "../../sandbox/journal/counts.js";
-import { runDue } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";

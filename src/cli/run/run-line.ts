@@ -20,6 +20,7 @@ const exchangeShape = s.openMapping({
   operation: s.orNull(s.text()),
   keptHeaders: s.list(s.text()),
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
+  keysOfAdvice: s.optional(s.openMapping({})),
 });
 const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
 
@@ -27,7 +28,6 @@ const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: 
 const lineShape = s.openMapping({
   version: s.optional(s.text()),
   exchange: s.optional(exchangeShape),
-  keys: s.optional(s.openMapping({})),
   trace: s.optional(traceShape),
   unread: s.optional(s.text()),
 });
@@ -41,9 +41,9 @@ export function checkedLine(line: unknown): RunLine {
 
 /** Counts the request of a line in the server's own sandbox, and adds it to the journal, as if this sandbox had got it. */
 export function countLine({ counters, journal }: SandboxState, line: RunLine): void {
-  const { exchange, keys, trace, unread } = line;
+  const { exchange, trace, unread } = line;
   if (unread !== undefined) counters.countUnread(unread);
   if (exchange === undefined) return;
-  counters.count(exchange, keys, trace);
+  counters.count(exchange, trace);
   journal.record(exchange);
 }

@@ -3,7 +3,7 @@ import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/current-run.js";
-import { runDue } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";

@@ -17,7 +17,6 @@ const objectField = <const Of extends s.Fields>(description: string, fields: Of)
   s.described(s.mapping(fields), description);
 
 const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
-export type LivestockType = (typeof livestockTypes)[number];
 const tenures = ["owned", "owner_like_possession", "rented", "sharecropped", "communal"] as const;
 const landTypes = ["temporary_crops", "permanent_crops"] as const;
 const irrigations = ["none", "surface", "sprinkler", "drip"] as const;

@@ -1,160 +1,26 @@
-import type { AdviceId } from "../../rules/advice.js";
-import { keyStateAt, keyStateTable } from "../../rules/key-state.js";
-import { hasSandboxMark, isSandboxKey } from "../../rules/key-text.js";
-import { isFault, isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
-import { hasKeyElsewhere } from "../../rules/request-traits.js";
-import { successOfKey } from "../../rules/success-of-key.js";
-import type { ApiCall } from "../api-call.js";
-import type { KeyEntry } from "../registry.js";
-import type { Exchange } from "./exchange.js";
+import type { OutcomeId } from "../../rules/outcomes.js";
 
-/** What earlier requests have shown of the client: advice on a request depends on it, and on `hasWorked` of the keys. */
-export interface ClientBehavior {
-  /** The outcome of each key's last rejection, by the key's fingerprint; the latest thousand keys, oldest first. */
-  readonly rejected: Map<string, OutcomeId>;
-  /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
-  readonly pages: Set<string>;
+/** What advice on a request depends on, besides the request: what earlier requests have shown, and which keys were rotated. */
+export class ClientBehavior {
   /** The SHA-256 of the key that stories send as `unknown`. */
   readonly unknownKeyHash: string;
-}
+  /** The outcome of each key's last rejection, by the key's fingerprint; the latest thousand keys, oldest first. */
+  readonly rejected = new Map<string, OutcomeId>();
+  /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
+  readonly pages = new Set<string>();
+  /** The refs of keys with which a client got a 200, of those in a rotation. */
+  readonly workedKeys = new Set<string>();
+  /** The refs of keys that were replaced while the sandbox ran: a client can have got their replacement. */
+  readonly rotatedKeys = new Set<string>();
 
-const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
-const rejectedCapacity = 1000;
-const pagesCapacity = 100;
-
-export const noAdvice: readonly AdviceId[] = Object.freeze([]);
-
-/**
- * Adds the advice that a request causes to its exchange, and remembers what advice on later requests depends on: the order of
- * requests, never elapsed time or connections.
- */
-export function advise(behavior: ClientBehavior, call: ApiCall, exchange: Exchange): void {
-  if (!mayShowSomething(behavior, exchange)) return;
-  const { entry } = call;
-  const { outcome } = exchange;
-
-  // What the request shows by itself.
-  rememberPage(behavior, call, exchange);
-  const advice = adviceOnTraits(call, exchange, behavior.pages);
-  if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
-  if (entry !== undefined) advice.push(...adviceOnKey(entry, exchange));
-  else if (call.sha256 !== behavior.unknownKeyHash) advice.push(...adviceOnMarkedKey(call, exchange));
-
-  // What it shows after the requests before it.
-  if (behavior.rejected.get(exchange.fingerprint ?? "") === outcome) {
-    advice.push("sent-again-after-rejection");
-    exchange.isResent = true;
-  }
-  if (advice.length > 0) exchange.advice = Object.freeze(advice);
-
-  // What later requests depend on. A delayed response may not have arrived yet.
-  rememberRejection(behavior, exchange);
-  if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) entry.hasWorked = true;
-}
-
-/**
- * Whether a request may cause advice, or show what later advice depends on. Nearly none does: it is a usual success, with a key
- * that was not rejected before. That such a key has worked matters to no advice, because it neither replaced a key nor is replaced.
- */
-function mayShowSomething({ rejected }: ClientBehavior, exchange: Exchange): boolean {
-  const { traits, outcome, leaksRealKey, fingerprint } = exchange;
-  if (outcome !== "200.test" && outcome !== "200.live") return true;
-  if (traits.length > 0 || leaksRealKey) return true;
-  return rejected.has(fingerprint ?? "");
-}
-
-/** Whether the key in `x-api-key` may be one of the real service: well-formed, without a sandbox's mark, and unknown here. */
-function isSentKeyMaybeReal({ entry, presented, request }: ApiCall): boolean {
-  return entry === undefined && presented === "well_formed" && !hasSandboxMark(request.apiKey ?? "");
-}
-
-/** The advice on a key that will stop working, or should no longer be used. */
-function adviceOnKey(entry: KeyEntry, exchange: Exchange): AdviceId[] {
-  const advice: AdviceId[] = [];
-  const admitted = isSuccess(exchange.outcome) ? successOfKey(entry.key) : undefined;
-  if (hasReplacementThatWorked(entry, exchange.at)) advice.push("old-key-after-replacement-seen");
-  else if (admitted === "200.retiring") advice.push("retiring-key-in-use");
-  if (admitted === "200.legacy") advice.push("legacy-key-in-use");
-  return advice;
-}
-
-/** The advice on a rejected key that has the mark of a sandbox, but is none of this one. */
-function adviceOnMarkedKey({ request, presented }: ApiCall, { outcome }: Exchange): readonly AdviceId[] {
-  const { apiKey = "" } = request;
-  const isRejectedKey = presented === "well_formed" && outcome.startsWith("401");
-  if (!isRejectedKey || !hasSandboxMark(apiKey)) return noAdvice;
-  return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
-}
-
-/** The advice on what is unusual about the request itself: where its key is, who sends it, its method and path, what else it contains. */
-function adviceOnTraits(call: ApiCall, exchange: Exchange, pages: ReadonlySet<string>): AdviceId[] {
-  const { traits, isMisdirected } = exchange;
-  const advice: AdviceId[] = [];
-  if (traits.length === 0 && !isMisdirected) return advice;
-
-  if (traits.includes("key in query")) advice.push("key-in-query");
-  if (traits.includes("key in url")) advice.push("key-in-url");
-  if (traits.includes("key in other header")) advice.push("key-in-authorization");
-
-  const hasKey = hasKeyAnywhere(call, exchange);
-  const isBrowser = traits.includes("browser header");
-  if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
-  else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
-
-  if (isMisdirected) {
-    // Browsers send preflights on their own, and a person who opens the server in a browser is not a client.
-    const isByPerson = isBrowser && !hasKey;
-    if (!isByPerson && !traits.includes("preflight")) advice.push("wrong-method-or-path");
-    return advice;
+  constructor(unknownKeyHash: string) {
+    this.unknownKeyHash = unknownKeyHash;
   }
 
-  // A query with a key already has its own advice.
-  const isQueryWithoutKey = traits.includes("query") && !traits.includes("key in query");
-  if (isQueryWithoutKey || traits.includes("body")) advice.push("query-or-body-sent");
-  return advice;
-}
-
-function hasKeyAnywhere({ request }: ApiCall, { traits }: Exchange): boolean {
-  return request.apiKey !== undefined || hasKeyElsewhere(traits);
-}
-
-/** Whether a page in a browser sends a key, or asks to send one. A proxy also forwards browser headers, but sends no preflight. */
-function isPageWithKey(call: ApiCall, exchange: Exchange, pages: ReadonlySet<string>): boolean {
-  const { traits } = exchange;
-  if (traits.includes("preflight for key")) return true;
-  if (!hasKeyAnywhere(call, exchange)) return false;
-  const page = call.request.evidence?.page;
-  return traits.includes("from page") || (page !== undefined && pages.has(page));
-}
-
-/** Remembers the page whose browser asks to send a key. */
-function rememberPage({ pages }: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
-  const page = call.request.evidence?.page;
-  if (page === undefined || !traits.includes("preflight for key")) return;
-  if (pages.size < pagesCapacity) pages.add(page);
-}
-
-/** Remembers which rejection a client has got. After a fault, it may be right to send a request again. */
-function rememberRejection({ rejected }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
-  if (fingerprint === null || isFault(outcome)) return;
-  rejected.delete(fingerprint);
-  if (!rejectedStatuses.includes(outcomeRow(outcome).status)) return;
-
-  // The key that was rejected longest ago is forgotten.
-  if (rejected.size === rejectedCapacity) {
-    const oldest = rejected.keys().next().value as string; // there are a thousand
-    rejected.delete(oldest);
+  /** Forgets what requests have shown. */
+  forgetRequests(): void {
+    this.rejected.clear();
+    this.pages.clear();
+    this.workedKeys.clear();
   }
-  rejected.set(fingerprint, outcome);
-}
-
-/** Whether a later key of its rotation has worked, and still does: a client cannot switch to one that gets no 200 now. */
-function hasReplacementThatWorked(entry: KeyEntry, now: number): boolean {
-  let { replacement } = entry;
-  while (replacement !== undefined) {
-    const { rejection } = keyStateTable[keyStateAt(replacement.key, now)];
-    if (replacement.hasWorked === true && rejection === null) return true;
-    replacement = replacement.replacement;
-  }
-  return false;
 }

@@ -3,11 +3,8 @@ import type { OutcomeId } from "../../rules/outcomes.js";
 import type { RunTrace } from "../run-trace.js";
 import type { Exchange } from "./exchange.js";
 
-/** A key that a request has anywhere, such as in its query: its ref, if the sandbox has the key, and its fingerprint (R46). */
-export type MentionedKey = Pick<Exchange, "key" | "fingerprint">;
-
-/** A request that caused an advice, and the key that it is about, such as one in the query (R46). */
-type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & MentionedKey;
+/** A request that caused an advice, and the key that the advice is about, such as one in the query (R46). */
+type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path" | "key" | "fingerprint">;
 
 /** How often requests have caused an advice, and the first of them. */
 interface AdviceCount {
@@ -50,12 +47,9 @@ const maxResends = 100;
 
 const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
 
-/** The keys that advice on a request is about, where it is not the presented key: the API finds a key in its query, for example. */
-export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, MentionedKey>>>;
-
 /** What is told of each request that a client sent. */
 export interface RequestCounter {
-  count: (exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace) => void;
+  count: (exchange: Exchange, trace?: RunTrace) => void;
   /** A client did not read the whole response to the request with this id. */
   countUnread: (id: string) => void;
 }
@@ -66,9 +60,9 @@ export class Counters implements RequestCounter {
   /** Counts the same requests. */
   #next: RequestCounter | undefined;
 
-  count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
-    countExchange(this.#counts, exchange, keys);
-    this.#next?.count(exchange, keys, trace);
+  count(exchange: Exchange, trace?: RunTrace): void {
+    countExchange(this.#counts, exchange);
+    this.#next?.count(exchange, trace);
   }
 
   countUnread(id: string): void {
@@ -112,7 +106,7 @@ export function requestsTo({ endpoints }: Counts, operationId: string): number {
   return Object.hasOwn(endpoints, operationId) ? (endpoints[operationId] ?? 0) : 0;
 }
 
-function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice): void {
+function countExchange(counts: Counts, exchange: Exchange): void {
   const { outcome, fault, operation } = exchange;
   counts.requests += 1;
   if (operation !== null) counts.endpoints[operation] = requestsTo(counts, operation) + 1;
@@ -120,7 +114,7 @@ function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice):
   // A delayed request counts for its outcome and for the fault.
   if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
   if (exchange.isResent) countResend(counts, exchange);
-  for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
+  for (const id of exchange.advice) countAdvice(counts, id, exchange);
 }
 
 function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isTried: boolean): void {
@@ -140,13 +134,14 @@ function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchang
   if (resends.length < maxResends) resends.push({ outcome, key, fingerprint, count: 1 });
 }
 
-function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: MentionedKey): void {
+function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange): void {
   const ofAdvice = advice[adviceId] ?? { count: 0, examples: [] };
   advice[adviceId] = ofAdvice;
   ofAdvice.count += 1;
   if (ofAdvice.examples.length === maxAdviceExamples) return;
-  const { id, at, method, path, key, fingerprint } = exchange;
-  ofAdvice.examples.push({ id, at, method, path, key, fingerprint, ...shown });
+  const { id, at, method, path } = exchange;
+  const { key, fingerprint } = exchange.keysOfAdvice?.[adviceId] ?? exchange;
+  ofAdvice.examples.push({ id, at, method, path, key, fingerprint });
 }
 
 /** Whether a client tries the outcome of its request. One that puts its key in the URL, in the wrong header or beside other text meant to send it. */

@@ -51,7 +51,7 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly conditionEffect?: ConditionEffect | undefined;
 }
 
-/** A completed request with its result, without a key (R46): what the journal keeps. `appendExchange` sets its advice, and an HTTP server whether it is unread. */
+/** A completed request with its result, without a key (R46): what the journal keeps. `advise` sets `advice` and `isResent`, and an HTTP server whether it is unread. */
 export interface Exchange {
   /** The number of the request in its series of ids. Faults and variations depend on it. */
   readonly number: number;
@@ -83,6 +83,10 @@ export interface Exchange {
   readonly key: string | null;
   /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
+  /** The key that each advice is about which is not about the presented key, but for example about one in the query (R46). */
+  readonly keysOfAdvice:
+    | Readonly<Partial<Record<AdviceId, Pick<Exchange, "key" | "fingerprint">>>>
+    | undefined;
   /** The outcome of the response, or of the fault that replaced it. */
   readonly outcome: OutcomeId;
   /** The fault that affected the request, even if it only delayed the response. */
@@ -101,7 +105,7 @@ export interface Exchange {
   readonly durationMs: number;
   /** The advice that the request causes. */
   advice: readonly AdviceId[];
-  /** Whether its key's response before this one was the same rejection; `undefined` for not. */
+  /** Whether its key's last response before this one, without those of faults, was the same rejection; `undefined` for not. */
   isResent: true | undefined;
   /** Whether the client did not wait for the delayed response; set when it is known. */
   isUnread?: true;

@@ -2,6 +2,7 @@ import type { requestQuery } from "../../scenario/format/inputs.js";
 import type { ValueOf } from "../../schema/shape.js";
 import type { ChangeEvent, SandboxEvent } from "./events.js";
 import { type Exchange, sentKeyRef, sourceOf } from "./exchange.js";
+import { withoutRetried } from "./retried-requests.js";
 
 /** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
 type Listener = (event: SandboxEvent) => void;
@@ -12,30 +13,26 @@ type JournalQuery = ValueOf<typeof requestQuery>;
 export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 
 /** How many of the latest requests a journal has. */
-const maxKept = 1000;
+const journalLength = 1000;
+
+/** How many more it keeps before it drops as many at once: to drop one moves all others, which would cost more than the rest of a request. */
+const spare = 125;
 
 /** The latest requests, and the number of everything that has happened. */
 export class Journal {
-  readonly #capacity: number;
   readonly #listeners = new Set<Listener>();
-  /** The latest requests, oldest first, and up to an eighth more, which `#list` leaves out. */
+  /** The latest requests, oldest first, and up to `spare` more, which `#list` leaves out. */
   #kept: Exchange[] = [];
   /** The number of the latest request or event. */
   #latest = 0;
   /** How many requests there were, without probes. */
   #total = 0;
 
-  constructor(capacity = maxKept) {
-    this.#capacity = capacity;
-  }
-
   record(exchange: Exchange): void {
     this.#latest += 1;
     if (!exchange.isProbe) this.#total += 1;
 
-    // Old requests go in groups: to drop one moves all others, which would cost more than the rest of a request.
-    const spare = Math.ceil(this.#capacity / 8);
-    if (this.#kept.length === this.#capacity + spare) this.#kept.splice(0, spare);
+    if (this.#kept.length === journalLength + spare) this.#kept.splice(0, spare);
     this.#kept.push(exchange);
 
     if (this.#listeners.size > 0) notifyAll(this.#listeners, { type: "request", exchange });
@@ -51,7 +48,7 @@ export class Journal {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The number of all requests and events of this process, also of earlier starts. */
+  /** The number of all requests and events of this journal, also of scenarios before this one. */
   latest(): number {
     return this.#latest;
   }
@@ -76,7 +73,7 @@ export class Journal {
   }
 
   #list(): Exchange[] {
-    return this.#kept.slice(-this.#capacity);
+    return this.#kept.slice(-journalLength);
   }
 }
 
@@ -116,30 +113,4 @@ function hasOutcome(exchange: Exchange, outcome: string | undefined): boolean {
 
 function hasKey(exchange: Exchange, key: string | undefined): boolean {
   return key === undefined || sentKeyRef(exchange) === key;
-}
-
-/** Leaves out the requests that a fault hit and that their client then sent again. */
-function withoutRetried(all: readonly Exchange[]): Exchange[] {
-  const notRetried: Exchange[] = [];
-  const sentLater = new Set<string>();
-  // The latest first, so that what was sent after a request is known.
-  for (const exchange of [...all].reverse()) {
-    const { method, path, fingerprint, fault } = exchange;
-    const sameRequest = `${method} ${path} ${fingerprint}`;
-    const isSentAgain = sentLater.has(sameRequest);
-    sentLater.add(sameRequest);
-
-    const isRetried = fault !== null && isSentAgain && wasInVain(exchange);
-    if (!isRetried) notRetried.push(exchange);
-  }
-  return notRetried.reverse();
-}
-
-/** Whether a client may have got nothing from a request that a fault hit, so that it had to send it again. */
-function wasInVain({ fault, outcome, isUnread, status }: Exchange): boolean {
-  // The fault took the place of the response, or its client did not wait.
-  if (fault === outcome || isUnread === true) return true;
-  // No client sends a request again after a 401 or 403 that it has read. So if one was delayed, the client may have stopped
-  // waiting just after all of it had left.
-  return status === 401 || status === 403;
 }

@@ -4,17 +4,11 @@ import { environments } from "../../rules/key-text.js";
 import { throwIfProblems } from "../../rules/validation.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { quote } from "../../schema/words.js";
-import { assumptionsInEffect, type ProfileSettings, settingsOf } from "../profile.js";
+import { assumptionsInEffect } from "../profile.js";
 import type { Registry } from "../registry.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../usage.js";
-import {
-  grantedScopes,
-  withGrantedScopes,
-  withNameSuffix,
-  withoutGrantedScopes,
-  withoutNameSuffix,
-} from "../varied-records.js";
+import { recordAdditions } from "../varied-records.js";
 import { activeKeysIn } from "./key-operations.js";
 
 /** Changes assumptions: with a profile, the others become those of the profile. What keys have used stays counted. */
@@ -23,63 +17,41 @@ export function changeAssumptions(
   input: ControlBody<"assumptions_change">,
   now: number,
 ): Assumptions {
-  const { registry } = sandbox;
-  const before = settingsOf(sandbox);
-  const after = changedSettings(before, input);
-  const assumptions = assumptionsInEffect(after);
+  const { registry, seed, run, endpoints } = sandbox;
+  const { profile, ownAssumptions } = chosenAssumptions(sandbox, input);
+  const choices = { seed, run, endpoints, profile, ownAssumptions };
+  const assumptions = assumptionsInEffect(choices);
 
   // The scopes and keys that there are must fit the new assumptions.
   throwIfProblems("change the assumptions", {
     me_scope: missingScopeProblem(assumptions),
-    scopes: heldScopeProblem(registry, before, assumptions),
+    scopes: heldScopeProblem(registry, assumptions),
     retiring_counts_as_active: tooManyActiveProblem(registry, assumptions, now),
   });
 
-  // Keys and organizations change with the assumptions.
   const windows = windowsOf(assumptions);
   for (const entry of registry.keys.values()) {
     entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
   }
-  changeNames(registry, before, after);
-  changeScopes(registry, before, after);
-
-  const { profile, ownAssumptions } = after;
-  replaceState(sandbox, { profile, ownAssumptions, assumptions, windows });
+  const additions = recordAdditions(choices);
+  replaceState(sandbox, { profile, ownAssumptions, assumptions, windows, additions });
   sandbox.journal.emit({ type: "assumptions.changed" });
   return assumptions;
 }
 
-/** The settings after a change: another profile takes away what was set before. */
-function changedSettings(
-  before: ProfileSettings,
+/** The sandbox's own choice after a change: another profile takes away what was set before. */
+function chosenAssumptions(
+  before: SandboxState,
   { profile, ...chosen }: ControlBody<"assumptions_change">,
-): ProfileSettings {
-  if (profile !== undefined) return { ...before, profile, ownAssumptions: chosen };
-  return { ...before, ownAssumptions: { ...before.ownAssumptions, ...chosen } };
+): Pick<SandboxState, "profile" | "ownAssumptions"> {
+  if (profile !== undefined) return { profile, ownAssumptions: chosen };
+  return { profile: before.profile, ownAssumptions: { ...before.ownAssumptions, ...chosen } };
 }
 
 /** The names of the values that a change of assumptions sets, as in `changes.ts`: with a profile, all of them. */
 export function assumptionNames({ profile, ...chosen }: ControlBody<"assumptions_change">): string[] {
   if (profile === undefined) return Object.keys(chosen);
   return ["profile", "fixed", ...Object.keys(assumptionTable)];
-}
-
-/** Names organizations as the profile after the change does. */
-function changeNames(registry: Registry, before: ProfileSettings, after: ProfileSettings): void {
-  for (const entry of registry.organizations.values()) {
-    const plain = withoutNameSuffix(before, entry.organization);
-    entry.organization = withNameSuffix(after, plain);
-  }
-}
-
-/** Gives keys the scopes that the profile after the change grants, in place of those of the profile before it. */
-function changeScopes(registry: Registry, before: ProfileSettings, after: ProfileSettings): void {
-  const isNoneGranted = grantedScopes(before).length === 0 && grantedScopes(after).length === 0;
-  if (isNoneGranted) return;
-  for (const entry of registry.keys.values()) {
-    const plain = withoutGrantedScopes(before, entry.key.scopes);
-    registry.change(entry, { scopes: withGrantedScopes(after, plain) });
-  }
 }
 
 /** The assumed scope of `/me` must be one of the assumed scopes. */
@@ -90,14 +62,9 @@ function missingScopeProblem(next: Assumptions): string | undefined {
 }
 
 /** Each scope of a key must be one of the assumed scopes. */
-function heldScopeProblem(
-  registry: Registry,
-  before: ProfileSettings,
-  next: Assumptions,
-): string | undefined {
+function heldScopeProblem(registry: Registry, next: Assumptions): string | undefined {
   for (const { key } of registry.keys.values()) {
-    const ownScopes = withoutGrantedScopes(before, key.scopes);
-    const lacking = ownScopes.find((scope) => !next.scopes.includes(scope));
+    const lacking = key.scopes.find((scope) => !next.scopes.includes(scope));
     if (lacking !== undefined) return `lack ${lacking}, which the key ${quote(key.ref)} has`;
   }
   return undefined;

@@ -26,7 +26,6 @@ import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
 import { requireDuration } from "../time-input.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
-import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
 
@@ -64,7 +63,7 @@ export function createKey(
     ref,
     organization: input.organization,
     name,
-    scopes: [...withGrantedScopes(sandbox, scopes)],
+    scopes: [...scopes],
     limits: { ...limits },
     environment,
     sha256,
@@ -101,7 +100,7 @@ export function rotateKey(
   requireNewRef(sandbox, "as", newRef);
   const { secret, sha256 } = makeNewSecret(sandbox, newRef, environment, by);
 
-  // The replacement has the settings of the old key, and also the scopes that the profile has granted (R37).
+  // The replacement has the settings of the old key (R37).
   const created = {
     ref: newRef,
     organization,
@@ -121,7 +120,7 @@ export function rotateKey(
 
   // The old key retires.
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy: newRef });
-  entry.replacement = newEntry;
+  sandbox.behavior.rotatedKeys.add(ref);
   const key = viewKey(entry, sandbox, now);
   sandbox.journal.emit({ type: "key.rotated", key, replacement });
   return { key, replacement, secret };

@@ -132,8 +132,7 @@ async function runOnce(
     const pinned = ownSeed === seed ? undefined : startOptions;
     sandbox.counters.passOnTo({
       countUnread: (id) => counters.countUnread(id),
-      count: (exchange, keys, observation) =>
-        counters.count(exchange, keys, observation && { ...observation, pinned }),
+      count: (exchange, observation) => counters.count(exchange, observation && { ...observation, pinned }),
     });
     return sandbox;
   };

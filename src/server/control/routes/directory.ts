@@ -42,12 +42,12 @@ function directoryOf(sandbox: SandboxState, words: readonly string[], limits: Di
   let listedKeys = 0;
   for (const owner of sandbox.registry.organizations.values()) {
     if (owner.keys.length === 0) {
-      const isListed = sections.length < limits.sections && hasAll(words, organizationText(owner));
+      const isListed = sections.length < limits.sections && hasAll(words, organizationText(owner, sandbox));
       if (isListed) sections.push(directorySection(sandbox, owner, [], now));
       continue;
     }
 
-    const matches = keysWithWords(words, owner, now);
+    const matches = keysWithWords(words, owner, sandbox, now);
     matchingKeys += matches.length;
     const toList = matches.slice(0, limits.keys - listedKeys);
     listedKeys += toList.length;
@@ -57,10 +57,15 @@ function directoryOf(sandbox: SandboxState, words: readonly string[], limits: Di
 }
 
 /** The keys of an organization that have all words. */
-function keysWithWords(words: readonly string[], owner: OrganizationEntry, now: number): readonly KeyEntry[] {
+function keysWithWords(
+  words: readonly string[],
+  owner: OrganizationEntry,
+  sandbox: SandboxState,
+  now: number,
+): readonly KeyEntry[] {
   // Without a filter, no key is looked at that is not listed.
   if (words.length === 0) return owner.keys;
-  return owner.keys.filter((entry) => hasAll(words, searchedText(entry, now)));
+  return owner.keys.filter((entry) => hasAll(words, searchedText(entry, sandbox, now)));
 }
 
 /** An organization with the keys to list. */
@@ -72,7 +77,7 @@ function directorySection(
 ) {
   const activeIn = (environment: Environment) => activeKeysIn(owner, environment, sandbox.assumptions, now);
   return {
-    organization: viewOrganization(owner.organization),
+    organization: viewOrganization(owner.organization, sandbox),
     active: { test: activeIn("test"), live: activeIn("live") },
     keys: keys.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
   };
@@ -85,14 +90,15 @@ function hasAll(words: readonly string[], text: string): boolean {
 }
 
 /** What a filter finds a key by. */
-function searchedText({ key, owner }: KeyEntry, now: number): string {
+function searchedText({ key, owner }: KeyEntry, sandbox: SandboxState, now: number): string {
   const fingerprint = fingerprintOf(key.sha256);
   const state = keyStateAt(key, now);
-  const words = [key.ref, key.name, fingerprint, key.environment, ...key.scopes, state];
-  return `${organizationText(owner)} ${words.join(" ")}`;
+  const words = [key.ref, key.name, fingerprint, key.environment, ...key.scopes];
+  words.push(...sandbox.additions.scopes, state);
+  return `${organizationText(owner, sandbox)} ${words.join(" ")}`;
 }
 
 /** What a filter finds an organization by. */
-function organizationText({ organization }: OrganizationEntry): string {
-  return `${organization.ref} ${organization.name}`;
+function organizationText({ organization }: OrganizationEntry, { additions }: SandboxState): string {
+  return `${organization.ref} ${organization.name}${additions.nameEnding}`;
 }

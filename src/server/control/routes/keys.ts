@@ -30,7 +30,8 @@ export const keyRoutes: readonly Route[] = [
   }),
   dataRoute("GET /organizations/{ref}", {
     summary: "One organization",
-    run: ({ sandbox, params }) => viewOrganization(sandbox.registry.organization(params.ref).organization),
+    run: ({ sandbox, params }) =>
+      viewOrganization(sandbox.registry.organization(params.ref).organization, sandbox),
   }),
   dataRoute("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",

@@ -1,27 +1,24 @@
 import { controlPath } from "../rules/known-paths.js";
-import type { ApiCall } from "./api-call.js";
-import { advise } from "./journal/client-behavior.js";
-import type { KeysOfAdvice } from "./journal/counts.js";
-import type { Exchange } from "./journal/exchange.js";
-import type { RunTrace } from "./run-trace.js";
-import type { SandboxState } from "./sandbox-state.js";
+import type { ApiCall } from "../sandbox/api-call.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { RunTrace } from "../sandbox/run-trace.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { advise } from "./advise.js";
 
 /**
  * Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not.
- *
- * `keys` are those of advice on other keys than the presented one; `trace` is what a client's run shows with the exchange.
+ * `trace` is what a client's run shows with it.
  */
 export function appendExchange(
   sandbox: SandboxState,
   exchange: Exchange,
   call: ApiCall,
-  keys: KeysOfAdvice | undefined,
   trace: RunTrace | undefined,
 ): void {
   if (isFromClient(exchange)) {
     // No advice if the responses of a run hide what was wrong with a request.
-    if (!sandbox.run?.hidesOutcomes) advise(sandbox.behavior, call, exchange);
-    sandbox.counters.count(exchange, keys, trace);
+    if (!sandbox.run?.hidesOutcomes) advise(sandbox.registry, sandbox.behavior, call, exchange);
+    sandbox.counters.count(exchange, trace);
   }
   sandbox.journal.record(exchange);
 }

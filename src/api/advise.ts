@@ -1,0 +1,171 @@
+import type { AdviceId } from "../rules/advice.js";
+import type { KeyRecord } from "../rules/key-record.js";
+import { keyStateAt, keyStateTable } from "../rules/key-state.js";
+import { hasSandboxMark, isSandboxKey } from "../rules/key-text.js";
+import { isFault, isSuccess, outcomeRow } from "../rules/outcomes.js";
+import { hasKeyElsewhere } from "../rules/request-traits.js";
+import { successOfKey } from "../rules/success-of-key.js";
+import type { ApiCall } from "../sandbox/api-call.js";
+import type { ClientBehavior } from "../sandbox/journal/client-behavior.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { Registry } from "../sandbox/registry.js";
+
+const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
+const rejectedCapacity = 1000;
+const pagesCapacity = 100;
+
+export const noAdvice: readonly AdviceId[] = Object.freeze([]);
+
+/**
+ * Adds the advice that a request causes to its exchange, and remembers what advice on later requests depends on: the order of
+ * requests, never elapsed time or connections.
+ */
+export function advise(
+  registry: Registry,
+  behavior: ClientBehavior,
+  call: ApiCall,
+  exchange: Exchange,
+): void {
+  if (!mayShowSomething(behavior, exchange)) return;
+  const { entry } = call;
+  const { outcome } = exchange;
+
+  // What the request shows by itself.
+  rememberPage(behavior, call, exchange);
+  const advice = adviceOnTraits(call, exchange, behavior.pages);
+  if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
+  if (entry !== undefined) advice.push(...adviceOnKey(entry.key, exchange, registry, behavior));
+  else if (call.sha256 !== behavior.unknownKeyHash) advice.push(...adviceOnMarkedKey(call, exchange));
+
+  // What it shows after the requests before it.
+  if (behavior.rejected.get(exchange.fingerprint ?? "") === outcome) {
+    advice.push("sent-again-after-rejection");
+    exchange.isResent = true;
+  }
+  if (advice.length > 0) exchange.advice = Object.freeze(advice);
+
+  // What later requests depend on. A delayed response may not have arrived yet.
+  rememberRejection(behavior, exchange);
+  if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) {
+    behavior.workedKeys.add(entry.key.ref);
+  }
+}
+
+/**
+ * Whether a request may cause advice, or show what later advice depends on. Nearly none does: it is a usual success, with a key
+ * that was not rejected before. Its key is in no rotation, since the success of one would be `200.retiring` or `200.replacement`.
+ */
+function mayShowSomething({ rejected }: ClientBehavior, exchange: Exchange): boolean {
+  const { traits, outcome, leaksRealKey, fingerprint } = exchange;
+  if (outcome !== "200.test" && outcome !== "200.live") return true;
+  if (traits.length > 0 || leaksRealKey) return true;
+  return rejected.has(fingerprint ?? "");
+}
+
+/** Whether the key in `x-api-key` may be one of the real service: well-formed, without a sandbox's mark, and unknown here. */
+function isSentKeyMaybeReal({ entry, presented, request }: ApiCall): boolean {
+  return entry === undefined && presented === "well_formed" && !hasSandboxMark(request.apiKey ?? "");
+}
+
+/** The advice on a key that will stop working, or should no longer be used. */
+function adviceOnKey(
+  key: KeyRecord,
+  exchange: Exchange,
+  registry: Registry,
+  behavior: ClientBehavior,
+): AdviceId[] {
+  const advice: AdviceId[] = [];
+  const admitted = isSuccess(exchange.outcome) ? successOfKey(key) : undefined;
+  const isOutdated = hasReplacementThatWorked(key, exchange.at, registry, behavior);
+  if (isOutdated) advice.push("old-key-after-replacement-seen");
+  if (!isOutdated && admitted === "200.retiring") advice.push("retiring-key-in-use");
+  if (admitted === "200.legacy") advice.push("legacy-key-in-use");
+  return advice;
+}
+
+/** The advice on a rejected key that has the mark of a sandbox, but is none of this one. */
+function adviceOnMarkedKey({ request, presented }: ApiCall, { outcome }: Exchange): readonly AdviceId[] {
+  const { apiKey = "" } = request;
+  const isRejectedKey = presented === "well_formed" && outcome.startsWith("401");
+  if (!isRejectedKey || !hasSandboxMark(apiKey)) return noAdvice;
+  return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
+}
+
+/** The advice on what is unusual about the request itself: where its key is, who sends it, its method and path, what else it contains. */
+function adviceOnTraits(call: ApiCall, exchange: Exchange, pages: ReadonlySet<string>): AdviceId[] {
+  const { traits, isMisdirected } = exchange;
+  const advice: AdviceId[] = [];
+  if (traits.length === 0 && !isMisdirected) return advice;
+
+  if (traits.includes("key in query")) advice.push("key-in-query");
+  if (traits.includes("key in url")) advice.push("key-in-url");
+  if (traits.includes("key in other header")) advice.push("key-in-authorization");
+
+  const hasKey = hasKeyAnywhere(call, exchange);
+  const isBrowser = traits.includes("browser header");
+  if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
+  else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
+
+  if (isMisdirected) {
+    // Browsers send preflights on their own, and a person who opens the server in a browser is not a client.
+    const isByPerson = isBrowser && !hasKey;
+    if (!isByPerson && !traits.includes("preflight")) advice.push("wrong-method-or-path");
+    return advice;
+  }
+
+  // A query with a key already has its own advice.
+  const isQueryWithoutKey = traits.includes("query") && !traits.includes("key in query");
+  if (isQueryWithoutKey || traits.includes("body")) advice.push("query-or-body-sent");
+  return advice;
+}
+
+function hasKeyAnywhere({ request }: ApiCall, { traits }: Exchange): boolean {
+  return request.apiKey !== undefined || hasKeyElsewhere(traits);
+}
+
+/** Whether a page in a browser sends a key, or asks to send one. A proxy also forwards browser headers, but sends no preflight. */
+function isPageWithKey(call: ApiCall, exchange: Exchange, pages: ReadonlySet<string>): boolean {
+  const { traits } = exchange;
+  if (traits.includes("preflight for key")) return true;
+  if (!hasKeyAnywhere(call, exchange)) return false;
+  const page = call.request.evidence?.page;
+  return traits.includes("from page") || (page !== undefined && pages.has(page));
+}
+
+/** Remembers the page whose browser asks to send a key. */
+function rememberPage({ pages }: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
+  const page = call.request.evidence?.page;
+  if (page === undefined || !traits.includes("preflight for key")) return;
+  if (pages.size < pagesCapacity) pages.add(page);
+}
+
+/** Remembers which rejection a client has got. After a fault, it may be right to send a request again. */
+function rememberRejection({ rejected }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
+  if (fingerprint === null || isFault(outcome)) return;
+  rejected.delete(fingerprint);
+  if (!rejectedStatuses.includes(outcomeRow(outcome).status)) return;
+
+  // The key that was rejected longest ago is forgotten.
+  if (rejected.size === rejectedCapacity) {
+    const oldest = rejected.keys().next().value as string; // there are a thousand
+    rejected.delete(oldest);
+  }
+  rejected.set(fingerprint, outcome);
+}
+
+/** Whether a later key of its rotation has worked, and still does: a client cannot switch to one that gets no 200 now. */
+function hasReplacementThatWorked(
+  replaced: KeyRecord,
+  now: number,
+  registry: Registry,
+  { workedKeys, rotatedKeys }: ClientBehavior,
+): boolean {
+  let { ref, replacedBy } = replaced;
+  while (replacedBy !== undefined && rotatedKeys.has(ref)) {
+    const { key } = registry.key(replacedBy);
+    const { rejection } = keyStateTable[keyStateAt(key, now)];
+    if (workedKeys.has(key.ref) && rejection === null) return true;
+    ({ ref, replacedBy } = key);
+  }
+  return false;
+}
