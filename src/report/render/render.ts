@@ -158,7 +158,9 @@ function markdownTable(section: Section): string[] {
 }
 
 function markdownRow(cells: readonly string[]): string {
-  return `| ${cells.join(" | ")} |`;
+  // Here, a bar of a command would end its cell. Texts have none: theirs are entities.
+  const escapedCells = cells.map((cell) => cell.replaceAll("|", "\\|"));
+  return `| ${escapedCells.join(" | ")} |`;
 }
 
 function markdownCell(cell: Cell): string {
@@ -170,9 +172,8 @@ function markdownCell(cell: Cell): string {
   for (const ticks of code.match(/`+/g) ?? []) mostTicks = Math.max(mostTicks, ticks.length);
   const fence = "`".repeat(mostTicks + 1);
 
-  // In tables, bars must be escaped.
-  const escaped = oneSafeLine(code).replaceAll("|", "\\|");
-  const command = mostTicks === 0 ? escaped : ` ${escaped} `;
+  const line = oneSafeLine(code);
+  const command = mostTicks === 0 ? line : ` ${line} `;
   return `${markdownText(text)} ${fence}${command}${fence}`;
 }
 

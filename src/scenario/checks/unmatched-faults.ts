@@ -98,7 +98,10 @@ function fitsKindOfKey(outcome: OutcomeId, key: LastingKey): boolean {
   if (!isSuccessOfMe) return true;
   // A key of any kind has this one once it is replaced.
   if (outcome === "200.retiring") return true;
-  return outcome === successOfKey(key);
+  // A record of a running sandbox also has the end of its overlap, without which it has the success of its kind.
+  const { environment, legacy, replaces } = key;
+  const kind = { environment, legacy, ...(replaces !== undefined && { replaces }) };
+  return outcome === successOfKey(kind);
 }
 
 function neverOfKey(
