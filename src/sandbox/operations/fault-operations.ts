@@ -15,7 +15,7 @@ export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], no
     refs: { key: registry.keys, organization: registry.organizations },
     endpoints: sandbox.scenario.endpoints,
     now,
-    keys: { keyOf: (ref) => registry.keys.get(ref)?.key ?? "unknown", legacyOwners },
+    keys: { keyOf: (ref) => registry.keys.get(ref)?.key ?? "any_key", legacyOwners },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
 
