@@ -17,7 +17,8 @@ function started(nth: number, gets: Replacement, claim?: (name: string) => boole
     if (waitMs > 0) operations.advance(sandbox, { by: waitMs });
     return ask(sandbox, { key }).status;
   };
-  const arrivals = () => seen.map(({ earlyMs }) => earlyMs);
+  const arrivals = () =>
+    seen.map(({ afterRejection }) => (afterRejection?.kind === "too_early" ? afterRejection.ms : undefined));
   return { sandbox, send, seen, arrivals };
 }
 
@@ -79,12 +80,8 @@ test("a sandbox that starts again knows of no rejection that a client must wait 
 test("a request that comes in another process than the rejection shows nothing about time", () => {
   const [first, second] = startedTwice(2, { kind: "rejection", as: "429.per_minute", seconds: 4 });
   for (const { send } of [first, second, first, second]) send();
-  const shown = [...first.seen, ...second.seen].map(({ earlyMs, isElsewhere = false }) => [
-    earlyMs !== undefined,
-    isElsewhere,
-  ]);
-  const nothing = [false, false];
-  expect(shown).toEqual([nothing, [false, true], nothing, [true, false]]);
+  const shown = [...first.seen, ...second.seen].map(({ afterRejection }) => afterRejection?.kind);
+  expect(shown).toEqual([undefined, "by_other_process", undefined, "too_early"]);
 });
 
 test("a request that is only late gets its own response", () => {
