@@ -1,11 +1,15 @@
 import { expect, test } from "vitest";
+import { handle } from "../../src/api/handle.js";
 import type { Scenario } from "../../src/index.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { Replacement } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startFrozen } from "../support/doors.js";
+import { consents, withEndpoints } from "../support/scenario-endpoints.js";
+import { asked } from "../support/send.js";
 import { ask, collectTraces } from "../support/varied.js";
 
 function started(nth: number, gets: Replacement, claim?: (name: string) => boolean) {
@@ -96,6 +100,20 @@ test("a rejected request counts against no limit of the key (R24)", () => {
     send();
     expect(sandbox.registry.key("active").usage).toMatchObject({ minuteCount: 0, dayCount: 0 });
   }
+});
+
+test("a fault that breaks a body hits no response without one", () => {
+  const run = conditionedRun({
+    onRequest: {
+      which: { kind: "first", outcome: "204.endConsent" },
+      gets: { kind: "fault", effect: { malformed: true } },
+    },
+  });
+  const sandbox = startFrozen(withEndpoints, { run });
+  const seen = collectTraces(sandbox);
+  const request = { method: "DELETE", path: `${consents}/c-1`, apiKey: secretToSend(sandbox, "main") };
+  expect(handle(sandbox, asked(request)).response.status).toBe(204);
+  expect(seen.map(({ replaced }) => replaced)).toEqual([undefined]);
 });
 
 test("a control gets a 404", () => {
