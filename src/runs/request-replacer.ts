@@ -10,7 +10,7 @@ import { replacementFor } from "./replacements.js";
 import { type Moment, momentOf, msTooEarly } from "./too-early.js";
 
 /** Gives the request that the conditions choose something in place of its response, and marks it. Any other request gets its own response. */
-export interface RequestReplacer {
+interface RequestReplacer {
   resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): CallResult;
 }
 
