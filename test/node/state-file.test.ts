@@ -60,7 +60,7 @@ async function openSlow() {
   });
   return {
     stateFile,
-    saved: () => JSON.parse(readFileSync(file, "utf8")).sandbox.snapshot.requests_responded as number,
+    saved: () => JSON.parse(readFileSync(file, "utf8")).sandbox.lastNumber as number,
     request: () => handle(sandbox, readApiRequest({ method: "GET", path: "/none", query: "", headers: [] })),
     pass(ms: number) {
       now += ms;
