@@ -1,7 +1,6 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
-import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { startAnother } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
@@ -88,31 +87,20 @@ class ReloadOnChange {
   }
 
   async #serve(opened: OpenedScenario): Promise<void> {
-    const { scenario, logger, onReload } = this.#context;
+    const { scenario, sandbox, logger, onReload } = this.#context;
     const wasBroken = this.#isBroken;
     this.#isBroken = false;
 
     const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(scenario.loaded.scenario);
     if (isChanged) {
-      restart(opened, this.#context);
+      const sameOptions = {};
+      startAnother(sandbox, opened.loaded, sameOptions, () => {
+        scenario.loaded = opened.loaded;
+      });
       await onReload(opened);
       logger.note(`Loaded ${this.#name} again, in a new sandbox.`);
     } else if (wasBroken) {
       logger.note(`${this.#name} is valid again, unchanged.`);
     }
-  }
-}
-
-/** Restarts the sandbox with the scenario that was opened again. */
-function restart(opened: OpenedScenario, { scenario, sandbox, logger }: ReloadContext): void {
-  try {
-    const sameOptions = {};
-    startAnother(sandbox, opened.loaded, sameOptions, () => {
-      scenario.loaded = opened.loaded;
-    });
-  } catch (error) {
-    // The new sandbox is served even if one of our files cannot be written.
-    if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
-    logger.problem(error.message);
   }
 }
