@@ -113,7 +113,7 @@ async function call(line: string, command: CliCommand, { url, controlUrl }: Serv
   // Only over a file that exists does it do something.
   if (line.includes("--force")) writeFileSync(join(cwd, "mine.test.mjs"), "");
   const argv = line.split(" ").map((word) => (word === "URL" ? url : word));
-  if (command.clientCommandUsage !== undefined) argv.push("--", "true");
+  if (command.takesClientCommand) argv.push("--", "true");
 
   let mode: string | undefined;
   const read = new Set<string>();

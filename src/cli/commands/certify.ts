@@ -99,7 +99,7 @@ export const certifyCommand = declareCommand({
   description:
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   args: flag.scenarioArgument,
-  clientCommandUsage: "<command...>",
+  takesClientCommand: true,
   flags,
   usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {

@@ -48,16 +48,15 @@ export const execCommand = declareCommand({
   description:
     "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). Sandboxes in processes of the command count as well: those with msw handlers, and those of svc-sandbox start. stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached an endpoint (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
   args: flag.scenarioArgument,
-  clientCommandUsage: "<command...>",
+  takesClientCommand: true,
   flags,
   modes: [
     {
       name: "exec --no-control",
       when: ({ flags }) => flags.control === false,
-      words: ["[scenario]"],
       flags: flag.flagNamesOf(flags, ["controlToken"]),
     },
-    { name: "exec", words: ["[scenario]"], flags: flag.flagNamesOf(flags, ["control"]) },
+    { name: "exec", flags: flag.flagNamesOf(flags, ["control"]) },
   ],
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {

@@ -35,20 +35,18 @@ export const explainCommand = declareCommand({
     {
       name: "explain <request id or last>",
       when: isAboutRequest,
-      words: ["<key>"],
+      maxArgs: 1,
       flags: ["json", ...runningFlagNames],
     },
     {
-      // With a scenario, or with one of these flags, the call is about a sandbox to start, and not about the one that runs.
+      // A call about a key, with a scenario or one of these flags, starts a sandbox and does not ask the one that runs.
       name: "explain <key> [scenario]",
       when: ({ args, flagsOnLine }) =>
         args.length > 1 || sandboxFlagNames.some((name) => flagsOnLine[name] !== undefined),
-      words: ["<key>", "[scenario]"],
       flags: ["endpoint", "json", ...sandboxFlagNames],
     },
     {
       name: "explain <key>",
-      words: ["<key>"],
       // If no sandbox runs, one of the usual scenario is started, as the variables say.
       flags: ["endpoint", "json", ...runningFlagNames, ...sandboxFlagNames],
     },

@@ -70,10 +70,9 @@ export const fixturesCommand = declareCommand({
     {
       name: "fixtures organizations",
       when: ({ args }) => args[0] === "organizations",
-      words: ["<kind>"],
       flags: ["count", "from", "format", "seed"],
     },
-    { name: "fixtures farmers", words: ["<kind>"], flags: flag.flagNamesOf(flags) },
+    { name: "fixtures farmers", flags: flag.flagNamesOf(flags) },
   ],
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",

@@ -51,11 +51,10 @@ export const initCommand = declareCommand({
     {
       name: "init --client",
       when: ({ flags }) => flags.client !== undefined,
-      words: ["[file]"],
       flags: ["client", "agent", "force", "quiet"],
     },
-    { name: "init --agent", when: ({ flags }) => flags.agent, words: [], flags: ["agent", "quiet"] },
-    { name: "init", words: ["[file]"], flags: ["force", "quiet"] },
+    { name: "init --agent", when: ({ flags }) => flags.agent, maxArgs: 0, flags: ["agent", "quiet"] },
+    { name: "init", flags: ["force", "quiet"] },
   ],
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",

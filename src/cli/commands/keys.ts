@@ -33,12 +33,10 @@ export const keysCommand = declareCommand({
       // For a shell, the lines set variables.
       name: "keys --format env",
       when: ({ flags }) => flags.format === "env" || flags.format === "powershell",
-      words: ["[scenario]"],
       flags: ["format", ...flag.frozenSandboxFlagNames],
     },
     {
       name: "keys",
-      words: ["[scenario]"],
       flags: ["format", "json", "endpoint", ...flag.frozenSandboxFlagNames],
     },
   ],

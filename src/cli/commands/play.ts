@@ -48,16 +48,14 @@ export const playCommand = declareCommand({
     {
       name: "play --json",
       when: ({ flags }) => flags.json,
-      words: ["[scenario]"],
       flags: ["json", ...flag.frozenSandboxFlagNames],
     },
     {
       name: "play --step",
       when: ({ flags }) => flags.step,
-      words: ["[scenario]"],
       flags: ["step", ...flag.frozenSandboxFlagNames],
     },
-    { name: "play", words: ["[scenario]"], flags: ["speed", ...flag.frozenSandboxFlagNames] },
+    { name: "play", flags: ["speed", ...flag.frozenSandboxFlagNames] },
   ],
   examples: {
     "svc-sandbox play rotation": "with time to read",

@@ -40,18 +40,15 @@ export const reportCommand = declareCommand({
     {
       name: "report --merge",
       when: ({ flags }) => flags.merge,
-      words: ["[url or file...]"],
       flags: ["merge", ...outputFlagNames],
     },
     {
       name: "report <file>",
       when: ({ args, io }) => args.length === 1 && meansFile(args[0] as string, io.cwd),
-      words: ["[url or file...]"],
       flags: outputFlagNames,
     },
     {
       name: "report <url>",
-      words: ["[url or file...]"],
       flags: [...outputFlagNames, ...flag.flagNamesOf(flag.callFlags)],
     },
   ],

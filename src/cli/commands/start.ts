@@ -69,10 +69,9 @@ export const startCommand = declareCommand({
       // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
       name: "start --no-control",
       when: ({ flags }) => flags.control === false,
-      words: ["[scenario]"],
       flags: flag.flagNamesOf(flags, ["controlToken", "detach", "open"]),
     },
-    { name: "start", words: ["[scenario]"], flags: flag.flagNamesOf(flags, ["control"]) },
+    { name: "start", flags: flag.flagNamesOf(flags, ["control"]) },
   ],
   usualFlags: [
     "port",

@@ -15,10 +15,9 @@ export const stopCommand = declareCommand({
     {
       name: "stop --json",
       when: ({ flags }) => flags.json,
-      words: ["[url]"],
       flags: [...callFlagNames, "json"],
     },
-    { name: "stop", words: ["[url]"], flags: [...callFlagNames, "quiet"] },
+    { name: "stop", flags: [...callFlagNames, "quiet"] },
   ],
   examples: {
     "svc-sandbox stop": "the sandbox on http://127.0.0.1:4747",

@@ -35,8 +35,8 @@ export const validateCommand = declareCommand({
   args: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
   flags: { json: flag.json, quiet: flag.quiet("only problems") },
   modes: [
-    { name: "validate --json", when: ({ flags }) => flags.json, words: ["[file...]"], flags: ["json"] },
-    { name: "validate", words: ["[file...]"], flags: ["quiet"] },
+    { name: "validate --json", when: ({ flags }) => flags.json, flags: ["json"] },
+    { name: "validate", flags: ["quiet"] },
   ],
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",

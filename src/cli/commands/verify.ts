@@ -34,16 +34,14 @@ export const verifyCommand = declareCommand({
       // Besides the results there are notes, which --quiet leaves out.
       name: "verify --watch",
       when: ({ flags }) => flags.watch,
-      words: ["[scenario...]"],
       flags: flag.flagNamesOf(flags),
     },
     {
       name: "verify --json",
       when: ({ flags }) => flags.json,
-      words: ["[scenario...]"],
       flags: ["all", "json", ...flag.frozenSandboxFlagNames],
     },
-    { name: "verify", words: ["[scenario...]"], flags: ["all", "quiet", ...flag.frozenSandboxFlagNames] },
+    { name: "verify", flags: ["all", "quiet", ...flag.frozenSandboxFlagNames] },
   ],
   examples: {
     "svc-sandbox verify": "the story of svc-sandbox.yaml",

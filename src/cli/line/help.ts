@@ -66,8 +66,7 @@ function createSubcommand(name: string, command: CliCommand, showsAllFlags: bool
 
   const argumentTexts = Object.entries(command.args ?? {});
   const usage = [...argumentTexts.map(([spec]) => spec), "[flags]"];
-  const takesClientCommand = command.clientCommandUsage !== undefined;
-  if (takesClientCommand) usage.push("--", command.clientCommandUsage);
+  if (command.takesClientCommand) usage.push("--", "<command...>");
   const commander = configure(new Commander(name), io)
     .summary(command.summary)
     .description(command.description)

@@ -112,7 +112,7 @@ function meantFlags(option: string, names: readonly string[], { command, argv }:
 
   // People leave out words, as in --coverage. In a line without `--`, it may be a flag of the client's command.
   const meant: string[] = [];
-  const mayBeOfClient = command.clientCommandUsage !== undefined && !argv.includes("--");
+  const mayBeOfClient = command.takesClientCommand === true && !argv.includes("--");
   const typed = option.slice(2).split("-");
   for (const name of mayBeOfClient ? [] : names) {
     const words = name.slice(2).split("-");
