@@ -6,7 +6,7 @@ import { isScenarioName } from "../scenario/bundled.js";
 import { commands } from "./commands.js";
 import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
-import { isPort } from "./flags.js";
+import { isPort } from "./flags/readers.js";
 import { type HostIo, type Io, splitAtDashes, wantedErrorForm } from "./io.js";
 import { type CommandLine, defaultCommand, loadCommand } from "./line/command-line.js";
 import { createProgram } from "./line/help.js";

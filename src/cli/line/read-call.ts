@@ -2,7 +2,8 @@ import type { Command as Commander, Option } from "commander";
 import { listed, quote } from "../../schema/words.js";
 import { type CliCommand, type CommandCall, type Mode, type ModeCall, modesOf } from "../command.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 
 /** The values of flags by their names, each as its reader has returned it. */
@@ -78,7 +79,7 @@ function maxArgsOf({ args = {} }: CliCommand): number {
 function flagsOnLine(command: CliCommand, commander: Commander): FlagsByName {
   const parsed = commander.opts<Record<string, unknown>>();
   const values: Record<string, unknown> = {};
-  for (const [name, declared] of Object.entries(flag.allOf(command.flags))) {
+  for (const [name, declared] of Object.entries(shared.withVerbose(command.flags))) {
     const attribute = optionOf(declared, commander).attributeName();
     if (commander.getOptionValueSource(attribute) === "cli") values[name] = parsed[attribute];
   }
@@ -106,7 +107,7 @@ function flagsOfVariables(
   env: Io["env"],
 ): FlagsByName {
   const fromVariables = new Map<string, VariableValue>();
-  const flags = flag.allOf(command.flags);
+  const flags = shared.withVerbose(command.flags);
   for (const [name, declared] of Object.entries(flags)) {
     const variable = declared.variables.find((name) => (env[name] ?? "") !== "");
     if (variable === undefined || name in onLine) continue;
