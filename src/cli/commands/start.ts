@@ -5,8 +5,7 @@ import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes
 import * as flag from "../flags/flag.js";
 import { readFileName, readPort } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
-import { aborted, type Io } from "../io.js";
-import { backgroundVariable } from "../line/unknown-variables.js";
+import { aborted, backgroundVariable, type Io } from "../io.js";
 import { openNamed, stdinName } from "../scenario/open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { type ScenarioToServe, type Serving, startServing } from "../serve/start-server.js";

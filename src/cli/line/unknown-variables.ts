@@ -3,13 +3,10 @@ import type { CliCommand } from "../command.js";
 import { commands } from "../commands.js";
 import * as flag from "../flags/flag.js";
 import * as shared from "../flags/shared-flags.js";
-import type { Io } from "../io.js";
+import { backgroundVariable, type Io } from "../io.js";
 import { loadCommand } from "./command-line.js";
 
 const ownPrefix = "SVC_SANDBOX_";
-
-/** Set for the process in the background that `start --detach` starts with the same command line. */
-export const backgroundVariable = "SVC_IN_BACKGROUND";
 
 /** `exec` and `certify` set these for their command, and packages of other languages read them. */
 const variablesOfRuns = ["SVC_SANDBOX_RUN", "SVC_SANDBOX_BIN"];
