@@ -65,8 +65,9 @@ async function missingNeeds(
   }
 
   const texts = await Promise.all(files.map((name) => readFile(join(cwd, name), "utf8")));
-  if (whereNamed === "text_of_files")
+  if (whereNamed === "text_of_files") {
     return names.filter((name) => !texts.some((text) => text.includes(name)));
+  }
   const dependencies = texts.flatMap(dependenciesIn);
   return names.filter((name) => !dependencies.includes(name));
 }
