@@ -1,4 +1,5 @@
-import { faultKindTable, isIdempotent, mainFaultKind } from "../rules/fault-effects.js";
+import { isIdempotent } from "../rules/after-fault.js";
+import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";

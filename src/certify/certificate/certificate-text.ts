@@ -1,5 +1,6 @@
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import { isFault, type OutcomeId } from "../../rules/outcomes.js";
+import { isFault } from "../../rules/fault-effects.js";
+import type { OutcomeId } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
 import { asksFor, type Check, nameOf, statusOfRejection } from "../checks/check.js";

@@ -1,6 +1,6 @@
 import { exampleOfFault } from "../../api/example-faults.js";
-import { type FaultOutcomeId, faultKindRow } from "../../rules/fault-effects.js";
-import { faultOutcomeIds, isFault, outcomeRow } from "../../rules/outcomes.js";
+import { type FaultOutcomeId, faultKindRow, isFault } from "../../rules/fault-effects.js";
+import { faultOutcomeIds, outcomeRow } from "../../rules/outcomes.js";
 import {
   type Finding,
   failedResult,
