@@ -1,7 +1,7 @@
 import type { AdviceId } from "../rules/advice.js";
+import { findKeys } from "../rules/find-keys.js";
 import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/key-text.js";
 import { isMeantAsKey } from "../rules/meant-key.js";
-import { findFirstKeys } from "../rules/redact.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -35,7 +35,7 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
 
   // The keys by their places. A well-formed `x-api-key` is where it belongs; a malformed one may be a key with other text around it.
   const { inQuery = noKeys, inUrl = noKeys, inOtherHeaders = noKeys } = evidence ?? {};
-  const inApiKeyHeader = isMalformed ? findFirstKeys(apiKey) : noKeys;
+  const inApiKeyHeader = isMalformed ? findKeys(apiKey) : noKeys;
   const isSpoiledKey = isMalformed && isMeantAsKey(apiKey, inApiKeyHeader);
   const allKeys = [...inQuery, ...inOtherHeaders, ...inApiKeyHeader, ...inUrl];
   if (allKeys.length === 0 && !isSpoiledKey) return noMisplacedKeys;

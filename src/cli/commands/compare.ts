@@ -194,7 +194,7 @@ function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   if (protocol !== "http:" || isLoopbackHost(host)) return;
   for (const [, apiKey] of keysInVariables(env)) {
     // A sandbox's key is no secret.
-    if (parseApiKey(apiKey)?.marked) continue;
+    if (parseApiKey(apiKey)?.hasMark) continue;
     stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
     return;
   }

@@ -134,7 +134,7 @@ async function writeClientTests(
   const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
   const run = clients[kind].run.replace("%", () => testFolder);
   if (project === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
-  if (!project.isAdded) {
+  if (!project.runsOurLine) {
     return [
       `Wrote ${name}. The script test:sandbox is unchanged.`,
       `Run it with: ${io.program} ${project.execLine}`,
