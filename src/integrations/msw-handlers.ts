@@ -26,11 +26,11 @@ interface ApiAddress {
   /** The URLs that are requests of the API. A regular expression, because msw fails to compare a text with a URL whose encoding is not valid. */
   readonly urls: RegExp;
   /** The path of the base URL, without a slash at its end: it is no part of the API's paths. */
-  readonly basePath: string;
+  readonly base: string;
 }
 
 /** In any letter case, to respond 404 to a misspelled path. */
-const anyHost: ApiAddress = { urls: /\/v1\/relying-party(?:\/|$)/i, basePath: "" };
+const anyHost: ApiAddress = { urls: /\/v1\/relying-party(?:\/|$)/i, base: "" };
 
 /** The API's address for the client under test. */
 export interface HandlerOptions {
@@ -71,9 +71,9 @@ function readAddress(option: string | URL | undefined): ApiAddress {
   }
 
   const { origin, pathname } = new URL(checkedUrl);
-  const basePath = pathname === "/" ? "" : pathname;
-  const escaped = (origin + basePath).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  return { urls: new RegExp(`^${escaped}(?:/|$)`, "i"), basePath };
+  const base = pathname === "/" ? "" : pathname;
+  const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return { urls: new RegExp(`^${escaped}(?:/|$)`, "i"), base };
 }
 
 /** The text of a base URL. Default: any host. A URL of another realm, as in jsdom, is not an instance of this one's. */
@@ -118,10 +118,10 @@ function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
 }
 
 /** A handler that responds to all methods at an address, from the state of a sandbox. */
-function makeHandler({ urls, basePath }: ApiAddress, state: () => SandboxState): HttpHandler {
+function makeHandler({ urls, base }: ApiAddress, state: () => SandboxState): HttpHandler {
   const handler = http.all(urls, async ({ request }) => {
     try {
-      return await respondToWebRequest(state, request, basePath);
+      return await respondToWebRequest(state, request, base);
     } catch (error) {
       // The client of an aborted request already has its error; msw would treat this error as a failed handler.
       if (request.signal.aborted) return Response.error();

@@ -59,19 +59,24 @@ export interface Route {
 }
 
 /** The named parts of a path, each a text: `{ ref: string }` for `/keys/{ref}`. */
-type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Readonly<Record<Name, string>> & PathParams<Rest>
+type ParamsOf<Address extends string> = Address extends `${string}{${infer Name}}${infer Rest}`
+  ? Readonly<Record<Name, string>> & ParamsOf<Rest>
   : unknown;
 
 /** A route as it is written. `Result`: what its functions return. */
-interface RouteRow<Result, BodyName extends ControlBodyName, QueryShape extends Query, Path extends string> {
+interface RouteRow<
+  Result,
+  BodyName extends ControlBodyName,
+  QueryShape extends Query,
+  Address extends string,
+> {
   readonly summary: string;
   readonly body?: BodyName;
   readonly query?: QueryShape;
   /** Default: a GET does not, any other does. */
   readonly changes?: false;
   readonly run: (
-    context: RouteContext<ControlBody<BodyName>, ValueOf<QueryShape>, PathParams<Path>>,
+    context: RouteContext<ControlBody<BodyName>, ValueOf<QueryShape>, ParamsOf<Address>>,
     call: HttpCall,
   ) => Result;
   /** Runs the route with a YAML body; left out if it accepts only JSON. */
@@ -80,14 +85,14 @@ interface RouteRow<Result, BodyName extends ControlBodyName, QueryShape extends 
 
 /** Makes a route whose row returns its result. */
 export function controlRoute<
-  const Path extends `/${string}`,
+  const Address extends `/${string}`,
   BodyName extends ControlBodyName = "nothing",
   QueryShape extends Query = Query,
 >(
-  call: `${Method} ${Path}`,
-  row: RouteRow<RouteResult | Promise<RouteResult>, BodyName, QueryShape, Path>,
+  call: `${Method} ${Address}`,
+  row: RouteRow<RouteResult | Promise<RouteResult>, BodyName, QueryShape, Address>,
 ): Route {
-  const [method, path] = call.split(" ") as [Method, Path]; // a call is written so
+  const [method, path] = call.split(" ") as [Method, Address]; // a call is written so
   const run = row.run as Route["run"]; // it gets only what was checked by the shapes of its row
   const changes = row.changes ?? method !== "GET";
   const { summary, body, query, runYaml } = row;
@@ -96,15 +101,15 @@ export function controlRoute<
 
 /** Makes a route whose row returns the data of its response. `status`: that of a response with something new. */
 export function dataRoute<
-  const Path extends `/${string}`,
+  const Address extends `/${string}`,
   BodyName extends ControlBodyName = "nothing",
   QueryShape extends Query = Query,
 >(
-  call: `${Method} ${Path}`,
-  row: RouteRow<unknown, BodyName, QueryShape, Path> & { readonly status?: 201 },
+  call: `${Method} ${Address}`,
+  row: RouteRow<unknown, BodyName, QueryShape, Address> & { readonly status?: 201 },
 ): Route {
   const { status = 200, run, runYaml } = row;
-  return controlRoute<Path, BodyName, QueryShape>(call, {
+  return controlRoute<Address, BodyName, QueryShape>(call, {
     ...row,
     run: (context, httpCall) => dataResult(run(context, httpCall), status),
     runYaml: runYaml && ((context, httpCall) => dataResult(runYaml(context, httpCall), status)),
