@@ -1,4 +1,4 @@
-import { type OutcomeRow, outcomeRow, outcomes } from "../rules/outcomes.js";
+import { type Outcome, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { successOutcomesOf } from "../sandbox/endpoint.js";
 import { type JsonSchema, jsonSchemaOf } from "../schema/json-schema.js";
 import * as s from "../schema/shape.js";
@@ -94,7 +94,7 @@ function responsesOf(endpoint: ReleasedEndpoint): Responses {
   };
 
   for (const status of [401, 403, 429]) {
-    const rows = (outcomes as readonly OutcomeRow[]).filter((row) => row.status === status);
+    const rows = (outcomes as readonly Outcome[]).filter((row) => row.status === status);
     responses[status] = {
       description: descriptionOf(rows),
       content: jsonContent({ schema: errorWith(rows), examples: examplesOf(rows) }),
@@ -104,12 +104,12 @@ function responsesOf(endpoint: ReleasedEndpoint): Responses {
 }
 
 // A 401 never shows its cause (R14), but its description may list the causes.
-function descriptionOf(rows: readonly OutcomeRow[]): string {
+function descriptionOf(rows: readonly Outcome[]): string {
   return rows.map(({ when, id }) => `${when} (\`${id}\`)`).join("; ");
 }
 
 // The specification does not name the code of a 429, so the description does not either.
-function errorWith(rows: readonly OutcomeRow[]): JsonSchema {
+function errorWith(rows: readonly Outcome[]): JsonSchema {
   const codes = new Set(rows.filter(({ status }) => status !== 429).map(({ code }) => code));
   if (codes.size === 0) return errorSchema;
   // Open, or linters would report the error's other members.
@@ -118,6 +118,6 @@ function errorWith(rows: readonly OutcomeRow[]): JsonSchema {
 }
 
 /** The body of each outcome, by its code. */
-function examplesOf(rows: readonly OutcomeRow[]): object {
+function examplesOf(rows: readonly Outcome[]): object {
   return Object.fromEntries(rows.map(({ code, message }) => [code, { value: { error: { code, message } } }]));
 }

@@ -2,7 +2,7 @@ import * as s from "../schema/shape.js";
 import { type FaultKind, type FaultOutcomeId, faultKinds, faultKindTable } from "./fault-effects.js";
 
 /** One way a request can end. */
-export interface OutcomeRow<Id extends string = OutcomeId> {
+export interface Outcome<Id extends string = OutcomeId> {
   /** Its stable name: `401.revoked`. */
   readonly id: Id;
   /** 0 for faults: their effects decide, and some send no status. */
@@ -172,7 +172,7 @@ const apiRows = [
     when: "a method that the path does not accept",
     whatToDo: "Use a method that the response's Allow header lists.",
   },
-] as const satisfies readonly OutcomeRow<string>[];
+] as const satisfies readonly Outcome<string>[];
 
 /** The outcomes of faults, one for each kind. */
 const faultRows = faultKinds.map(faultRow);
@@ -230,14 +230,14 @@ function idShape<Id extends OutcomeId>(ids: readonly Id[]): s.Shape<Id | Endpoin
   return { ...s.choice(ids), alsoMatching: endpointSuccess } as s.Shape<Id | EndpointSuccessId>; // which the pattern allows
 }
 
-const rowById: ReadonlyMap<string, OutcomeRow> = new Map(outcomes.map((row) => [row.id, row]));
+const rowById: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.id, row]));
 
 /** The row of an outcome. The table has none for the success of another endpoint than `/me`: it is made from the id. */
-export function outcomeRow(outcome: OutcomeId): OutcomeRow {
+export function outcomeRow(outcome: OutcomeId): Outcome {
   return rowById.get(outcome) ?? endpointSuccessRow(outcome);
 }
 
-function endpointSuccessRow(outcome: OutcomeId): OutcomeRow {
+function endpointSuccessRow(outcome: OutcomeId): Outcome {
   const point = outcome.indexOf(".");
   const operationId = outcome.slice(point + 1);
   return {

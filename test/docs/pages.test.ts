@@ -9,7 +9,7 @@ import { minOutcomes } from "../../src/certify/coverage.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { createSandbox, outcomes, scenarioNames } from "../../src/index.js";
 import { keyStates } from "../../src/rules/key-state.js";
-import type { OutcomeRow } from "../../src/rules/outcomes.js";
+import type { Outcome } from "../../src/rules/outcomes.js";
 import { actionNames } from "../../src/scenario/actions.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { hostileGroups } from "../support/hostile-requests.js";
@@ -127,7 +127,7 @@ test("docs/errors.md has one row for each code: of the API, of rejections, of pr
     [...sectionOf("docs/errors.md", heading).matchAll(/^\| `(\w+)` \| .*\S.* \|$/gm)]
       .map(([, code]) => code)
       .sort();
-  const codes = new Set((outcomes as readonly OutcomeRow[]).flatMap(({ code }) => code ?? []));
+  const codes = new Set((outcomes as readonly Outcome[]).flatMap(({ code }) => code ?? []));
   expect(new Set(rowsOf("Codes of the API"))).toEqual(codes);
   // Those that the code throws, not those of the table that the rows are made of.
   const thrown = [...sources("").matchAll(/(?:new SandboxError|new HttpError|super)\(\s*"(\w+)"/g)].map(

@@ -7,7 +7,7 @@ import { variationTable } from "../../src/api/variation/table.js";
 import { chooseVariation, rewriteResponse } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/compare/response/headers.js";
 import type { Profile } from "../../src/rules/assumptions.js";
-import { type ApiOutcomeId, type OutcomeRow, outcomeRow, outcomes } from "../../src/rules/outcomes.js";
+import { type ApiOutcomeId, type Outcome, outcomeRow, outcomes } from "../../src/rules/outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
@@ -133,7 +133,7 @@ test("R1–R7 R27 R28 R48 varied responses of every outcome keep every promise, 
     covered.add(responses[0].outcome);
     for (const one of variantsIn(sandbox, responses[0].status)) seen.add(one);
   }
-  const responding = (outcomes as readonly OutcomeRow[])
+  const responding = (outcomes as readonly Outcome[])
     .filter(({ id }) => !id.startsWith("fault."))
     .map(({ id }) => id);
   expect([...covered].sort()).toEqual(responding.sort());
