@@ -2,7 +2,7 @@ import { faultFacts } from "../api/fault-facts.js";
 import { faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { effectAhead, firesAlways } from "../sandbox/fire-faults.js";
+import { effectAhead } from "../sandbox/fire-faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { RequestToSend } from "./curl-line.js";
@@ -29,12 +29,12 @@ export function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest
   // Of several faults, the first that fires hits the request.
   let mayBeDelayed = false;
   for (const fault of sandbox.faults) {
-    const effect = effectAhead(fault, facts);
-    if (effect === undefined) continue;
-    const faultOutcome = faultOutcomeId(effect);
+    const ahead = effectAhead(fault, facts);
+    if (ahead === undefined) continue;
+    const faultOutcome = faultOutcomeId(ahead.effect);
     const { onlyDelays } = faultKindRow(faultOutcome);
 
-    if (firesAlways(fault)) {
+    if (ahead.isCertain) {
       // It hits the request, unless a fault before it delays the request.
       if (mayBeDelayed) return onlyDelays ? [outcome] : [];
       return onlyDelays ? [outcome, faultOutcome] : [faultOutcome];
