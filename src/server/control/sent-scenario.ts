@@ -10,7 +10,6 @@ import { bundledOnly } from "../../scenario/parse-scenario.js";
 import { problemsAt, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
-import type { NamedScenario } from "../../scenario/scenario-source.js";
 import { placeOfField, type WrittenScenario } from "../../scenario/written-scenario.js";
 import { readYaml } from "../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../schema/type-tag.js";
