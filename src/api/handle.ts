@@ -1,4 +1,5 @@
-import { describeKeyForm, fingerprintOf } from "../rules/key-text.js";
+import { describeKeyForm } from "../rules/describe-key-form.js";
+import { fingerprintOf } from "../rules/key-text.js";
 import { redactPlainKeys } from "../rules/redact.js";
 import { redactPath } from "../rules/redact-path.js";
 import type { ApiRequest } from "../rules/request.js";

@@ -1,7 +1,7 @@
 import type { AdviceId } from "../rules/advice.js";
+import { findKeys } from "../rules/find-keys.js";
 import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/key-text.js";
 import { isMeantAsKey } from "../rules/meant-key.js";
-import { findFirstKeys } from "../rules/redact.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -35,7 +35,7 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   if (!isMalformed && call.request.evidence === undefined) return noMisplacedKeys;
 
   const { apiKey = "" } = call.request;
-  const keysInMalformed = isMalformed ? findFirstKeys(apiKey) : [];
+  const keysInMalformed = isMalformed ? findKeys(apiKey) : [];
   const isSpoiledKey = isMalformed && isMeantAsKey(apiKey, keysInMalformed);
   const placedKeys = placedKeysOf(call, keysInMalformed, isSpoiledKey);
   if (placedKeys.length === 0 && !isSpoiledKey) return noMisplacedKeys;

@@ -160,6 +160,15 @@ test("a contradiction withdraws what holds because a run failed, and not what ho
   expect(held).toEqual(expect.arrayContaining(["varied.1", "varied.mixed", "fault.hang", "advice"]));
 });
 
+test("a plain run that no longer ends in time is told so, and not as a failure", async () => {
+  const { why } = await certified((request, number) =>
+    isPlain(request) && number > 1 ? { result: "timed_out" } : undefined,
+  );
+  expect(why).toMatch(
+    /^the command no longer passes: the plain run passed in run 1, and did not end in time in run \d+$/,
+  );
+});
+
 test("a contradiction withdraws problems that rest on a failure", async () => {
   const { held, problems, why } = await certified((request, number) => {
     if (request.purpose.kind === "fault") return { result: "failed" };

@@ -33,6 +33,11 @@ test.each<[string, Report, string | undefined]>([
     `the client covers 3 of ${coverage.promised} promised outcomes and 1 announced endpoint, and certify needs 5`,
   ],
   ["no key", covering(1, 0, { outcomes: report.outcomes }), "the client sends no key in x-api-key"],
+  [
+    "two announced endpoints only",
+    covering(0, 2, { outcomes: report.outcomes }),
+    `the client covers 0 of ${coverage.promised} promised outcomes and 2 announced endpoints, and certify needs 5`,
+  ],
   ["no request", covering(0, 0, { requests: 0 }), "the command sent no request"],
 ])("a plain run with %s", (_, given, why) => {
   expect(reasonOf(coverageEvidence(given))?.why).toBe(why);

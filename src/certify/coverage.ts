@@ -23,8 +23,11 @@ export function coverageEvidence(report: Report): RunEvidence {
 function whyTooLittle(report: Report, misdirection: ReportedAdvice | undefined): string {
   const { requests, outcomes, coverage, announced } = report;
   if (requests === 0) return "the command sent no request";
-  // Each promised outcome but this one needs a key.
-  const coversKey = outcomes.some((row) => row.promised && row.covered && row.outcome !== "401.missing");
+  // Each announced endpoint needs a key, and each promised outcome but this one.
+  const coversKeyOutcome = outcomes.some(
+    (row) => row.promised && row.covered && row.outcome !== "401.missing",
+  );
+  const coversKey = coversKeyOutcome || announced.covered > 0;
   if (!coversKey && misdirection === undefined) return "the client sends no key in x-api-key";
 
   let covers = `${coverage.covered} of ${coverage.promised} promised outcomes`;

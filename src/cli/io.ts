@@ -71,6 +71,9 @@ export function wantedErrorForm(argv: readonly string[], env: Io["env"]) {
   };
 }
 
+/** Set for the process in the background that `start --detach` starts with the same command line. */
+export const backgroundVariable = "SVC_IN_BACKGROUND";
+
 /** Whether this is a job of GitHub Actions, which shows certain lines of stderr as annotations. */
 export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
   return ["true", "1"].includes(env.GITHUB_ACTIONS ?? "");

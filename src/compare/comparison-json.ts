@@ -2,6 +2,7 @@ import { membersToSnakeCase } from "../schema/spelling.js";
 import type { Learned } from "./assumptions/assumptions.js";
 import type { Comparison } from "./comparison.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
+import { wordsOfOpenReasons } from "./rejections/compare-texts.js";
 import type { OpenPlace } from "./rejections/open-places.js";
 
 /** Returns a comparison with the names and the order of `--json`. */
@@ -28,8 +29,8 @@ export function comparisonJson(comparison: Comparison): object {
   return membersToSnakeCase(json) as object;
 }
 
-function openPlaceJson({ place, why, causes }: OpenPlace): object {
-  return { at: place.name, why, outcomes: causes };
+function openPlaceJson({ place, reason, causes }: OpenPlace): object {
+  return { at: place.name, why: wordsOfOpenReasons[reason], outcomes: causes };
 }
 
 function differenceJson(difference: ContractDifference): object {

@@ -4,6 +4,7 @@ import type { ComparedOutcome } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { firstPlaces } from "./first-places.js";
+import { wordsOfOpenReasons } from "./rejections/compare-texts.js";
 import type { OpenPlace } from "./rejections/open-places.js";
 import { shownText } from "./response/describe.js";
 import { describeResponse } from "./response/describe-response.js";
@@ -31,27 +32,27 @@ export function judgeOutcomes(findings: Findings): ComparedOutcome[] {
 /** An outcome agrees only if all its responses do, and everything that was to be compared was. */
 function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedOutcome {
   const attempts = findings.attempts.filter((attempt) => attempt.outcome === outcome);
-  const start = { outcome, variable: attempts[0]?.variable, got: describeResponses(attempts) };
+  const common = { outcome, variable: attempts[0]?.variable, got: describeResponses(attempts) };
   if (findings.differences.some((difference) => difference.outcome === outcome)) {
-    return { ...start, result: "differs", reason: undefined };
+    return { ...common, result: "differs", reason: undefined };
   }
 
-  const isTried = attempts.some(({ evidence }) => evidence.kind === "counts");
+  const isTried = attempts.some(({ evidence }) => evidence.kind === "judged");
   if (!isTried) {
     const reason = findings.whyNotTried.get(outcome) ?? reasonOfLatest(attempts);
-    return { ...start, result: "not_tried", reason };
+    return { ...common, result: "not_tried", reason };
   }
 
   const reason =
     reasonOnR14(outcome, findings) ?? reasonOnCounts(outcome, findings) ?? reasonOfLatest(attempts);
-  return { ...start, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
+  return { ...common, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
 }
 
 /** Returns why the latest request for an outcome shows nothing; `undefined` if there is none, or if it counts. */
 function reasonOfLatest(attempts: readonly Attempt[]): string | undefined {
   // A request whose limit was waited for was sent again: the later one is the one that tells.
-  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "earlier_limit") ?? attempts.at(-1);
-  if (latest === undefined || latest.evidence.kind === "counts") return undefined;
+  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "waited_for") ?? attempts.at(-1);
+  if (latest === undefined || latest.evidence.kind === "judged") return undefined;
   return latest.evidence.why;
 }
 
@@ -70,10 +71,12 @@ function reasonOnR14(outcome: PromisedOutcomeId, { openCauses, openPlaces }: Fin
   const why = openCauses.get(outcome);
   if (why !== undefined) return `R14 was not compared: ${why}`;
 
-  const ofOutcome = openPlaces.filter(({ causes }) => causes.includes(outcome));
-  if (ofOutcome.length === 0) return undefined;
-  const { named, more } = firstPlaces(ofOutcome);
-  const words = named.map(({ place, why }) => `at ${shownText(place.name)}, because ${why}`);
+  const placesOfOutcome = openPlaces.filter(({ causes }) => causes.includes(outcome));
+  if (placesOfOutcome.length === 0) return undefined;
+  const { named, more } = firstPlaces(placesOfOutcome);
+  const words = named.map(({ place, reason }) => {
+    return `at ${shownText(place.name)}, because ${wordsOfOpenReasons[reason]}`;
+  });
   if (more > 0) words.push(`and at ${pluralize(more, "place")} more`);
   return `R14 was not judged ${words.join("; ")}`;
 }

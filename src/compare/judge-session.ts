@@ -100,7 +100,7 @@ function withoutRepetitions(differences: readonly ContractDifference[]): Contrac
 /** Whether an attempt got the status of its outcome: then it shows how the service does what the contract leaves open. */
 function hasExpectedStatus(attempt: Attempt): attempt is CompletedAttempt {
   const { outcome, response, evidence } = attempt;
-  if (response === undefined || evidence.kind !== "counts") return false;
+  if (response === undefined || evidence.kind !== "judged") return false;
   return response.status === outcomeRow(outcome).status;
 }
 

@@ -2,7 +2,7 @@ import { faultFacts } from "../api/fault-facts.js";
 import { type FaultOutcomeId, faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { effectAhead, firesAlways } from "../sandbox/fire-faults.js";
+import { effectAhead } from "../sandbox/fire-faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { RequestToSend } from "./curl-line.js";
@@ -34,7 +34,7 @@ export function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest
 
 /** The faults that can hit a request. Of several, the first that fires hits it. */
 interface FaultsAhead {
-  /** The first fault that always fires, if there is one. */
+  /** The first fault that is certain to fire, if there is one. */
   readonly certain: FaultOutcomeId | undefined;
   /** The faults before it, which may fire. */
   readonly before: readonly FaultOutcomeId[];
@@ -46,10 +46,11 @@ function faultsAhead(sandbox: SandboxState, { outcome, entry, endpoint }: Expect
 
   const before: FaultOutcomeId[] = [];
   for (const fault of sandbox.faults) {
-    const effect = effectAhead(fault, facts);
-    if (effect === undefined) continue;
-    if (firesAlways(fault)) return { certain: faultOutcomeId(effect), before };
-    before.push(faultOutcomeId(effect));
+    const ahead = effectAhead(fault, facts);
+    if (ahead === undefined) continue;
+    const faultOutcome = faultOutcomeId(ahead.effect);
+    if (ahead.isCertain) return { certain: faultOutcome, before };
+    before.push(faultOutcome);
   }
   return { certain: undefined, before };
 }

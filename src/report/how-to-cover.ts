@@ -1,7 +1,6 @@
 import { requiredScope } from "../api/decide.js";
 import { nextRequest } from "../api/next-request.js";
 import { routeAt } from "../api/routes.js";
-import { cachedByName } from "../rules/cached-by.js";
 import { keyVariable } from "../rules/key-text.js";
 import { mePath } from "../rules/known-paths.js";
 import type { OutcomeId } from "../rules/outcomes.js";
@@ -64,7 +63,7 @@ function findRequest(
   if (sentNow !== undefined) return { before: { kind: "none" }, sent: sentNow };
 
   for (const scenario of fallbackScenarios) {
-    const sent = requestsOfBundled(scenario, sandbox.platform).get(outcome);
+    const sent = requestsToBundled(scenario, sandbox.platform).get(outcome);
     if (sent === undefined) continue;
     if (underExec) return { before: { kind: "run_exec", scenario }, sent };
     // A reset starts the scenario of the sandbox again.
@@ -84,13 +83,19 @@ function requestsByOutcome(sandbox: SandboxState): RequestsByOutcome {
   return byOutcome;
 }
 
-/** The requests to a bundled scenario. They never change, and to start one takes longer than the rest of a report. */
-const requestsOfBundled = /* @__PURE__ */ cachedByName(
-  (name: ScenarioName, platform: SandboxState["platform"]): RequestsByOutcome =>
-    requestsByOutcome(
-      startSandbox(checkedStart({ scenario: bundledScenarios[name], name }, {}, { platform })),
-    ),
-);
+/** The requests to bundled scenarios, which never change: to start one takes longer than the rest of a report. */
+const requestsOfBundled = new Map<ScenarioName, RequestsByOutcome>();
+
+/** The requests to a bundled scenario, each made once. */
+function requestsToBundled(name: ScenarioName, platform: SandboxState["platform"]): RequestsByOutcome {
+  let requests = requestsOfBundled.get(name);
+  if (requests === undefined) {
+    const start = checkedStart({ scenario: bundledScenarios[name], name }, {}, { platform });
+    requests = requestsByOutcome(startSandbox(start));
+    requestsOfBundled.set(name, requests);
+  }
+  return requests;
+}
 
 /** A request to each endpoint with each key that is in the environment of clients. */
 function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {

@@ -19,21 +19,20 @@ const escapes: readonly string[] = ["%u00", "%U00", "%", "\\\\u00", "\\u00"];
 
 /** Decodes `%53`, `%u0053` and `\u0053`. What is no printable character stays as it is encoded. */
 function decodeOnce(encoded: string): string {
-  // No regular expression: the text may have a key (R35, `redact.ts`).
+  // No regular expression: the text may have a key (R35).
   let decoded = "";
   /** The text before this position is in `decoded`. */
   let copiedTo = 0;
   let at = 0;
   while (at < encoded.length) {
-    const digitsStart = startOfDigits(encoded, at);
-    // Without digits, there is no byte.
-    const byte = digitsStart === undefined ? undefined : readHexByte(encoded, digitsStart);
-    if (digitsStart === undefined || byte === undefined || !isPrintable(byte)) {
+    const lengthBefore = lengthBeforeDigits(encoded, at);
+    const byte = lengthBefore > 0 ? readHexByte(encoded, at + lengthBefore) : undefined;
+    if (byte === undefined || !isPrintable(byte)) {
       at += 1;
       continue;
     }
     decoded += encoded.slice(copiedTo, at) + String.fromCharCode(byte);
-    at = digitsStart + 2;
+    at += lengthBefore + "53".length;
     copiedTo = at;
   }
   return decoded + encoded.slice(copiedTo);
@@ -43,14 +42,14 @@ function isPrintable(code: number): boolean {
   return code >= 0x20 && code < 0x7f;
 }
 
-/** Where the digits of the escape that starts here begin; `undefined` if no escape starts here. */
-function startOfDigits(text: string, at: number): number | undefined {
+/** How many characters are before the digits of an escape that starts here; 0 if none starts here. */
+function lengthBeforeDigits(text: string, at: number): number {
   const first = text[at];
-  if (first !== "%" && first !== "\\") return undefined;
-  for (const start of escapes) {
-    if (text.startsWith(start, at)) return at + start.length;
+  if (first !== "%" && first !== "\\") return 0;
+  for (const beforeDigits of escapes) {
+    if (text.startsWith(beforeDigits, at)) return beforeDigits.length;
   }
-  return undefined;
+  return 0;
 }
 
 /** The byte of the two hex digits at a position; `undefined` if there are none. */

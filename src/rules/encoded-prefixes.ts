@@ -7,31 +7,28 @@ interface Base64Prefix {
   readonly lettersBefore: number;
 }
 
-/** Where a prefix can start in a group of three bytes: the letters before it have bits of the bytes before it. */
-const startsInGroup = [
-  { bytesBefore: 0, lettersBefore: 0 },
-  { bytesBefore: 1, lettersBefore: 2 },
-  { bytesBefore: 2, lettersBefore: 3 },
-];
+const bitsOfByte = 8;
+const bitsOfLetter = 6;
 
 /**
- * The three forms of a prefix in Base64, which writes groups of three bytes as groups of four letters. A prefix starts at
- * the first, second or third byte of a group. A letter has six bits: one that also has bits of another byte is left out.
+ * The three forms of a prefix in Base64, which writes three bytes as a group of four letters: the prefix starts at the
+ * first, second or third byte of a group. A letter that also has bits of another byte (`?`) is not part of the form.
  *
  * @example
- * // SVC  _te  st_
- * // U1ZD X3Rl c3Rf       all 12 letters
+ * // bytes    SVC  _te  st_
+ * // letters  U1ZD X3Rl c3Rf       all 12, none before them
  *
- * // ?SV  C_t  est  _??
- * // ??NW Q190 ZXN0 X???  11 letters, 2 before them
+ * // bytes    ?SV  C_t  est  _??
+ * // letters  ??NW Q190 ZXN0 X???  11, 2 before them
  */
 export function base64Prefixes(prefix: string): Base64Prefix[] {
   const forms: Base64Prefix[] = [];
-  for (const { bytesBefore, lettersBefore } of startsInGroup) {
+  for (const bytesBefore of [0, 1, 2]) {
     const encoded = btoa("\0".repeat(bytesBefore) + prefix);
-    // A letter has six bits: only whole letters of the prefix count.
-    const end = Math.floor(((bytesBefore + prefix.length) * 8) / 6);
-    forms.push({ letters: encoded.slice(lettersBefore, end), lettersBefore });
+    // The first letter without bits of the bytes before the prefix, and the last one without bits of those behind it.
+    const start = Math.ceil((bytesBefore * bitsOfByte) / bitsOfLetter);
+    const end = Math.floor(((bytesBefore + prefix.length) * bitsOfByte) / bitsOfLetter);
+    forms.push({ letters: encoded.slice(start, end), lettersBefore: start });
   }
   return forms;
 }

@@ -1,3 +1,4 @@
+import { decodePrintable } from "./decode-printable.js";
 import { isKeyCharacter } from "./key-text.js";
 
 /** How shells and templates insert a variable, and how our variables start. */
@@ -24,8 +25,9 @@ export function isMeantAsKey(text: string, keys: readonly string[]): boolean {
   if (key === undefined) return false;
 
   // A scheme, a name or a quotation mark is before the key; at most the other mark is behind it.
-  const start = text.indexOf(key);
-  const lengthBehind = text.length - start - key.length;
+  const plain = decodePrintable(text);
+  const start = plain.indexOf(key);
+  const lengthBehind = plain.length - start - key.length;
   return start > 0 && lengthBehind <= 1;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { findKeys } from "./find-keys.js";
 import { isMeantAsKey } from "./meant-key.js";
 import { readApiRequest } from "./read-request.js";
-import { findKeys } from "./redact.js";
 
 const key = "SVC_test_sbx0000";
 
@@ -21,6 +21,7 @@ test.each([
   ["SVC_API_KEYS", false],
   ["not-a-key", false],
   ["50%", false],
+  ["Bearer SVC%5Ftest%5Fsbx0000", true],
   // A test of its own for what is malformed.
   ["<key>, <key>", false],
 ])("%s was meant as a key: %s", (text, expected) => {

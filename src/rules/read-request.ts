@@ -1,11 +1,14 @@
 import { copyText } from "./copy-text.js";
+import { findKeys } from "./find-keys.js";
 import { addKeptHeader } from "./kept-headers.js";
-import { findKeys, maxKeysKept } from "./redact.js";
 import type { ApiRequest, Received, RequestEvidence } from "./request.js";
 import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "./request-traits.js";
 
 /** A host name has at most 253 characters. */
 const longestOrigin = 300;
+
+/** The most keys of one place in the record of a request, which must not grow with repeated keys. */
+const maxKeysKept = 20;
 
 const noTraits: RequestTraits = [];
 const noKeyFound: readonly string[] = [];

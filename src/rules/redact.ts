@@ -1,40 +1,18 @@
 import { decodePrintable } from "./decode-printable.js";
 import { encodingsOf } from "./encoded-prefixes.js";
+import { endOfRun } from "./find-keys.js";
 import { environments, isKeyCharacter, keyPrefixes } from "./key-text.js";
 
-// Finds and removes keys in texts (R46). Four things must be so:
+// Removes keys from texts that people or files get (R46). What might be a key is more than what the API takes for one, which
+// `find-keys.ts` finds:
 //
-// - No regular expression of this file runs on a text that may have a key: V8 keeps the last text that one has matched, as `RegExp.input` (R35).
-// - A text is decoded before it is searched: a key that a proxy has percent-encoded is still one.
-// - A key in hex or Base64 is found by its prefix, whose bytes are known (`encoded-prefixes.ts`).
-// - What is behind such a prefix cannot be told apart from the key, since an encoded text may be cut or wrapped: it all goes.
-
-/** The most keys of one text in the record of a request, which must not grow with repeated keys. */
-export const maxKeysKept = 20;
-
-/** What each prefix has in lower case before its environment, with or without `legacy`. */
-const prefixStem = "svc";
-
-/** Everything that looks like a key, also percent-encoded: a prefix and at least one character. */
-export function findKeys(text: string): string[] {
-  const plain = decodePrintable(text);
-  const keys: string[] = [];
-  for (const { prefix } of keyPrefixes) {
-    let at = plain.indexOf(prefix);
-    while (at !== -1) {
-      const start = at + prefix.length;
-      const end = endOfRun(plain, start, isKeyCharacter);
-      if (end > start) keys.push(plain.slice(at, end));
-      at = plain.indexOf(prefix, end);
-    }
-  }
-  return keys;
-}
-
-/** The first keys that `findKeys` finds. */
-export function findFirstKeys(text: string): string[] {
-  return findKeys(text).slice(0, maxKeysKept);
-}
+// - `redactPlainKeys` shortens keys in any case, and keeps all other text, also what is encoded: for texts that this tool
+//   has written, in which a value of a caller may stand.
+// - `redact` does so after decoding, and also cuts a text behind the prefix of a key in hex or Base64: for texts from outside.
+//   What is behind such a prefix cannot be told apart from the key, since an encoded text may be cut or wrapped.
+//
+// No regular expression runs on a text that may have a key: V8 keeps the last text that one has matched, as
+// `RegExp.input` (R35).
 
 /** Shortens each key in a text to its prefix, in any case and with encoded underscores. */
 export function redactPlainKeys(text: string): string {
@@ -56,19 +34,23 @@ export function redactPlainKeys(text: string): string {
 }
 
 /** Where a key is in a text. */
-interface FoundKey {
+interface KeyPosition {
   readonly prefixEnd: number;
   readonly end: number;
 }
 
+/** What each prefix has in lower case before its environment, with or without `legacy`. */
+const prefixStem = "svc";
+
 /** The next key from a position on. `lower` is the text in lower case. */
-function nextKey(text: string, lower: string, from: number): FoundKey | undefined {
+function nextKey(text: string, lower: string, from: number): KeyPosition | undefined {
   for (let at = lower.indexOf(prefixStem, from); at !== -1; at = lower.indexOf(prefixStem, at + 1)) {
     const prefixEnd = endOfPrefix(lower, at);
     if (prefixEnd === undefined) continue;
-    const end = endOfRun(text, prefixEnd, isRedacted);
-    // A prefix alone is no key.
-    if (end > prefixEnd) return { prefixEnd, end };
+    // A prefix alone is no key, nor with the end of a sentence behind it.
+    const start = endOfRun(text, prefixEnd, isPunctuation);
+    const end = endOfRun(text, start, isRedacted);
+    if (end > start) return { prefixEnd, end };
   }
   return undefined;
 }
@@ -91,48 +73,34 @@ function endOfUnderscore(lower: string, at: number): number | undefined {
 
 /** Whether a character behind a prefix is redacted with it: of a key, or of an encoded one. */
 function isRedacted(code: number): boolean {
-  return isKeyCharacter(code) || "%~.".includes(String.fromCharCode(code));
+  return isKeyCharacter(code) || code === percentSign || isPunctuation(code);
 }
 
-/** The end of the characters of one kind that start at a position; the position itself if there are none. */
-export function endOfRun(text: string, start: number, isOfKind: (code: number) => boolean): number {
-  let end = start;
-  while (isOfKind(text.charCodeAt(end))) end += 1;
-  return end;
-}
+const percentSign = "%".charCodeAt(0);
 
-// Keys in hex and Base64.
+/** Whether a character may be between those of an encoded key, but is none itself: `.` or `~`. */
+function isPunctuation(code: number): boolean {
+  return ".~".includes(String.fromCharCode(code));
+}
 
 /** What shows that a text hides a key. A legacy prefix also has the encodings of its part without `legacy`. */
 const encodedPrefixes = keyPrefixes.flatMap(({ prefix, legacy }) =>
   encodingsOf(legacy ? prefix.slice("legacy".length) : prefix),
 );
 
-/** Whether a text has a key that `redact` would remove (R46): the only decision whether a text may be stored or shown. */
-export function containsKey(text: string): boolean {
-  const plain = decodePrintable(text);
-  if (redactPlainKeys(plain) !== plain) return true;
-  return encodedPrefixes.some((prefix) => hiddenKeyStart(plain, prefix) !== undefined);
-}
-
-/** A text without keys, even if they are encoded repeatedly, and truncated after the prefix of a key in hex or Base64 (R46). */
+/** A text without keys, even if they are encoded repeatedly, and cut behind the prefix of a key in hex or Base64. */
 export function redact(text: string): string {
-  // Only a text with a hidden key is shown decoded; any other is unchanged.
-  if (!containsKey(text)) return text;
-  let redacted = redactPlainKeys(decodePrintable(text));
-  for (const prefix of encodedPrefixes) {
-    const start = hiddenKeyStart(redacted, prefix);
-    // Everything behind the prefix may be of the key: an encoded text may be split into lines or pieces.
-    if (start !== undefined) redacted = `${redacted.slice(0, start)}…`;
-  }
-  return redacted;
+  const decoded = decodePrintable(text);
+  let redacted = redactPlainKeys(decoded);
+  for (const prefix of encodedPrefixes) redacted = cutBehind(prefix, redacted);
+  // Only a text that had a key is shown decoded; any other is unchanged.
+  return redacted === decoded ? text : redacted;
 }
 
-/** Where the key behind such a prefix starts; `undefined` if there is no prefix, or nothing behind it but `…`. */
-function hiddenKeyStart(text: string, encodedPrefix: string): number | undefined {
+/** A text up to the end of this prefix, and `…` for what is behind the prefix. */
+function cutBehind(encodedPrefix: string, text: string): string {
   const at = text.indexOf(encodedPrefix);
-  if (at === -1) return undefined;
-  const start = at + encodedPrefix.length;
-  const isRemoved = text.length === start || text.slice(start) === "…";
-  return isRemoved ? undefined : start;
+  if (at === -1) return text;
+  const end = at + encodedPrefix.length;
+  return text.length === end ? text : `${text.slice(0, end)}…`;
 }

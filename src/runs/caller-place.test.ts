@@ -18,6 +18,12 @@ test.each([
     "at Object.test (file:///home/a%20b/test/me.test.js:3:17)",
   ],
   [
+    "a module in a folder whose name has signs of a URL",
+    "/home/a#b?c",
+    "at callerOutside (file:///home/a%23b%3Fc/node_modules/svc-sandbox/dist/a.js:1:2)",
+    "at Object.test (file:///home/a%23b%3Fc/test/me.test.js:3:17)",
+  ],
+  [
     "a script on Windows",
     "C:\\work",
     "at callerOutside (C:\\work\\node_modules\\svc-sandbox\\dist\\a.cjs:1:2)",

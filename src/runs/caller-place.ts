@@ -25,7 +25,7 @@ function placeInStack(frame: string): string {
     /(?:^|[\s(])(file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^()]+:\d+:\d+)\)?$/.exec(frame) ?? [];
   if (scheme === undefined) return withSlashes(place);
   // As in "/C:/tests/me.test.js", which a path has without its first slash.
-  return decodeURI(place).replace(/^\/(?=[A-Za-z]:)/, "");
+  return decodeURIComponent(place).replace(/^\/(?=[A-Za-z]:)/, "");
 }
 
 function withSlashes(path: string): string {

@@ -2,28 +2,28 @@ import { type ActiveFault, activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { ConditionedRun, SandboxState, WithoutRun } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import { type ClaimOnce, claimHere } from "./claims.js";
 import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
-import { RequestReplacer } from "./request-replacer.js";
+import { requestReplacer } from "./request-replacer.js";
 
 /** Starts to apply the conditions of a run. Default of `claim`: the run has only this process. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
   const { profile, rows, mixed, faults, onRequest } = conditions;
   const fireDue = startFaults(faults);
-  const replacer = onRequest && new RequestReplacer(onRequest, claim);
+  const replacer = onRequest && requestReplacer(onRequest, claim);
   return {
     profile,
     hidesOutcomes: hidesOutcomes(conditions),
     rows,
-    nextShift: startMixing(mixed),
-    intercept(sandbox, call, withoutRun) {
+    nextVariantShift: startMixing(mixed),
+    intercept(sandbox, call, ownResponse) {
       // The faults of the run come first.
-      const fired = fireDue(sandbox, call, withoutRun.facts);
-      if (fired !== undefined) return resultOfRunFault(sandbox, call, withoutRun, fired);
-      if (replacer === undefined) return withoutRun.respond();
-      return replacer.resultOf(sandbox, call, withoutRun);
+      const fired = fireDue(sandbox, call, ownResponse.facts);
+      if (fired !== undefined) return resultOfRunFault(sandbox, call, ownResponse, fired);
+      if (replacer === undefined) return ownResponse.respond();
+      return replacer.resultOf(sandbox, call, ownResponse);
     },
   };
 }
@@ -31,16 +31,16 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
 function resultOfRunFault(
   sandbox: SandboxState,
   call: ApiCall,
-  { facts }: WithoutRun,
+  { facts }: OwnResponse,
   fired: FiredFault,
 ): CallResult {
-  // A fault that only delays counts the request: read after it, the outcome could be a limit that this request has just reached.
+  // Read first: a fault that only delays counts the request, which may then have reached a limit.
   const replaced = facts.expectedOutcome();
   return { ...resultOfFault(sandbox, call, fired), conditionEffect: { replaced } };
 }
 
 /** Starts to count responses, so that each one with a status has the next variants. */
-function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["nextShift"] {
+function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["nextVariantShift"] {
   const counts = new Map<number, number>();
   return ({ request }, status) => {
     // A 401 must not depend on the requests before it (R14).

@@ -31,20 +31,34 @@ export interface OnRequest {
 }
 
 /** Which request it is, over all processes of the run. */
-export type WhichRequest =
-  /** By the outcome that it would have. */
-  | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
-  /** The nth one with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
-  | { readonly kind: "nth"; readonly key: string; readonly nth: number };
+export type WhichRequest = RequestByOutcome | NthRequest;
+
+/** The first request that would have this outcome, or each one. With a fault: of those on which it can fire, and that may be sent again. */
+export interface RequestByOutcome {
+  readonly kind: "first" | "each";
+  readonly outcome: OutcomeId;
+}
+
+/** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
+export interface NthRequest {
+  readonly kind: "nth";
+  readonly key: string;
+  readonly nth: number;
+}
 
 export type Replacement =
-  /** A client should pass after it. */
-  | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }
+  | FaultOfRun
   /** A 401 for a key that works, and a 200 for any other. A client should fail at it. */
   | { readonly kind: "wrong_answer" }
   /** Its own response, after so many seconds. */
   | { readonly kind: "late"; readonly seconds: number }
   | RejectionOfRun;
+
+/** A fault. A client should pass after it. */
+export interface FaultOfRun {
+  readonly kind: "fault";
+  readonly effect: Faults[number]["then"];
+}
 
 /** Another outcome than its own, or a 503. A client should fail at it, and not send the key again, or not before its time. */
 export interface RejectionOfRun {

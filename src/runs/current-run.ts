@@ -93,7 +93,7 @@ function writeRequestsOf(
   sandbox: SandboxState,
   { startedBy, seedOfRun, writer, process }: FollowedSandbox,
 ): void {
-  // The client's own code has started a sandbox with another seed.
+  // If the client's own code starts a sandbox with another seed, that code is on the stack only now.
   const isPinnedByCode = startedBy === "code" && hasOtherSeed(sandbox, seedOfRun);
   const place = isPinnedByCode ? callerOutside(process) : undefined;
   sandbox.counters.passOnTo({

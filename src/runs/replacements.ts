@@ -3,14 +3,54 @@ import { faultyResult, renderFailure } from "../api/fault-responses.js";
 import { headerPairs, utf8Length } from "../api/http-messages.js";
 import { retryAfterHeader } from "../api/limits.js";
 import { renderRejection, renderSuccess } from "../api/respond.js";
+import { isIdempotent } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
+import { activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { FiredFault } from "../sandbox/fire-faults.js";
+import { type FiredFault, fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
-import type { RejectionOfRun } from "./conditions.js";
+import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
+import type { FaultOfRun, RejectionOfRun, Replacement } from "./conditions.js";
 
 // What a call gets from a run, in place of its own response.
+
+/** Something that a call can get in place of its response, which `respond` makes; or something that it cannot get. */
+type CallReplacement =
+  | { readonly kind: "possible"; readonly respond: () => CallResult }
+  | { readonly kind: "impossible" };
+
+/** Prepares what the conditions give a call. Only a fault may be impossible. */
+export function replacementFor(
+  sandbox: SandboxState,
+  call: ApiCall,
+  ownResponse: OwnResponse,
+  gets: Replacement,
+): CallReplacement {
+  switch (gets.kind) {
+    case "fault": {
+      const fired = fireOnce(sandbox, call, ownResponse, gets);
+      if (fired === undefined) return { kind: "impossible" };
+      return { kind: "possible", respond: () => resultOfFault(sandbox, call, fired) };
+    }
+    case "wrong_answer":
+      return { kind: "possible", respond: () => wrongAnswer(sandbox, call, ownResponse.respond()) };
+    case "late":
+      return { kind: "possible", respond: () => lateResponse(ownResponse.respond(), gets.seconds) };
+    case "rejection":
+      return { kind: "possible", respond: () => rejectCall(sandbox, call, gets) };
+  }
+}
+
+/** Fires a fault on a call; `undefined` if the call may not be sent again after it, or if its response has no body that the fault could break. */
+function fireOnce(
+  sandbox: SandboxState,
+  { request, number }: ApiCall,
+  { facts }: OwnResponse,
+  { effect: then }: FaultOfRun,
+): FiredFault | undefined {
+  if (!isIdempotent(request.method) || facts.isHead) return undefined;
+  return fireFault(activateFaults([{ then }], sandbox.seed, sandbox.startedAt), number, facts);
+}
 
 /** What a call gets from a fault of the run, which sends a slow body in about a second. */
 export function resultOfFault(sandbox: SandboxState, call: ApiCall, fired: FiredFault): CallResult {
@@ -23,7 +63,7 @@ export function resultOfFault(sandbox: SandboxState, call: ApiCall, fired: Fired
 }
 
 /** The result, with its response after so many seconds. */
-export function lateResponse(result: CallResult, seconds: number): CallResult {
+function lateResponse(result: CallResult, seconds: number): CallResult {
   return {
     ...result,
     delivery: {
@@ -37,7 +77,7 @@ export function lateResponse(result: CallResult, seconds: number): CallResult {
 }
 
 /** A wrong response in place of the one of a result, which keeps its outcome: a 401 for a success, a success for anything else. */
-export function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
+function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
   const wrong = isSuccess(result.outcome)
     ? renderRejection(sandbox, call, "401.unknown")
     : { response: acceptance(sandbox, call), code: null };
@@ -66,7 +106,7 @@ function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */
-export function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionOfRun): CallResult {
+function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionOfRun): CallResult {
   const { as, seconds, asDate = false } = rejection;
   // A client subtracts `Date`, or its own wall clock, from a date in `Retry-After`: then both headers are of the wall clock.
   const date = asDate ? sandbox.platform.time() : undefined;
@@ -77,12 +117,17 @@ export function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: Reje
     const { response, code } = renderFailure({ ...call, now }, 503, effect);
     return { response, code, date, outcome: as, fault: as };
   }
-
   const { response, ...rejected } = renderRejection(sandbox, call, as);
-  const headers: string[] = [];
-  for (const [name, value] of headerPairs(response.headers)) {
-    if (name !== "Retry-After") headers.push(name, value);
-  }
+  const headers = withoutRetryAfter(response.headers);
   if (seconds !== undefined) headers.push(...retryAfterHeader(now + seconds * 1000, asDate, now));
   return { ...rejected, response: { ...response, headers }, date };
+}
+
+/** The headers, as names and values by turns, without `Retry-After`. */
+function withoutRetryAfter(headers: CallResult["response"]["headers"]): string[] {
+  const others: string[] = [];
+  for (const [name, value] of headerPairs(headers)) {
+    if (name !== "Retry-After") others.push(name, value);
+  }
+  return others;
 }

@@ -43,20 +43,21 @@ export function msTooEarly(rejected: Moment, sent: Moment, seconds: number | und
 }
 
 function waitsOnClocks(rejected: Moment, sent: Moment, seconds: number | undefined): Wait[] {
-  const onClock = sent.now - rejected.now;
-  const onWall = sent.wall - rejected.wall;
-  const really = sent.stopwatch - rejected.stopwatch;
+  let needed = untilMinuteEnds(rejected.now);
+  // The client may go by the minute of its own wall clock, which may end earlier.
+  let neededOnWall = Math.min(needed, untilMinuteEnds(rejected.wall));
   if (seconds !== undefined) {
-    const needed = seconds * 1000;
-    return [onClock, onWall, really].map((passed) => ({ passed, needed }));
+    needed = seconds * 1000;
+    neededOnWall = needed;
   }
-
-  // On the wall clock, the minute may end earlier.
-  const untilMinute = minuteEnd(rejected.now) - rejected.now;
-  const untilMinuteOnWall = minuteEnd(rejected.wall) - rejected.wall;
   return [
-    { passed: onClock, needed: untilMinute },
-    { passed: onWall, needed: Math.min(untilMinute, untilMinuteOnWall) },
-    { passed: really, needed: untilMinute },
+    { passed: sent.now - rejected.now, needed },
+    { passed: sent.wall - rejected.wall, needed: neededOnWall },
+    { passed: sent.stopwatch - rejected.stopwatch, needed },
   ];
+}
+
+/** Milliseconds from this time to the end of its minute. */
+function untilMinuteEnds(time: number): number {
+  return minuteEnd(time) - time;
 }

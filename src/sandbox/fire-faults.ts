@@ -17,6 +17,13 @@ export interface FiredFault {
   readonly latency: number;
 }
 
+/** What a fault does to requests that are still to come. */
+interface EffectAhead {
+  readonly effect: FaultEffects;
+  /** Whether the fault fires on each of them, and not only on some. */
+  readonly isCertain: boolean;
+}
+
 /** What decides which faults match a request. */
 export interface FaultFacts {
   /** The refs of its key and of that key's organization. */
@@ -45,8 +52,8 @@ export function fireFault(
     fault.matched += 1;
     if (fired !== undefined) continue;
 
-    const chance = chanceFrom(fault.salts.chance, requestNumber);
-    if (firesOn(fault.when, fault.matched, chance)) {
+    const drawn = chanceFrom(fault.salts.chance, requestNumber);
+    if (drawn < probabilityOn(fault.when, fault.matched)) {
       fired = { effect, latency: drawLatency(fault, requestNumber) };
     }
   }
@@ -59,21 +66,23 @@ export function possibleEffects(active: readonly ActiveFault[], facts: FaultFact
   for (const fault of active) {
     const effect = matchingEffect(fault, facts);
     if (effect === undefined) continue;
-    // By the lowest chance, a fault of any probability but 0 fires.
-    const lowestChance = 0;
-    if (!firesOn(fault.when, fault.matched + 1, lowestChance)) continue;
-    possible.push(effect);
-
-    // No later fault can fire if this one is certain to.
-    const { probability = 1 } = fault.when;
+    const probability = probabilityOn(fault.when, fault.matched + 1);
+    if (probability > 0) possible.push(effect);
+    // The request gets no later fault if this one is certain to fire.
     if (probability === 1) break;
   }
   return possible;
 }
 
-/** The effect that a fault has on a request, or on a later one like it; `undefined` if it fires on none of them. */
-export function effectAhead(fault: ActiveFault, facts: FaultFacts): FaultEffects | undefined {
-  return isUsedUp(fault) ? undefined : matchingEffect(fault, facts);
+/** What a fault does to the next request with these facts, or to a later one; `undefined` if it fires on none of them. */
+export function effectAhead(fault: ActiveFault, facts: FaultFacts): EffectAhead | undefined {
+  if (isUsedUp(fault)) return undefined;
+  const effect = matchingEffect(fault, facts);
+  if (effect === undefined) return undefined;
+
+  const { every = 1, requests, probability = 1 } = fault.when;
+  const isCertain = every === 1 && requests === undefined && probability === 1;
+  return { effect, isCertain };
 }
 
 /** The effect that a fault has on a request if it fires; `undefined` if the request does not match its condition. */
@@ -106,25 +115,19 @@ function isMatching(when: ActiveFault["when"], facts: FaultFacts): boolean {
   return when.outcome === undefined || when.outcome === facts.expectedOutcome();
 }
 
-/** Whether a fault fires on its `nth` matching request; `chance` is random, from 0 to less than 1. */
-function firesOn(when: ActiveFault["when"], nth: number, chance: number): boolean {
-  const { every, requests, probability } = when;
-  if (every !== undefined && nth % every !== 0) return false;
-  if (requests !== undefined && !requests.includes(nth)) return false;
-  return probability === undefined || chance < probability;
+/** How probable it is, from 0 to 1, that a fault fires on its `nth` matching request. */
+function probabilityOn(when: ActiveFault["when"], nth: number): number {
+  const { every, requests, probability = 1 } = when;
+  if (every !== undefined && nth % every !== 0) return 0;
+  if (requests !== undefined && !requests.includes(nth)) return 0;
+  return probability;
 }
 
-/** Whether a fault fires on no later request: chance excludes it, or each of its requests has come. */
+/** Whether a fault fires on no later request: its probability is 0, or each of its `requests` has come. */
 function isUsedUp(fault: ActiveFault): boolean {
   const { probability, requests, every = 1 } = fault.when;
   if (probability === 0) return true;
   if (requests === undefined) return false;
   const isComing = requests.some((number) => number > fault.matched && number % every === 0);
   return !isComing;
-}
-
-/** Whether a fault fires on each request that matches its condition. */
-export function firesAlways({ when }: ActiveFault): boolean {
-  const { every, requests, probability } = when;
-  return every === undefined && requests === undefined && probability === undefined;
 }

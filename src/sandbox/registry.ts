@@ -98,13 +98,21 @@ export class Registry {
   /** A ref that no key has: this one, or with the next free number. `main` is replaced by `main-2`, and that by `main-3`. */
   freeKeyRef(ref: string): string {
     const isTaken = (candidate: string) => this.#keys.has(candidate);
+    return freeRefIn(isTaken, this.#numberedRef(ref), this.#latestNumbers);
+  }
 
-    // The number of `main-3` is left out if it counts replacements of `main`. That of `bank-2024` that has replaced `old` is a
-    // part of the name, even if there is a key `bank`.
-    const name = withoutNumber(ref);
-    const replaced = this.#keys.get(ref)?.key.replaces;
-    const isCounted = replaced !== undefined && (replaced === name || withoutNumber(replaced) === name);
-    return freeRefIn(isTaken, isCounted && isTaken(name) ? name : ref, this.#latestNumbers);
+  /**
+   * The ref that the number of a free ref follows. For `main-3`, which replaces `main-2`, which replaces `main`, it is `main`. A
+   * number that does not count replacements is a part of the name: for `bank-2024`, which replaces `old`, it is `bank-2024`.
+   */
+  #numberedRef(ref: string): string {
+    const withoutNumber = ref.replace(/-\d+$/, "");
+    let earlier = this.#keys.get(ref)?.key.replaces;
+    while (earlier !== undefined) {
+      if (earlier === withoutNumber) return earlier;
+      earlier = this.#keys.get(earlier)?.key.replaces;
+    }
+    return ref;
   }
 
   /** The keys that will end after `now`, which never goes back. */
@@ -149,11 +157,6 @@ function removeEnded(keys: Set<KeyEntry>, now: number): void {
     const state = keyStateAt(entry.key, now);
     if (keyStateTable[state].isOver) keys.delete(entry);
   }
-}
-
-/** A ref without the number at its end: `main` of `main-2`. */
-function withoutNumber(ref: string): string {
-  return ref.replace(/-\d+$/, "");
 }
 
 function unknownRefError(

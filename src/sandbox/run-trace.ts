@@ -15,11 +15,16 @@ export interface VariedPoint {
 export interface ConditionEffect {
   /** The outcome of the response that the run has replaced. Default: it has replaced none. */
   readonly replaced?: OutcomeId | undefined;
-  /** Milliseconds since the run rejected the key, if the client has sent it again before it had waited long enough. */
-  readonly earlyMs?: number | undefined;
-  /** Whether another process of the run has rejected the key, which knows when: here, how early the key came again is unknown. */
-  readonly isElsewhere?: true;
+  /** Of a request after the run rejected its key. Default: it came in time, or before the rejection. */
+  readonly afterRejection?: AfterRejection | undefined;
 }
+
+/** How a request came after the run rejected its key, or made its response late. */
+export type AfterRejection =
+  /** The client has sent it so many milliseconds later, before it had waited long enough. */
+  | { readonly kind: "too_early"; readonly ms: number }
+  /** Another process of the run rejected the key, and only that one knows when. */
+  | { readonly kind: "by_other_process" };
 
 /** What a run shows with one request. */
 export interface RunTrace extends ConditionEffect {

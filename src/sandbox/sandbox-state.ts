@@ -160,7 +160,7 @@ export interface Start extends NamedScenario, Surroundings {
 // A client's run of `exec` or `certify` may have conditions, which come before the state of its sandboxes. They are applied in
 // `src/runs`; this is all that a sandbox knows of them. A start asks for the profile and the time of the clock. A call of the API
 // asks for the rest, in this order: `handle` gives the call to `intercept`, with what it would get without a run; a response in
-// the profile `varied` is varied by `rows` and `nextShift`; `appendExchange` gives advice unless `hidesOutcomes`.
+// the profile `varied` is varied by `rows` and `nextVariantShift`; `appendExchange` gives advice unless `hidesOutcomes`.
 
 /** The conditions of a client's run at work in its sandboxes. */
 export interface ConditionedRun {
@@ -174,15 +174,15 @@ export interface ConditionedRun {
    * By how many variants each row is after that of the seed, in the response with this status to a call. To ask counts the
    * response, so that the next one may have other variants.
    */
-  readonly nextShift: (call: ApiCall, status: number) => number;
+  readonly nextVariantShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
   /** What a client's call gets: what it would get without a run, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, withoutRun: WithoutRun) => CallResult;
+  readonly intercept: (sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse) => CallResult;
 }
 
-/** What a sandbox does with a call in which its run does not intervene. */
-export interface WithoutRun {
+/** What a call gets if its run puts nothing in place of it. */
+export interface OwnResponse {
   /** What faults see of the call. */
   readonly facts: FaultFacts;
   /** The sandbox's own fault that is due; it has counted the request. */

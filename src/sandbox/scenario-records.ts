@@ -1,7 +1,7 @@
 import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
-import { endsFrom, readEnds, type WrittenEnds } from "../scenario/keys/key-ends.js";
+import { type EndsBeforeStart, endsFrom, readEnds } from "../scenario/keys/key-ends.js";
 import { readSettings } from "../scenario/keys/key-settings.js";
 import {
   positionsInRotations,
@@ -41,7 +41,7 @@ interface UnstartedKey {
   /** What the scenario sets, except what ends the key. */
   readonly record: KeyRecord;
   readonly fields: KeyFields;
-  readonly ends: WrittenEnds | undefined;
+  readonly ends: EndsBeforeStart | undefined;
   readonly shared: SharedInRotation;
 }
 

@@ -78,6 +78,19 @@ export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   return { minuteCount, minuteEndsAt, dayCount, dayEndsAt, recent };
 }
 
+/** The usage after a change of the windows, in which all requests that count so far count on. */
+export function usageInNewWindows(usage: Usage, before: Windows, after: Windows, now: number): Usage {
+  if (before.sliding === after.sliding && before.dayResetsAt === after.dayResetsAt) return usage;
+  const { minuteCount, dayCount, recent } = usageAt(usage, before, now);
+  return startUsage(after, now, {
+    thisMinute: minuteCount,
+    // The requests of this minute now count today, although the day may have begun within the minute: the day has at least as many.
+    today: Math.max(minuteCount, dayCount),
+    // Of a fixed minute, nobody knows when its requests came.
+    countedAt: before.sliding ? recent : undefined,
+  });
+}
+
 /** Whether the oldest request of a sliding minute counts no more. */
 function isOldestOver(usage: Usage, now: number): boolean {
   const oldest = usage.recent[0];

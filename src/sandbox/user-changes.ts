@@ -1,18 +1,17 @@
-/** Values of a sandbox as texts to compare, by names such as `key main name`. */
+/** Values of a sandbox as texts to compare, by names such as `key main expiresAt`. */
 export type NamedValues = Readonly<Record<string, string>>;
-
-/** The text of a value that is not there. */
-export const noValue = "";
 
 /**
  * What users have changed in a sandbox since its start: of each such value, what it would be without them.
  *
- * | who sets a value | from | to | noted after it                                |
- * |------------------|------|----|-----------------------------------------------|
- * | a user           | A    | B  | A                                             |
- * | a user           | B    | A  | nothing: it is A without users, too           |
- * | a user           | A    | B  | A                                             |
+ * | who sets a value | from | to | noted after it                                   |
+ * |------------------|------|----|--------------------------------------------------|
+ * | a user           | A    | B  | A                                                |
+ * | a user           | B    | A  | nothing: it is A without users, too              |
+ * | a user           | A    | B  | A                                                |
  * | a step           | B    | C  | nothing: the step would set it to C, in any case |
+ * | a user           | C    | D  | C                                                |
+ * | a step           | D    | D  | nothing: the step would set it to D, in any case |
  */
 export class UserChanges {
   readonly #valuesWithoutUsers: Map<string, string>;
@@ -29,10 +28,10 @@ export class UserChanges {
     return this.#valuesWithoutUsers.entries();
   }
 
-  /** Notes what differs after a user's change. */
+  /** Notes the values that a user has set: as they were before, and as they are after. */
   noteUser(before: NamedValues, after: NamedValues): void {
     for (const [name, value] of Object.entries(after)) {
-      const valueBefore = before[name] ?? noValue;
+      const valueBefore = before[name] ?? "";
       if (value === valueBefore) continue;
 
       const noted = this.#valuesWithoutUsers.get(name);
@@ -41,11 +40,13 @@ export class UserChanges {
     }
   }
 
-  /** Forgets what differs after a step of the scenario, and the values that it has set to what they were before. */
-  noteStep(before: NamedValues, after: NamedValues, namesOfSetValues: readonly string[] = []): void {
-    for (const [name, value] of Object.entries(after)) {
-      const isChanged = value !== (before[name] ?? noValue);
-      if (isChanged || namesOfSetValues.includes(name)) this.#valuesWithoutUsers.delete(name);
-    }
+  /** Notes that a user has moved the clock. It never runs backwards, so nothing takes that back. */
+  noteClockMoved(): void {
+    this.#valuesWithoutUsers.set("clock", "not moved");
+  }
+
+  /** Forgets the values that a step of the scenario has set. */
+  noteStep(names: Iterable<string>): void {
+    for (const name of names) this.#valuesWithoutUsers.delete(name);
   }
 }

@@ -90,23 +90,16 @@ function readOrThrow<Result>(name: string, read: () => Result, failure = unreada
   }
 }
 
-/** How a save ended: `skipped` before `begin` and after `close`. */
-type SaveResult =
-  | { readonly kind: "saved" }
-  | { readonly kind: "skipped" }
-  | { readonly kind: "failed"; readonly error: SandboxError };
-
 /**
  * Knows when a sandbox is saved in its file, as a whole each time:
- * - `begin` writes a new file, or reserves request numbers in an existing one. Nothing is written before it.
- * - `save` writes after a change, at once.
- * - A timer writes after requests, when the pace allows it.
- * - The request that has used half of the reserved numbers writes, whatever the pace.
- * - `close` writes for the last time. Nothing is written after it.
+ * - `begin` writes a new file, or saves in an existing one. Nothing is written before it.
+ * - `save` saves a change that somebody has asked for, and throws if that fails.
+ * - The sandbox is also saved unasked: some time after requests, when a scenario starts, and when half of the reserved request
+ *   numbers are used. Nobody waits for such a save, so that it does not throw.
+ * - `close` saves for the last time. Nothing is written after it.
  *
- * Who hears of a write that fails: `begin` of a new file, `save` and `close` throw it, because their callers wait for the file.
- * Nobody waits for the other saves. All but the first write of a new file report the first failure after a success. The file keeps
- * its last saved state, and a later save writes everything.
+ * A save that fails is reported, if the one before it did not fail. The file keeps its last saved state, and a later save writes
+ * everything.
  */
 export class StateFile {
   readonly sandbox: SandboxState;
@@ -115,14 +108,15 @@ export class StateFile {
   readonly #file: LockedFile;
   readonly #name: string;
   readonly #options: StateOptions;
-  #phase: "opened" | "begun" | "closed" = "opened";
+  /** Whether the sandbox is saved: from `begin` to `close`. */
+  #isSaving = false;
   /** Saves requests from time to time. */
   #timer: NodeJS.Timeout | undefined;
   readonly #pace = new SavePace(nodePlatform.stopwatch);
   /** The progress of the sandbox that the file has. */
   #savedProgress = "";
-  /** Why the last save failed; `undefined` after a success. */
-  #failure: unknown;
+  /** Whether the last save failed. */
+  #hasFailed = false;
 
   constructor(file: LockedFile, name: string, opened: OpenedSandbox, options: StateOptions) {
     this.#file = file;
@@ -132,36 +126,38 @@ export class StateFile {
     this.#options = options;
   }
 
-  /** Starts to save. Throws `state_unwritable` if a new file cannot be written. */
+  /** Starts to save. Throws `state_unwritable` if a new file cannot be written; `close` does not try that again. */
   begin(): void {
     const isNew = this.savedAt === undefined;
-    // Before the state is begun, so that `close` does not try again to write a file that cannot be written.
     if (isNew) this.#create();
-    this.#phase = "begun";
+    this.#isSaving = true;
 
     this.#timer = timers.setInterval(() => {
       const hasMore = this.#progress() !== this.#savedProgress;
-      if (hasMore && this.#pace.isDue()) this.#trySave();
+      if (hasMore && this.#pace.isDue()) this.#saveUnasked();
     }, saveIntervalMs);
     this.#timer.unref();
 
     // A scenario that starts has request ids of its own, which the file must reserve.
     this.sandbox.journal.subscribe((event) => {
-      if (event.type === "sandbox.started") this.save();
+      if (event.type === "sandbox.started") this.#saveUnasked();
     });
 
+    if (isNew) this.#planSave();
     // The next start of this program must not use the request ids of this one.
-    if (!isNew) this.#trySave();
+    else this.#saveUnasked();
   }
 
-  /** Saves a change. Throws `state_unwritable`; the next save writes the change then. */
+  /** Saves everything, with reserved numbers for the requests until the next save. Throws `state_unwritable`. */
   save(): void {
-    throwFailure(this.#trySave());
+    if (!this.#isSaving) return;
+    this.#planSave();
+    this.#pace.run(() => this.#write(this.#latestNumber() + reservedNumbers));
   }
 
   /** Whether the last save failed. */
   isUnwritable(): boolean {
-    return this.#failure !== undefined;
+    return this.#hasFailed;
   }
 
   /** Saves for the last time. Throws `state_unwritable`. */
@@ -169,36 +165,26 @@ export class StateFile {
     timers.clearInterval(this.#timer);
     try {
       // No request follows, so that no numbers are reserved.
-      if (this.#phase === "begun") throwFailure(this.#tryToWrite(this.#latestNumber()));
+      if (this.#isSaving) this.#write(this.#latestNumber());
     } finally {
-      this.#phase = "closed";
+      this.#isSaving = false;
       this.#file.unlock();
     }
   }
 
-  /** Writes a file that did not exist. Throws `state_unwritable`. */
-  #create(): void {
-    this.#planSave();
+  #saveUnasked(): void {
     try {
-      this.#file.makeFolder();
-      this.#pace.run(() => this.#write(this.#latestNumber() + reservedNumbers));
-    } catch (error) {
-      throw unwritableState(this.#name, error);
+      this.save();
+    } catch {
+      // The failure is reported, and a later save writes everything.
     }
-  }
-
-  /** Saves everything, with reserved numbers for the requests until the next save. */
-  #trySave(): SaveResult {
-    if (this.#phase !== "begun") return { kind: "skipped" };
-    this.#planSave();
-    return this.#pace.run(() => this.#tryToWrite(this.#latestNumber() + reservedNumbers));
   }
 
   /** Plans a save for the request that will have used half of the numbers that are reserved now. */
   #planSave(): void {
     const half = this.#latestNumber() + reservedNumbers / 2;
     // In the next tick, the request is in the sandbox.
-    this.sandbox.requestIds.planAt(half, () => timers.nextTick(() => this.#trySave()));
+    this.sandbox.requestIds.planAt(half, () => timers.nextTick(() => this.#saveUnasked()));
   }
 
   /** The number of the latest request. */
@@ -212,31 +198,36 @@ export class StateFile {
     return `${journal.latest()} ${counters.unread()}`;
   }
 
-  /** Writes the file; keeps a failure, and reports the first one after a success. */
-  #tryToWrite(lastReservedNumber: number): SaveResult {
+  /** Writes a file that did not exist. Throws `state_unwritable`, which is not reported: the caller cannot start. */
+  #create(): void {
     try {
-      this.#write(lastReservedNumber);
-      this.#failure = undefined;
-      return { kind: "saved" };
-    } catch (cause) {
-      const isFirst = this.#failure === undefined;
-      this.#failure = cause;
-      const error = unwritableState(this.#name, cause, "The file keeps its last saved state. ");
-      if (isFirst) this.#options.onProblem(error);
-      return { kind: "failed", error };
+      this.#file.makeFolder();
+      this.#pace.run(() => this.#replaceFile(this.#latestNumber() + reservedNumbers));
+    } catch (error) {
+      throw unwritableState(this.#name, error);
     }
   }
 
-  /** Writes the file, or throws. No later start uses a request number up to the last reserved one. */
+  /** Writes the file. Throws `state_unwritable`, and reports it if the last save did not fail. */
   #write(lastReservedNumber: number): void {
+    const hadFailed = this.#hasFailed;
+    try {
+      this.#replaceFile(lastReservedNumber);
+      this.#hasFailed = false;
+    } catch (cause) {
+      this.#hasFailed = true;
+      const error = unwritableState(this.#name, cause, "The file keeps its last saved state. ");
+      if (!hadFailed) this.#options.onProblem(error);
+      throw error;
+    }
+  }
+
+  /** Replaces the file. No later start uses a request number up to the last reserved one. Throws an error of the file system. */
+  #replaceFile(lastReservedNumber: number): void {
     const startedWith = this.#options.startedScenario();
     this.#file.replace(stateParts(this.sandbox, startedWith, lastReservedNumber));
     this.#savedProgress = this.#progress();
   }
-}
-
-function throwFailure(result: SaveResult): void {
-  if (result.kind === "failed") throw result.error;
 }
 
 /** The error of a state that cannot be written. `kept`: a sentence about the file that stays. */

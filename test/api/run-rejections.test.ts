@@ -1,11 +1,15 @@
 import { expect, test } from "vitest";
+import { handle } from "../../src/api/handle.js";
 import type { Scenario } from "../../src/index.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { Replacement } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
+import { secretToSend } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startFrozen } from "../support/doors.js";
+import { consents, withEndpoints } from "../support/scenario-endpoints.js";
+import { asked } from "../support/send.js";
 import { ask, collectTraces } from "../support/varied.js";
 
 function started(nth: number, gets: Replacement, claim?: (name: string) => boolean) {
@@ -17,7 +21,8 @@ function started(nth: number, gets: Replacement, claim?: (name: string) => boole
     if (waitMs > 0) operations.advance(sandbox, { by: waitMs });
     return ask(sandbox, { key }).status;
   };
-  const arrivals = () => seen.map(({ earlyMs }) => earlyMs);
+  const arrivals = () =>
+    seen.map(({ afterRejection }) => (afterRejection?.kind === "too_early" ? afterRejection.ms : undefined));
   return { sandbox, send, seen, arrivals };
 }
 
@@ -79,12 +84,8 @@ test("a sandbox that starts again knows of no rejection that a client must wait 
 test("a request that comes in another process than the rejection shows nothing about time", () => {
   const [first, second] = startedTwice(2, { kind: "rejection", as: "429.per_minute", seconds: 4 });
   for (const { send } of [first, second, first, second]) send();
-  const shown = [...first.seen, ...second.seen].map(({ earlyMs, isElsewhere = false }) => [
-    earlyMs !== undefined,
-    isElsewhere,
-  ]);
-  const nothing = [false, false];
-  expect(shown).toEqual([nothing, [false, true], nothing, [true, false]]);
+  const shown = [...first.seen, ...second.seen].map(({ afterRejection }) => afterRejection?.kind);
+  expect(shown).toEqual([undefined, "by_other_process", undefined, "too_early"]);
 });
 
 test("a request that is only late gets its own response", () => {
@@ -99,6 +100,20 @@ test("a rejected request counts against no limit of the key (R24)", () => {
     send();
     expect(sandbox.registry.key("active").usage).toMatchObject({ minuteCount: 0, dayCount: 0 });
   }
+});
+
+test("a fault that breaks a body hits no response without one", () => {
+  const run = conditionedRun({
+    onRequest: {
+      which: { kind: "first", outcome: "204.endConsent" },
+      gets: { kind: "fault", effect: { malformed: true } },
+    },
+  });
+  const sandbox = startFrozen(withEndpoints, { run });
+  const seen = collectTraces(sandbox);
+  const request = { method: "DELETE", path: `${consents}/c-1`, apiKey: secretToSend(sandbox, "main") };
+  expect(handle(sandbox, asked(request)).response.status).toBe(204);
+  expect(seen.map(({ replaced }) => replaced)).toEqual([undefined]);
 });
 
 test("a control gets a 404", () => {

@@ -3,6 +3,7 @@ import type { JudgedCheck, ResultOfCheck, RunEvidence } from "../../src/certify/
 import type { CertifyPlan } from "../../src/certify/checks/plan.js";
 import type { KeyRequest, PlannedRun, RunEnd, SentKey } from "../../src/certify/client-runs/client-run.js";
 import { plainRunRequest, Runs } from "../../src/certify/client-runs/runs.js";
+import type { SteadyKey } from "../../src/certify/resends/replaced-run.js";
 import { clientReport } from "../../src/report/report.js";
 import type { Report } from "../../src/report/report-shape.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
@@ -51,6 +52,13 @@ export const sentKey = (key: string, ...requests: readonly Partial<KeyRequest>[]
 /** So many requests with one key, of which the run hit one: from 1, or none. */
 export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
   sentKey(key, ...Array.from({ length: count }, (_, at) => (at + 1 === hit ? { isReplaced: true } : {})));
+
+/** A key that each run sends so many times, and whose responses the client reads. */
+export const steadyKey = (ref: string, count: number): SteadyKey => ({
+  kind: "steady_key",
+  ref,
+  requestNumbers: Array.from({ length: count }, (_, at) => at + 1),
+});
 
 /** A run that is asked for, with its name as users see it. */
 export type NamedRun = PlannedRun & { readonly name: string };

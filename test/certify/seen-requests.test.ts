@@ -32,6 +32,22 @@ function seen(keys: readonly string[], conditions: RunConditions = {}, sent: Sen
   return requests.facts();
 }
 
+/** What is seen of a request whose response has these headers besides its own. */
+function seenOf(headers: Readonly<Record<string, string>>) {
+  const sandbox = startFrozen("key-states", { run: conditionedRun({}) });
+  const requests = new SeenRequests(() => 0);
+  sandbox.counters.passOnTo({
+    countUnread() {},
+    count(exchange, trace) {
+      const { response } = exchange;
+      const changed = { ...response, headers: [...response.headers, ...Object.entries(headers).flat()] };
+      requests.count({ ...exchange, response: changed }, trace);
+    },
+  });
+  handle(sandbox, asked({ apiKey: secretToSend(sandbox, "active") }));
+  return requests.facts();
+}
+
 test("the first seed that the client's code sets is named, whatever later sandboxes have", () => {
   const pins = [{ seed: 7, place: "a.test.js:1:1" }, { seed: 9 }];
   const { pinned } = seen(
@@ -47,6 +63,12 @@ test("a fault may hit a GET whose response has a body, and no HEAD", () => {
     seen(["active"], {}, { method }).sentKeys.flatMap(({ requests }) => requests.map((one) => one.canFail));
   expect(canFail("GET")).toEqual([true]);
   expect(canFail("HEAD")).toEqual([false]);
+});
+
+test("a Retry-After that is neither a number nor a date asks for no wait", () => {
+  const { lastAskedWait } = seenOf({ "Retry-After": "soon" });
+  expect(lastAskedWait).toBeUndefined();
+  expect(seenOf({ "Retry-After": "7" }).lastAskedWait?.seconds).toBe(7);
 });
 
 test("of the last response that asks to wait, the seconds are kept, also if it has a date and other requests follow", () => {

@@ -298,6 +298,12 @@ test("init --agent adds one section to AGENTS.md, which names the package's file
   );
 });
 
+test("init --agent adds its section next to those of other packages, whose names are longer", async () => {
+  const cwd = temporaryFolder({ "AGENTS.md": "## svc-sandbox-java\n\n### svc-sandbox\n" });
+  expect((await runCli(["init", "--agent"], { cwd })).stderr).toMatch(/^Added a section/);
+  expect(readFileSync(join(cwd, "AGENTS.md"), "utf8")).toMatch(/\n## svc-sandbox\n/);
+});
+
 test("init --agent from the single executable writes command lines that need no Node.js", async () => {
   asExecutable();
   const cwd = temporaryFolder();
@@ -326,6 +332,14 @@ test("init --client keeps the line ends of package.json", async () => {
   const text = readFileSync(join(cwd, "package.json"), "utf8");
   expect(text).toContain('\r\n\t\t"test:sandbox"');
   expect(text.replaceAll("\r\n", "")).not.toContain("\n");
+});
+
+test("init --client refuses a package.json whose scripts are no object, and leaves it as it is", async () => {
+  const before = '{ "devDependencies": { "svc-sandbox": "1.0.0" }, "scripts": "x" }';
+  const cwd = userFolder({ "package.json": before });
+  const { code, stderr } = await runCli(["init", "--client", "node"], { cwd });
+  expect([code, readFileSync(join(cwd, "package.json"), "utf8")]).toEqual([2, before]);
+  expect(stderr).toContain("scripts in");
 });
 
 test("init --client keeps the byte order mark of package.json, and refuses a list", async () => {

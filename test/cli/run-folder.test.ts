@@ -256,6 +256,8 @@ test("sandboxes of another version are named, once each, and this version is not
       /^The command has sandboxes of svc-sandbox "0\.0\.1" and "0\.0\.2", whose requests /,
     ),
   ]);
+  // certify needs each request.
+  expect(() => folder.throwIfRequestsAreMissing()).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
 test("a full disk is no error of the client, also if stderr is gone", async () => {

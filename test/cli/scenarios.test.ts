@@ -71,6 +71,11 @@ describe("a scenario of the user's own", () => {
     expect((await runCli(["keys"], { cwd })).stdout).toContain("only");
   });
 
+  it("is meant by a name with a slash at its end, and without its extension", async () => {
+    const cwd = temporaryFolder({ "mine.yaml": good });
+    expect((await runCli(["start", "mine/"], { cwd })).stderr).toContain('Did you mean "mine.yaml"?');
+  });
+
   it("is read from stdin for -, with the places of its problems", async () => {
     const cwd = temporaryFolder();
     expect(await runCli(["validate", "-"], { cwd, input: good })).toMatchObject({ code: 0, stderr: "" });

@@ -115,10 +115,13 @@ test.each(['"', "'", "`"])("a key of another sandbox leaves also in %s", (mark) 
   expect(written(".env", text)).toBe(`SVC_KEY_LIVE=${mark}SVC_live_1${mark}\nSVC_API_KEY=SVC_test_1\n`);
 });
 
-test("a comment after an empty value stays, and is not the value", () => {
-  const text = "SVC_API_KEY= # mine\nA=  # none\n";
-  expect(written(".env", text)).toBe("SVC_API_KEY=SVC_test_1 # mine\nA=  # none\n");
-});
+test.each([" ", "  ", "\t "])(
+  "a comment after an empty value and %j stays, and is not the value",
+  (spaces) => {
+    const text = `SVC_API_KEY=${spaces}# mine\nA=${spaces}# none\n`;
+    expect(written(".env", text)).toBe(`SVC_API_KEY=SVC_test_1${spaces}# mine\nA=${spaces}# none\n`);
+  },
+);
 
 test("a variable in the first line is set there, also after a byte order mark", () => {
   expect(written(".env", "\uFEFFSVC_API_KEY=old\nA=1\n")).toBe("\uFEFFSVC_API_KEY=SVC_test_1\nA=1\n");

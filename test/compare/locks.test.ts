@@ -170,8 +170,49 @@ test("R25 another key that used up its own minute is not asked", async () => {
   );
   expect([differences, notes]).toEqual([
     [],
-    ["R25 was not judged for 429.per_minute: it needs another working key."],
+    ["R25 was not judged for 429.per_minute: each other working key is at its limit."],
   ]);
+});
+
+/** After the 429 of the key at its limit, the requests get these responses in turn. */
+const afterLimit = (...changes: readonly ((reply: Reply) => void)[]): Misbehave => {
+  let sinceLimit: number | undefined;
+  return (reply, { ref }) => {
+    if (sinceLimit !== undefined) {
+      changes[sinceLimit]?.(reply);
+      sinceLimit += 1;
+    } else if (ref === "rate-limited-minute") {
+      sinceLimit = 0;
+    }
+  };
+};
+const stays = () => {};
+const limits = (reply: Reply) => Object.assign(reply, { status: 429, headers: { ...json }, body: slowDown });
+const fails = (reply: Reply) => Object.assign(reply, { status: 503, headers: json, body: "no" });
+
+test("R25 a limit of another key is no difference if the last request without a key meets an outage", async () => {
+  const { differences, verdict, endedBy, of } = await compare(afterLimit(stays, limits, fails), withoutDay);
+  expect([differences, verdict, endedBy]).toEqual([[], "stopped", "401.missing"]);
+  expect(of("429.per_minute")?.result).toBe("not_tried");
+});
+
+test("R22 a 429 shows no limit of its key if the request without a key meets an outage", async () => {
+  const keys = { SVC_KEY_RATE_LIMITED_MINUTE: allProbeKeys.SVC_KEY_RATE_LIMITED_MINUTE as string };
+  const { of, notes, assumptions } = await compare(afterLimit(fails), keys);
+  expect(of("429.per_minute")).toMatchObject({
+    ...{ result: "not_tried", reason: "a request without a key got 503" },
+  });
+  expect(assumptions).not.toHaveProperty("rate_limit_code");
+  expect(notes.filter((note) => note.includes("R25"))).toEqual([]);
+});
+
+test("without a way to wait, a limit ends a comparison at once", async () => {
+  const { endedBy, sent } = await compare((reply, { number }) => {
+    if (number <= 4) return;
+    limits(reply);
+    reply.headers["Retry-After"] = "1";
+  }, allProbeKeys);
+  expect([endedBy, sent]).toEqual(["200.live", 5]);
 });
 
 describe("a lock that answers 401", () => {

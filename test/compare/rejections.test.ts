@@ -469,3 +469,13 @@ test("R14 each unknown key is a new key, also the twenty-fifth", async () => {
     "401.unknown $.error.message",
   ]);
 });
+
+test("R14 one cause with 401s, and an id in them, is compared with nothing", async () => {
+  const { notes } = await compare((reply, { ref, number }) => {
+    if (reply.status !== 401) return;
+    setIn(reply, "body.error.id", `id-${number}`);
+    if (ref !== "none") reply.status = 403;
+  });
+  expect(notes).toContain("401.missing, because no other cause has two 401s");
+  expect(notes).not.toContain("Compared between");
+});

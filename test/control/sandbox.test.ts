@@ -8,6 +8,7 @@ import {
   scenarioNames,
 } from "../../src/index.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import type { ActionName } from "../../src/scenario/actions.js";
@@ -307,6 +308,26 @@ test("a value that a user and a step change is as it would be without the user, 
   expect(restored.changes.size).toBe(0);
   // The story activates it, too.
   expect(await isChangedBy(control, [next])).toBe(false);
+});
+
+test("in varied, a step that sets an assumption as a user has set it takes the user's change back", async () => {
+  const { sandbox } = await serveControl({ scenario: "key-states", profile: "varied" });
+  operations.assumptions(sandbox, { retry_after: "none" });
+  operations.assumptions(sandbox, { retry_after: "none" }, { isScripted: true });
+  expect(sandbox.changes.size).toBe(0);
+});
+
+test.each<[change: string, make: (sandbox: SandboxState) => unknown]>([
+  ["a key", (sandbox) => operations.revoke(sandbox, { key: "active" })],
+  ["the time", (sandbox) => operations.advance(sandbox, { by: "1s" })],
+  ["frozen", (sandbox) => operations.clock(sandbox, { frozen: false })],
+])("a change of %s by a user counts although a listener of its event throws", async (_change, make) => {
+  const { sandbox } = await serveControl({ scenario: "key-states" });
+  sandbox.journal.subscribe(() => {
+    throw new Error("listener");
+  });
+  expect(() => make(sandbox)).toThrow("listener");
+  expect(sandbox.changes.size).toBe(1);
 });
 
 test("requests, the steps of the story and of the timeline, and rejected changes are no difference from the start", async () => {

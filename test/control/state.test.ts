@@ -306,6 +306,27 @@ test.each(Object.entries(failures))(
   },
 );
 
+test.each(["POST /reset", "PUT /scenario"])(
+  "while the file cannot be written, %s runs the steps that are due at the start, and its 507 has its result",
+  async (line) => {
+    const folder = join(temporaryFolder(), "volume");
+    mkdirSync(folder);
+    const scenario: Scenario = {
+      ...own,
+      timeline: [{ at: "2026-03-02T09:00:00Z", revoke: { key: "main" } }],
+    };
+    const server = await start(join(folder, "state.json"), { scenario, onDefect: () => {} });
+    renameSync(folder, `${folder}-away`);
+    onTestFinished(() => renameSync(`${folder}-away`, folder));
+
+    const started = line === "POST /reset" ? { seed: 8 } : { name: server.sandbox.name };
+    const { status, body } = await call(server, line, started);
+    expect([status, body.error.code]).toEqual([507, "state_unwritable"]);
+    expect(body.error.details.data).toMatchObject({ scenario: "Own" });
+    expect(server.sandbox.keys.get("main").state).toBe("revoked");
+  },
+);
+
 test.each([
   ["in place", (file: string, text: string) => writeFileSync(file, text)],
   [

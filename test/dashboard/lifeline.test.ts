@@ -112,8 +112,8 @@ describe("the life of a key", () => {
   const upcoming = [event(now - hour, {}), event(now + day, {})];
   const requests = [request(now - hour, "200.test")];
   const phases = (key: ListedKey, readings: object = {}) =>
-    lifePhases(key, dataOf(key, { requests, upcoming, ...readings })).map(({ from, to, course, words }) => [
-      course,
+    lifePhases(key, dataOf(key, { requests, upcoming, ...readings })).map(({ from, to, kind, words }) => [
+      kind,
       (from - now) / minute,
       (to - now) / minute,
       words,

@@ -158,8 +158,8 @@ test("only package.json decides who the owner of the repository is: no file leav
 /** Each command with its arguments and what it does; `--help` has the rest. */
 async function commandsPart(): Promise<string> {
   const entries = Object.entries(commands).map(async ([name, load]) => {
-    const { summary, args: words = {}, clientCommandUsage: rest } = await load();
-    const usage = [name, ...Object.keys(words), ...(rest === undefined ? [] : ["--", rest])];
+    const { summary, args: words = {}, takesClientCommand } = await load();
+    const usage = [name, ...Object.keys(words), ...(takesClientCommand ? ["--", "<command...>"] : [])];
     return [code(usage.join(" ")), summary];
   });
   return table(["command", "what it does"], ...(await Promise.all(entries)));

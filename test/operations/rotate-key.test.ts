@@ -77,6 +77,9 @@ test("a number that is part of a key's name stays in the ref of its replacement"
   keys.rotate("main", { as: "bank-2024" });
   expect(keys.rotate("bank-2024").key.ref).toBe("bank-2024-2");
   expect(keys.rotate("bank-2024-2").key.ref).toBe("bank-2024-3");
+  keys.create({ ...testKey, ref: "bank-2030" });
+  keys.rotate("bank-2030", { as: "bank-2031" });
+  expect(keys.rotate("bank-2031").key.ref).toBe("bank-2031-2");
 });
 
 test("R42 only an active key can be rotated, and only a working key revoked, no matter what else is wrong", () => {

@@ -141,6 +141,17 @@ test("a fault that fires no more is not in the way of an outcome", async () => {
   expect(hintFor(sandbox, "200.test").scenario).toBeNull();
 });
 
+test("a fault with a probability of 1, or on every request, is as certain as one without a condition", async () => {
+  const instructions: HowToCover[] = [];
+  for (const when of [{}, { probability: 1 }, { every: 1 }]) {
+    const { sandbox } = await serve({ ...keyStates, faults: [{ when, then: { status: 503 } }] });
+    instructions.push(hintFor(sandbox, "fault.status"));
+  }
+  const [unconditional, ...others] = instructions;
+  expect(unconditional?.scenario).toBeNull();
+  expect(others).toEqual([unconditional, unconditional]);
+});
+
 test("a success whose scope no key has is covered once a key has it in the scenario", async () => {
   const withScopes = (scopes: readonly string[]): Scenario => ({
     ...withEndpoints,

@@ -46,7 +46,7 @@ const noPoints: readonly VariedPoint[] = [];
 export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: StatusAndContent): Variation {
   const { status, content } = response;
   if (profileInEffect(sandbox) !== "varied") return { content, variants: [], call };
-  const shift = sandbox.run?.nextShift(call, status);
+  const shift = sandbox.run?.nextVariantShift(call, status);
   const variants = chooseVariants(sandbox, status, content, shift);
 
   const assumptions = { ...sandbox.assumptions };

@@ -1,7 +1,7 @@
 import type { Report } from "../../report/report-shape.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import type { VariedPoint } from "../../sandbox/run-trace.js";
+import type { AfterRejection, VariedPoint } from "../../sandbox/run-trace.js";
 import type { RunPurpose } from "../checks/check.js";
 import type { Timeouts } from "./timeouts.js";
 
@@ -11,7 +11,7 @@ import type { Timeouts } from "./timeouts.js";
 export interface SentKey {
   /** The ref of the key, or the fingerprint of one that no sandbox has; empty for requests without a key. */
   readonly key: string;
-  /** Whether no sandbox has the key. A run with another seed sends another one in its place. */
+  /** Whether no sandbox has the key, or the requests have none. A run with another seed sends another key in place of an unknown one. */
   readonly isUnknown: boolean;
   /** In the order in which they came. */
   readonly requests: readonly KeyRequest[];
@@ -30,10 +30,8 @@ export interface KeyRequest {
   readonly isReplaced?: boolean;
   /** Whether the client did not read its response whole: what the client sends then is no resend. */
   readonly isUnread?: boolean;
-  /** Of a request that came too soon after the run rejected its key: how long after the rejection, in milliseconds. */
-  readonly earlyMs?: number | undefined;
-  /** Whether the run rejected its key in another process, whose clock no run shows. */
-  readonly isElsewhere?: true | undefined;
+  /** How it came after the run rejected its key. Default: in time, or before the rejection. */
+  readonly afterRejection?: AfterRejection | undefined;
 }
 
 /** The last request of a run. */
@@ -113,6 +111,11 @@ export interface ClientRunner {
   readonly separateRuns: () => void;
   /** Shows a line of progress. */
   readonly say: (line: string) => void;
+}
+
+/** How long after the rejection of its key a request came, in milliseconds, if it came too early; `undefined` for any other request. */
+export function msTooEarlyOf({ afterRejection }: KeyRequest): number | undefined {
+  return afterRejection?.kind === "too_early" ? afterRejection.ms : undefined;
 }
 
 /** Whether the run was made and did not pass: it failed, or did not end in time. */

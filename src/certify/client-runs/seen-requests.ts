@@ -82,7 +82,7 @@ export class SeenRequests implements RequestCounter {
     return { ...sentKey, requests };
   }
 
-  #addRequest(exchange: Exchange, { replaced, earlyMs, isElsewhere }: RunTrace): void {
+  #addRequest(exchange: Exchange, { replaced, afterRejection }: RunTrace): void {
     const { id, at, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
     const sentKey = this.#sentKeys.get(key) ?? { key, isUnknown: ref === null, requests: [] };
@@ -95,8 +95,7 @@ export class SeenRequests implements RequestCounter {
       outcome: outcomeWithoutRun,
       canFail: isIdempotent(method) && response.body !== "",
       isReplaced: replaced !== undefined,
-      earlyMs,
-      isElsewhere,
+      afterRejection,
     });
     this.#lastRequest = { id, outcome };
     const seconds = secondsToWait(exchange);
@@ -115,12 +114,14 @@ export class SeenRequests implements RequestCounter {
   }
 }
 
-/** The seconds of `Retry-After`, which may be a date of the sandbox's clock; `undefined` without it. */
+/** The seconds of `Retry-After`, which may be a date of the sandbox's clock; `undefined` without it, or if it is neither a number nor a date. */
 function secondsToWait({ response, at }: Exchange): number | undefined {
   const header = headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after");
   if (header === undefined) return undefined;
 
   const [, value] = header;
   if (/^\d+$/.test(value)) return Number(value);
-  return Math.max(0, Math.round((Date.parse(value) - at) / 1000));
+  const date = Date.parse(value);
+  if (Number.isNaN(date)) return undefined;
+  return Math.max(0, Math.round((date - at) / 1000));
 }

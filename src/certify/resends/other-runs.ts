@@ -58,10 +58,10 @@ async function evidenceOfWrongAnswers(
     if (!isSuccess(outcome) || !isAnswerWanted(runs.plan, outcome)) continue;
     const run = await makeFirstWrongAnswerOnce(runs, outcome);
     if (run.kind === "not_made" || run.result !== "passed") continue;
-    const next = firstExtraRequest(run, key);
-    if (next === undefined) continue;
+    const extraRequest = firstExtraRequest(run, key);
+    if (extraRequest === undefined) continue;
     return notJudged({
-      why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${next.id}), and the command passed`,
+      why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${extraRequest.id}), and the command passed`,
       whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
     });
   }

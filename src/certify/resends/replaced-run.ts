@@ -2,31 +2,40 @@ import { isSuccess } from "../../rules/outcomes.js";
 import type { Replacement } from "../../runs/conditions.js";
 import type { RunPurpose } from "../checks/check.js";
 import { type NotJudged, notJudged, runTooLate } from "../checks/judgment.js";
-import type { ClientRun, KeyRequest, NotMade, SentKey } from "../client-runs/client-run.js";
+import { type ClientRun, type KeyRequest, msTooEarlyOf, type NotMade } from "../client-runs/client-run.js";
 import type { RunRequest } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 
 // To find resends, a run puts something else in place of the response to one request with a key. What follows is counted: a request more
 // than in the plain run is one that the replacement caused.
 
-/** A key that each run sends equally often. If one of its requests gets another response and there are more in all, something resends it. */
-export interface SteadyKey {
-  readonly kind: "steady_key";
+/** A key that the plain run accepted each time. */
+export interface WorkingKey {
   readonly ref: string;
-  /** How many of its requests the plain run accepted and the client read. It is also the number of the last one, from 1, in a run that replaces a response. */
-  readonly usualCount: number;
+  /** The numbers of its requests, from 1, whose response the client read in the plain run: 2 and 3, if it did not read the first response of three. */
+  readonly requestNumbers: readonly number[];
+}
+
+/** A working key that each run sends equally often. If one of its requests gets another response and there are more in all, something resends it. */
+export interface SteadyKey extends WorkingKey {
+  readonly kind: "steady_key";
+}
+
+/** The number of the last request with the key whose response the client reads. */
+export function lastNumberOf({ requestNumbers }: WorkingKey): number {
+  return requestNumbers.at(-1) as number; // only keys with such a request are asked for
 }
 
 /** What followed the replacement. */
-type WhatFollowed =
+export type WhatFollowed =
   | { readonly kind: "nothing"; readonly run: ClientRun }
   | {
       readonly kind: "sent_again";
       readonly run: ClientRun;
       /** The first request more than in the plain run, such as the fourth of three. */
-      readonly next: KeyRequest;
-      /** The first request that came too soon after the replacement, if there is one. It may be one of the usual ones, such as the third of three. */
-      readonly early: KeyRequest | undefined;
+      readonly extraRequest: KeyRequest;
+      /** The first request that came too early after the replacement; `undefined` if all came in time. It may be one of the usual ones, such as the third of three. */
+      readonly earlyRequest: KeyRequest | undefined;
     }
   | NotMade
   | NotJudged;
@@ -38,7 +47,7 @@ export function runReplacingLast(
   purpose: RunPurpose,
   clientMayWaitMs = longestWait,
 ): RunRequest {
-  return runReplacingNth(key, key.usualCount, gets, purpose, clientMayWaitMs);
+  return runReplacingNth(key, lastNumberOf(key), gets, purpose, clientMayWaitMs);
 }
 
 /** Asks for the run in which the nth request with the key gets this, from 1. */
@@ -59,33 +68,27 @@ export function whatFollowed(run: ClientRun | NotMade, key: SteadyKey): WhatFoll
   if (run.result === "timed_out") return notJudged(runTooLate);
 
   const accepted = acceptedOfRun(run, key.ref);
-  const next = requestBeyondUsual(accepted, key);
-  if (next === undefined) return { kind: "nothing", run };
-  return { kind: "sent_again", run, next, early: accepted.find(({ earlyMs }) => earlyMs !== undefined) };
+  // As in the fourth request, with index 3, of a key that the plain run sends three times.
+  const extraRequest = accepted[key.requestNumbers.length];
+  if (extraRequest === undefined) return { kind: "nothing", run };
+  const earlyRequest = accepted.find((request) => msTooEarlyOf(request) !== undefined);
+  return { kind: "sent_again", run, extraRequest, earlyRequest };
 }
 
 /** The first request with the key that is more than in the plain run, if the run hit a request with this key, whatever that got. */
 export function firstExtraRequest(run: ClientRun, key: SteadyKey): KeyRequest | undefined {
   const accepted = acceptedOfRun(run, key.ref);
   const isHit = accepted.some(({ isReplaced }) => isReplaced);
-  return isHit ? requestBeyondUsual(accepted, key) : undefined;
+  return isHit ? accepted[key.requestNumbers.length] : undefined;
 }
 
-/** The first of these requests that is more than in the plain run; `undefined` if there are no more. */
-function requestBeyondUsual(
-  accepted: readonly KeyRequest[],
-  { usualCount }: SteadyKey,
-): KeyRequest | undefined {
-  return accepted[usualCount];
-}
-
-/** The requests with a key that the sandbox accepts, or would without the conditions of the run. */
+/** The requests with a key that the sandbox accepts, or would without the conditions of the run, and whose response the client has read. */
 export function acceptedOfRun({ sentKeys }: ClientRun, ref: string): readonly KeyRequest[] {
   const sentKey = sentKeys.find(({ key }) => key === ref);
-  return sentKey === undefined ? [] : acceptedRequests(sentKey);
+  return sentKey === undefined ? [] : sentKey.requests.filter(isAcceptedAndRead);
 }
 
-/** The accepted requests of a key, without those whose response the client has not read: it may send these again. */
-export function acceptedRequests({ requests }: SentKey): readonly KeyRequest[] {
-  return requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
+/** Whether a request counts. One whose response the client has not read does not: the client may send it again. */
+function isAcceptedAndRead({ outcome, isUnread }: KeyRequest): boolean {
+  return isSuccess(outcome) && !isUnread;
 }

@@ -3,6 +3,7 @@ import { nameOf } from "../checks/check.js";
 import type { Finding } from "../checks/judgment.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import { againCommand } from "../client-runs/again-command.js";
+import { msTooEarlyOf } from "../client-runs/client-run.js";
 import type { SteadyKey } from "./replaced-run.js";
 import { nameOfKey, type Suspect } from "./resend-kinds.js";
 
@@ -16,7 +17,7 @@ export function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, 
   for (const { resendKind, firstRequest } of suspects) {
     const after = `after ${resendKind.responseWords}`;
     names.push(nameOf(resendKind.check));
-    times.push(resendKind.isTimed ? `${firstRequest.earlyMs} ms ${after}` : after);
+    times.push(resendKind.isTimed ? `${msTooEarlyOf(firstRequest)} ms ${after}` : after);
     ids.add(firstRequest.id);
     fixes.add(resendKind.whatToDo);
   }

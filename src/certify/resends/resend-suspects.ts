@@ -1,5 +1,5 @@
 import { notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
-import type { KeyRequest } from "../client-runs/client-run.js";
+import { type KeyRequest, msTooEarlyOf } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
@@ -41,7 +41,7 @@ export async function weighSuspects(
 
   // The remaining suspects are one problem: a turn with the kind of one suspect counts for all, and its reason to doubt, too.
   const kinds: SomeKinds = [first.resendKind, ...others.map(({ resendKind }) => resendKind)];
-  const inTurn = await evidenceOfTurns(runs, key, remaining, kinds);
+  const inTurn = await evidenceOfTurns({ runs, key, suspects: remaining }, kinds);
   for (const suspect of remaining) evidenceBySuspect.set(suspect, inTurn);
   return evidenceBySuspect;
 }
@@ -72,6 +72,6 @@ async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promi
 
 /** The seconds after which the client has sent each of these early requests. They are whole, so that kinds share the run. */
 function secondsPast(requests: readonly KeyRequest[]): number {
-  const latest = Math.max(...requests.map(({ earlyMs = 0 }) => earlyMs));
+  const latest = Math.max(...requests.map((request) => msTooEarlyOf(request) ?? 0));
   return Math.ceil((latest + marginMs) / 1000);
 }

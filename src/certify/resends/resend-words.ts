@@ -1,6 +1,6 @@
 import { keyVariable } from "../../rules/key-text.js";
 import type { Reason } from "../checks/judgment.js";
-import type { KeyRequest } from "../client-runs/client-run.js";
+import { type KeyRequest, msTooEarlyOf } from "../client-runs/client-run.js";
 import type { SteadyKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
@@ -19,9 +19,9 @@ export function sentAgainBut(
   requests: readonly KeyRequest[],
   { ending, fix }: Doubt,
 ): Reason {
-  const early = isTimed ? requests.find(({ earlyMs }) => earlyMs !== undefined) : undefined;
+  const early = isTimed ? requests.find((request) => msTooEarlyOf(request) !== undefined) : undefined;
   const named = early ?? requests[0];
-  const later = early === undefined ? "" : `, ${early.earlyMs} ms later`;
+  const later = early === undefined ? "" : `, ${msTooEarlyOf(early)} ms later`;
   const why = `after ${responseWords}, ${keyVariable(ref)} was sent again (${named?.id}${later}), ${ending}`;
   return { why, whatToDo: fix };
 }

@@ -7,6 +7,7 @@ import {
   resultsOf,
   sentKey,
   sentTimes,
+  steadyKey,
 } from "../../../test/certify/hand-made.js";
 import type { Replacement } from "../../runs/conditions.js";
 import type { KeyRequest, RunEnd } from "../client-runs/client-run.js";
@@ -90,10 +91,12 @@ const point = { row: "etag", variant: "weak", status: 200 };
 const silent: Partial<RunEnd> = { result: "failed", replacedCount: 1, sentKeys: [sentTimes("active", 2, 2)] };
 const passed: Partial<RunEnd> = { replacedCount: 1, sentKeys: [sentTimes("active", 2, 2)] };
 const resent: Partial<RunEnd> = { replacedCount: 1, sentKeys: [sentTimes("active", 3, 2)] };
+const tooEarly = (ms: number | undefined): Partial<KeyRequest> =>
+  ms === undefined ? {} : { afterRejection: { kind: "too_early", ms } };
 /** One more request, so long after the rejection, before its time. */
 const early = (earlyMs: number | undefined): Partial<RunEnd> => ({
   replacedCount: 1,
-  sentKeys: [sentKey("active", {}, { isReplaced: true }, { earlyMs })],
+  sentKeys: [sentKey("active", {}, { isReplaced: true }, tooEarly(earlyMs))],
 });
 const timed = "resend.429.seconds";
 
@@ -169,7 +172,7 @@ test("a 429 that comes too soon twice is a problem, also after waits and if a la
   const ends = [
     early(undefined),
     early(310),
-    { replacedCount: 1, sentKeys: [sentKey("active", {}, { isReplaced: true }, {}, { earlyMs: 290 })] },
+    { replacedCount: 1, sentKeys: [sentKey("active", {}, { isReplaced: true }, {}, tooEarly(290))] },
   ];
   const { problems } = await resendsOf(timed, {
     last: (before) => ends[before] ?? early(280),
@@ -214,7 +217,7 @@ test.each([
 );
 
 test("a request that comes too soon after the first one counts, although the last one of the run comes in time", async () => {
-  const sent = sentKey("active", { isReplaced: true }, { earlyMs: 52 }, {});
+  const sent = sentKey("active", { isReplaced: true }, tooEarly(52), {});
   const { result } = await resendsOf(timed, {
     last: early(300),
     first: { replacedCount: 1, sentKeys: [sent] },
@@ -229,9 +232,8 @@ const kindsOf4xx = resendKinds(["403.insufficient_scope"]).filter(({ isTimed }) 
 
 /** The turns as texts: the key, the number of its request, and the kind. */
 const planned = (count: number, otherCounts: readonly number[], kinds: SomeKinds = kindsOf4xx) => {
-  const active = { kind: "steady_key", ref: "active", usualCount: count } as const;
-  const others = otherCounts.map((usualCount, at) => ({ ...active, ref: `other-${at + 1}`, usualCount }));
-  const turns = planTurns(active, others, kinds);
+  const others = otherCounts.map((otherCount, at) => steadyKey(`other-${at + 1}`, otherCount));
+  const turns = planTurns(steadyKey("active", count), others, kinds).flat();
   return turns.map(({ key, nth, resendKind }) => `${key.ref} ${nth} ${resendKind.heldWords.slice(0, 3)}`);
 };
 
@@ -261,7 +263,7 @@ test("a plan of more requests than turns rejects some from the first to the last
 
 test("more turns of a request go on with the kind after its last one", () => {
   const [unauthorized, forbidden] = kindsOf4xx;
-  const key = { kind: "steady_key", ref: "active", usualCount: 3 } as const;
+  const key = steadyKey("active", 3);
   const turns = turnsAfter({ key, nth: 2, resendKind: forbidden as ResendKind }, kindsOf4xx, 3);
   expect(turns.map(({ nth, resendKind }) => [nth, resendKind])).toEqual([
     [2, unauthorized],
@@ -347,7 +349,7 @@ test("the run with a late response may take as long as this response is late, an
 test("a request after a rejection in another process is not judged, as no run shows that process's clock", async () => {
   const last: Partial<RunEnd> = {
     replacedCount: 1,
-    sentKeys: [sentKey("active", {}, { isReplaced: true }, { isElsewhere: true })],
+    sentKeys: [sentKey("active", {}, { isReplaced: true }, { afterRejection: { kind: "by_other_process" } })],
   };
   expect((await resendsOf(timed, { last })).why).toMatch(/^another process of the command/);
   expect((await resendsOf("resend.401", { last, first: last })).result?.kind).toBe("failed");

@@ -4,14 +4,14 @@ import { listed } from "../../schema/words.js";
 import type { Reason } from "../checks/judgment.js";
 import type { KeyRequest, SentKey } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
-import type { SteadyKey } from "./replaced-run.js";
+import type { SteadyKey, WorkingKey } from "./replaced-run.js";
 
 // The reasons why no key shows whether the client resends.
 
 /** Why there is no key that always works and comes twice. A key that came twice, and was only rejected sometimes, is named first. */
 export function whyNoRepeatedKey(
   { plain, plan: { defaultKey } }: Runs,
-  working: readonly SteadyKey[],
+  working: readonly WorkingKey[],
 ): Reason {
   const keysOfSandbox = plain.sentKeys.filter(({ isUnknown }) => !isUnknown);
   const defaultKeys = keysOfSandbox.filter(({ key }) => key === defaultKey);
@@ -42,7 +42,7 @@ const noKey: Reason = {
   whatToDo: "Send a key that works, such as SVC_KEY_ACTIVE.",
 };
 
-function sentOnce(keys: readonly SteadyKey[]): Reason {
+function sentOnce(keys: readonly WorkingKey[]): Reason {
   return {
     why: `the plain run sent ${variablesOf(keys)} once`,
     whatToDo:
@@ -50,7 +50,7 @@ function sentOnce(keys: readonly SteadyKey[]): Reason {
   };
 }
 
-export function notEquallyOften(keys: readonly SteadyKey[]): Reason {
+export function notEquallyOften(keys: readonly WorkingKey[]): Reason {
   return {
     why: `not all runs sent ${variablesOf(keys)} equally often, although nothing was rejected`,
     whatToDo:
@@ -75,7 +75,7 @@ export function passesUnnoticed({ ref }: SteadyKey, response: string): Reason {
   };
 }
 
-function variablesOf(keys: readonly SteadyKey[]): string {
+function variablesOf(keys: readonly WorkingKey[]): string {
   const variables = keys.map(({ ref }) => keyVariable(ref));
   return listed(variables, "and");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { handMade, reasonOf, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
+import { handMade, reasonOf, sentKey, sentTimes, steadyKey } from "../../../test/certify/hand-made.js";
 import type { PlannedRun, RunEnd, SentKey } from "../client-runs/client-run.js";
 import { findSteadyKey, steadinessEvidence, steadyKeysBesides } from "./steady-key.js";
 
@@ -51,8 +51,20 @@ test.each<[string, SentKey]>([
 test("a key none of whose responses is read whole gets no turn: no run could reject its last request", async () => {
   const unread = sentKey("live", { isUnread: true }, { isUnread: true });
   const { runs } = await handMade(sending([two("active"), unread, two("legacy")]));
-  const besides = await steadyKeysBesides(runs, { kind: "steady_key", ref: "active", usualCount: 2 });
+  const besides = await steadyKeysBesides(runs, steadyKey("active", 2));
   expect(besides.map(({ ref }) => ref)).toEqual(["legacy"]);
+});
+
+test("the last request of a key is counted with those before it whose response nobody read", async () => {
+  const sent = sentKey("active", { isUnread: true }, {}, {});
+  const numbers: unknown[] = [];
+  const { runs } = await handMade((run) => {
+    const { onRequest } = run.conditions;
+    if (onRequest?.which.kind === "nth") numbers.push(onRequest.which.nth);
+    return sending([sent])(run);
+  });
+  expect(await findSteadyKey(runs)).toMatchObject({ ref: "active", requestNumbers: [2, 3] });
+  expect(numbers).toEqual([3]);
 });
 
 test("a key with an outcome that --allow names is not tried: it is rejected on purpose", async () => {
@@ -92,7 +104,7 @@ test.each<[string, Partial<RunEnd>, RegExp]>([
 });
 
 test("without two varied runs that passed, four more plain runs must send the key equally often", async () => {
-  const key = { kind: "steady_key", ref: "active", usualCount: 2 } as const;
+  const key = steadyKey("active", 2);
   const whyWith = async (fifth: number, failing: number) => {
     const { runs, names } = await handMade(({ name, seed }, before) => {
       if (name !== "plain") {

@@ -7,23 +7,23 @@ import {
   runNotMade,
   sufficient,
 } from "../checks/judgment.js";
-import { isNoticed } from "../client-runs/client-run.js";
+import { type ClientRun, isNoticed } from "../client-runs/client-run.js";
 import { failureEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import { plainRunRequest, type Runs } from "../client-runs/runs.js";
 import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
 import {
   acceptedOfRun,
-  acceptedRequests,
   runReplacingLast,
   type SteadyKey,
+  type WorkingKey,
   whatFollowed,
 } from "./replaced-run.js";
 import { notEquallyOften, passesUnnoticed, sentAfter404, whyNoRepeatedKey } from "./steady-key-words.js";
 
 // A working key is accepted each time in the plain run; if it comes twice, it is repeated. It is steady if each run sends it equally often.
-// The varied runs, which are made anyway, show which keys are not. Before a resend of a key is named, enough runs must have sent it equally
-// often (`steadinessEvidence`).
+// The varied runs, which are made for their own checks, show which keys are not. Before a resend of a key is named, enough runs must have sent
+// it equally often (`steadinessEvidence`).
 
 /** How many keys are tried. With the first one, no test may use the last response. */
 const maxKeys = 3;
@@ -38,15 +38,15 @@ const surePlainRuns = 5;
 export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> {
   const working = workingKeys(runs);
   // A client may keep the response to what it sends once, and ask again if that was rejected: no resend.
-  const repeated = working.filter(({ usualCount }) => usualCount > 1);
+  const repeated = working.filter(({ requestNumbers }) => requestNumbers.length > 1);
   if (repeated.length === 0) return notJudged(whyNoRepeatedKey(runs, working));
 
-  const steady = await leaveOutUnsteady(runs, repeated);
+  const steady = await steadyKeysAmong(runs, repeated);
   if (steady.length === 0) return notJudged(notEquallyOften(repeated));
 
   const reasons: NotJudged[] = [];
   for (const key of steady.slice(0, maxKeys)) {
-    const evidence = await keyEvidence(runs, key);
+    const evidence = await endsAfter404(runs, key);
     if (evidence.kind === "sufficient") return key;
     reasons.push(evidence);
   }
@@ -56,40 +56,46 @@ export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> 
 /** The keys besides this one that always work, and that no varied run shows to be unsteady. Each has a request that can be rejected. */
 export function steadyKeysBesides(runs: Runs, { ref }: SteadyKey): Promise<SteadyKey[]> {
   // The client may have read no response of a key whole: none of its requests counts.
-  const others = workingKeys(runs).filter((key) => key.ref !== ref && key.usualCount > 0);
-  return leaveOutUnsteady(runs, others);
+  const others = workingKeys(runs).filter((key) => key.ref !== ref && key.requestNumbers.length > 0);
+  return steadyKeysAmong(runs, others);
 }
 
-/** Leaves out the keys that a varied run sent more or less often than the plain run. */
-async function leaveOutUnsteady(runs: Runs, keys: readonly SteadyKey[]): Promise<SteadyKey[]> {
+/** Those of the keys that each varied run sent as often as the plain run. */
+async function steadyKeysAmong(runs: Runs, keys: readonly WorkingKey[]): Promise<SteadyKey[]> {
   const variedRuns = await awaitHeldVariedRuns(runs);
   const steady: SteadyKey[] = [];
   for (const key of keys) {
-    const { ref, usualCount } = key;
-    if (variedRuns.every((run) => acceptedOfRun(run, ref).length === usualCount)) {
-      steady.push(key);
-    }
+    if (variedRuns.every((run) => isSentAsOften(run, key))) steady.push({ kind: "steady_key", ...key });
   }
   return steady;
 }
 
-/** The keys that the plain run accepted each time, the default key first. With `--allow 200.test`, the client survives a 401 in place of that success: its keys are left out. */
-function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] {
-  const keys: SteadyKey[] = [];
-  for (const sentKey of plain.sentKeys) {
-    const { key: ref, isUnknown, requests } = sentKey;
-    const isAlwaysAccepted = requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome));
-    if (isUnknown || requests.length === 0 || !isAlwaysAccepted) continue;
+/** Whether a run sent the key as often as the plain run. */
+function isSentAsOften(run: ClientRun, { ref, requestNumbers }: WorkingKey): boolean {
+  return acceptedOfRun(run, ref).length === requestNumbers.length;
+}
 
-    const key: SteadyKey = { kind: "steady_key", ref, usualCount: acceptedRequests(sentKey).length };
+/** The keys that the plain run accepted each time, the default key first. With `--allow 200.test`, the client survives a 401 in place of that success: its keys are left out. */
+function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): WorkingKey[] {
+  const keys: WorkingKey[] = [];
+  for (const { key: ref, isUnknown, requests } of plain.sentKeys) {
+    const isAlwaysAccepted = requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome));
+    if (isUnknown || !isAlwaysAccepted) continue;
+
+    // A run that replaces a response counts all requests: it cannot know which response the client will not read.
+    const requestNumbers: number[] = [];
+    for (const [index, { isUnread }] of requests.entries()) {
+      if (!isUnread) requestNumbers.push(index + 1);
+    }
+    const key = { ref, requestNumbers };
     if (ref === defaultKey) keys.unshift(key);
     else keys.push(key);
   }
   return keys;
 }
 
-/** Whether a rejection of its last request counts: a 404 in its place must make the command fail, and be the end. */
-async function keyEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
+/** Whether a rejection of its last request counts: with a 404, which no client must repeat, the command must fail, and nothing may follow. */
+async function endsAfter404(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   const notFound = { kind: "rejection", as: "404.unknown_path" } as const;
   const request = runReplacingLast(key, notFound, { kind: "resend_control" });
   const followed = whatFollowed(await runs.makeOnce(request), key);
@@ -112,15 +118,14 @@ async function keyEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
 
 /** Whether enough runs show that the key is steady, also without a rejection. */
 export async function steadinessEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
-  // Each of these sent the key equally often, or it would have been left out.
+  // Each of these sent the key as often as the plain run: otherwise the key would not be steady.
   const variedRuns = await awaitHeldVariedRuns(runs);
   if (variedRuns.length >= sureVariedRuns) return sufficient;
 
   let madeCount = 0;
   for (const run of await runs.makeUpTo(plainRunRequest, surePlainRuns)) {
     if (run.kind === "not_made") continue;
-    const count = acceptedOfRun(run, key.ref).length;
-    if (count !== key.usualCount) return notJudged(notEquallyOften([key]));
+    if (!isSentAsOften(run, key)) return notJudged(notEquallyOften([key]));
     madeCount += 1;
   }
   if (madeCount < surePlainRuns) return notJudged(notAllMade(madeCount, surePlainRuns));

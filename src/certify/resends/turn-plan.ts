@@ -1,4 +1,4 @@
-import type { SteadyKey } from "./replaced-run.js";
+import { lastNumberOf, type SteadyKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
 /** A run that rejects one request of a key: the nth, from 1, with this kind of rejection. */
@@ -17,83 +17,77 @@ const minTurns = 8;
 /** How many of these turns reject another key. Without them, 3 of 150 suites in which only the tests with one key poll are accused. */
 const turnsOfOtherKeys = 2;
 
+/** The turns in two halves: if the first half shows a doubt, the second one is not taken. */
+type TurnPlan = readonly [firstHalf: readonly Turn[], secondHalf: readonly Turn[]];
+
 /**
  * Plans the turns, in their order. Each turn rejects the next request of the suspects' key. After its last request, the first one comes
  * again, with the next kind of rejection. The last turn of each half is for another key, if there is one.
  *
  * Of a key ACTIVE with 3 requests, another key LIVE with 2, and the kinds 401 and 403, these turns come out:
  *
- *     { key: ACTIVE, nth: 1, resendKind: 401 }      { key: ACTIVE, nth: 1, resendKind: 403 }
- *     { key: ACTIVE, nth: 2, resendKind: 403 }      { key: ACTIVE, nth: 2, resendKind: 401 }
- *     { key: ACTIVE, nth: 3, resendKind: 401 }      { key: ACTIVE, nth: 3, resendKind: 403 }
- *     { key: LIVE,   nth: 2, resendKind: 401 }      { key: LIVE,   nth: 2, resendKind: 403 }
+ *     first half: ACTIVE 1 with 401, ACTIVE 2 with 403, ACTIVE 3 with 401, LIVE 2 with 401
+ *     second half: ACTIVE 1 with 403, ACTIVE 2 with 401, ACTIVE 3 with 403, LIVE 2 with 403
  */
-export function planTurns(key: SteadyKey, otherKeys: readonly SteadyKey[], kinds: SomeKinds): Turn[] {
+export function planTurns(key: SteadyKey, otherKeys: readonly SteadyKey[], kinds: SomeKinds): TurnPlan {
   const turnCount = Math.max(minTurns, kinds.length);
   const [firstOther, secondOther = firstOther] = otherKeys;
-  if (firstOther === undefined || secondOther === undefined) return turnsOfKey(key, kinds, turnCount);
+  if (firstOther === undefined || secondOther === undefined) {
+    return inHalves(turnsOfKey(key, kinds, turnCount));
+  }
 
   const [firstHalf, secondHalf] = inHalves(turnsOfKey(key, kinds, turnCount - turnsOfOtherKeys));
-  const [firstKind, secondKind = firstKind] = kinds;
   return [
-    ...firstHalf,
-    turnOfLast(firstOther, firstKind),
-    ...secondHalf,
-    turnOfLast(secondOther, secondKind),
+    [...firstHalf, turnOfLast(firstOther, kindAt(kinds, 0))],
+    [...secondHalf, turnOfLast(secondOther, kindAt(kinds, 1))],
   ];
 }
 
 /** Splits turns in the middle. Of an odd number, the first half has one more. */
-export function inHalves(turns: readonly Turn[]): [readonly Turn[], readonly Turn[]] {
+function inHalves(turns: readonly Turn[]): TurnPlan {
   const middle = Math.ceil(turns.length / 2);
   return [turns.slice(0, middle), turns.slice(middle)];
 }
 
-/** So many turns of one key, in rounds: in each round, all its requests have a turn, and each has another kind than in the round before. */
+/** So many turns of one key, in rounds: in each round, all its requests have a turn. Each round begins with the next kind. */
 function turnsOfKey(key: SteadyKey, kinds: SomeKinds, turnCount: number): Turn[] {
+  const numbers = numbersInTurn(key.requestNumbers, turnCount);
   const turns: Turn[] = [];
-  let [firstKindOfRound] = kinds;
-  for (;;) {
-    let kind = firstKindOfRound;
-    for (const nth of requestsToReject(key.usualCount, turnCount)) {
+  for (let round = 0; ; round++) {
+    for (const [place, nth] of numbers.entries()) {
       if (turns.length === turnCount) return turns;
-      turns.push({ key, nth, resendKind: kind });
-      kind = kindAfter(kind, kinds);
+      turns.push({ key, nth, resendKind: kindAt(kinds, round + place) });
     }
-    firstKindOfRound = kindAfter(firstKindOfRound, kinds);
   }
 }
 
-/** The numbers of the requests that are rejected: all of them, or so many, from the first to the last, at even distances. */
-function requestsToReject(requestCount: number, most: number): number[] {
-  const numbers: number[] = [];
-  if (requestCount <= most) {
-    for (let nth = 1; nth <= requestCount; nth++) numbers.push(nth);
-    return numbers;
-  }
+/** The numbers of requests that have a turn: all of them, or so many, from the first to the last, at even distances. */
+function numbersInTurn(requestNumbers: readonly number[], most: number): readonly number[] {
+  if (requestNumbers.length <= most) return requestNumbers;
 
-  const distance = (requestCount - 1) / (most - 1);
-  for (let before = 0; before < most; before++) numbers.push(1 + Math.round(before * distance));
+  const distance = (requestNumbers.length - 1) / (most - 1);
+  const numbers: number[] = [];
+  for (let before = 0; before < most; before++) {
+    numbers.push(requestNumbers[Math.round(before * distance)] as number); // the last index is that of the last request
+  }
   return numbers;
 }
 
 function turnOfLast(key: SteadyKey, kind: ResendKind): Turn {
-  return { key, nth: key.usualCount, resendKind: kind };
+  return { key, nth: lastNumberOf(key), resendKind: kind };
 }
 
 /** So many more turns of the request of this turn, with the kinds that follow its kind. */
 export function turnsAfter(turn: Turn, kinds: SomeKinds, count: number): Turn[] {
+  const firstKind = kinds.indexOf(turn.resendKind);
   const turns: Turn[] = [];
-  let { resendKind } = turn;
-  while (turns.length < count) {
-    resendKind = kindAfter(resendKind, kinds);
-    turns.push({ ...turn, resendKind });
+  for (let more = 1; more <= count; more++) {
+    turns.push({ ...turn, resendKind: kindAt(kinds, firstKind + more) });
   }
   return turns;
 }
 
-/** The next kind; after the last one, the first one comes again. */
-function kindAfter(kind: ResendKind, kinds: SomeKinds): ResendKind {
-  const next = kinds[kinds.indexOf(kind) + 1];
-  return next ?? kinds[0];
+/** The kind at this place, from 0. After the last kind, the first one comes again. */
+function kindAt(kinds: SomeKinds, place: number): ResendKind {
+  return kinds[place % kinds.length] ?? kinds[0];
 }

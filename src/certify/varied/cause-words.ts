@@ -84,7 +84,7 @@ export function unknownCause(
   const { lastRequest } = shownBy;
   const sentence = `The command ${howRunsEnd(searched)}: no single row of varied responses brings it back`;
 
-  let whatToDo = "The command got no response.";
+  let whatToDo = "Look at what the command prints: it got no response.";
   if (lastRequest) {
     const { outcome, id } = lastRequest;
     whatToDo = `Look at what the command prints, and at the last response (${outcome}, ${id}).`;

@@ -20,9 +20,12 @@ import { parseApiKey } from "../../rules/key-text.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
+import { defaultTimeoutMs } from "../control-address.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import { writeFileAtomically } from "../files/output-file.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import { oneOf, readDuration, readFileName, wholeNumber } from "../flags/readers.js";
+import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 import { asFileArgument } from "../scenario/open-scenario.js";
 
@@ -32,18 +35,14 @@ export const compareCommand = declareCommand({
     "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs (differs), if a response ended the comparison (stopped), or if the API did not respond (not_compared); a signal exits with 128 + its number. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   args: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
-    format: flag.cliOnlyOption(
-      "--format <format>",
-      "text or json (default: text)",
-      flag.oneOf(["text", "json"]),
-    ),
-    json: flag.json,
+    format: flag.cliOnlyOption("--format <format>", "text or json (default: text)", oneOf(["text", "json"])),
+    json: shared.json,
     maxRequests: flag.option(
       "--max-requests <number>",
       "maximum number of requests (default: 60, and with --probe-limits two minutes of the key more, up to 400)",
-      flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
-    timeout: flag.timeout,
+    timeout: shared.timeout,
     probeLimits: flag.cliOnlyToggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to twice per_minute + 1 requests of a working key, if --max-requests allows it",
@@ -51,22 +50,22 @@ export const compareCommand = declareCommand({
     pace: flag.cliOnlyOption(
       "--pace <duration>",
       "wait between two requests: 500ms, 1s (default: none; after a gateway's 429, what it allows)",
-      flag.readDuration("500ms or 1s"),
+      readDuration("500ms or 1s"),
     ),
     cert: flag.cliOnlyOption(
       "--cert <file>",
       "certificate of the client (PEM, with its chain), for a server that asks for one; needs --key",
-      flag.readFileName,
+      readFileName,
     ),
     key: flag.cliOnlyOption(
       "--key <file>",
       "private key of --cert (PEM, without a passphrase); API keys come only from variables",
-      flag.readFileName,
+      readFileName,
     ),
     writeScenario: flag.cliOnlyOption(
       "--write-scenario <file>",
       "write a scenario with these assumptions; replaces only a file that it wrote",
-      flag.readFileName,
+      readFileName,
     ),
   },
   examples: {
@@ -86,7 +85,7 @@ export const compareCommand = declareCommand({
     warnOfPlainHttp(url, io);
 
     const stop = io.stopSignal();
-    const timeout = flags.timeout ?? flag.defaultTimeoutMs;
+    const timeout = flags.timeout ?? defaultTimeoutMs;
     const send = createSend(url, { timeout, stop, certificate });
     const result = await compareWithContract(send, {
       url: url.href,
@@ -194,7 +193,7 @@ function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   if (protocol !== "http:" || isLoopbackHost(host)) return;
   for (const [, apiKey] of keysInVariables(env)) {
     // A sandbox's key is no secret.
-    if (parseApiKey(apiKey)?.marked) continue;
+    if (parseApiKey(apiKey)?.hasMark) continue;
     stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
     return;
   }

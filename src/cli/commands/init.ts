@@ -9,7 +9,8 @@ import { listed, quote, quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import * as shared from "../flags/shared-flags.js";
 import { writeAgentSection } from "../init/agent-section.js";
 import { requireNeeds } from "../init/client-needs.js";
 import { type ClientKind, clientKinds, clients } from "../init/client-tests.js";
@@ -35,7 +36,7 @@ export const initCommand = declareCommand({
       "the file to write (default: svc-sandbox.yaml, which start finds automatically; with --client a file in the folder of the client's tests)",
   },
   flags: {
-    force: flag.force,
+    force: shared.force,
     client: flag.cliOnlyOption(
       "--client <kind>",
       `write first tests of a client: ${clientKinds.join(", ")}`,
@@ -45,17 +46,16 @@ export const initCommand = declareCommand({
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
     ),
-    quiet: flag.quiet("only errors"),
+    quiet: shared.quiet("only errors"),
   },
   modes: [
     {
       name: "init --client",
       when: ({ flags }) => flags.client !== undefined,
-      words: ["[file]"],
       flags: ["client", "agent", "force", "quiet"],
     },
-    { name: "init --agent", when: ({ flags }) => flags.agent, words: [], flags: ["agent", "quiet"] },
-    { name: "init", words: ["[file]"], flags: ["force", "quiet"] },
+    { name: "init --agent", when: ({ flags }) => flags.agent, maxArgs: 0, flags: ["agent", "quiet"] },
+    { name: "init", flags: ["force", "quiet"] },
   ],
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",
@@ -134,7 +134,7 @@ async function writeClientTests(
   const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
   const run = clients[kind].run.replace("%", () => testFolder);
   if (project === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
-  if (!project.isAdded) {
+  if (!project.runsOurLine) {
     return [
       `Wrote ${name}. The script test:sandbox is unchanged.`,
       `Run it with: ${io.program} ${project.execLine}`,

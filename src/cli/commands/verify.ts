@@ -6,7 +6,8 @@ import { safeOutput } from "../../rules/terminal-text.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 import { namedOrOwn, openNamed, stdinName } from "../scenario/open-scenario.js";
 import { filesOfFailure, problemsJson } from "../scenario/scenario-failures.js";
@@ -17,9 +18,9 @@ const flags = {
   all: flag.cliOnlyToggle("--all", "every bundled scenario"),
   // No variable: one for `start` would keep it running.
   watch: flag.cliOnlyToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
-  ...flag.frozenSandboxFlags,
-  json: flag.json,
-  quiet: flag.quiet("only what failed"),
+  ...shared.sandboxFlagsWithoutFrozen,
+  json: shared.json,
+  quiet: shared.quiet("only what failed"),
 };
 type VerifyCall = CallOf<typeof flags>;
 
@@ -34,16 +35,14 @@ export const verifyCommand = declareCommand({
       // Besides the results there are notes, which --quiet leaves out.
       name: "verify --watch",
       when: ({ flags }) => flags.watch,
-      words: ["[scenario...]"],
       flags: flag.flagNamesOf(flags),
     },
     {
       name: "verify --json",
       when: ({ flags }) => flags.json,
-      words: ["[scenario...]"],
-      flags: ["all", "json", ...flag.frozenSandboxFlagNames],
+      flags: ["all", "json", ...shared.sandboxFlagNamesWithoutFrozen],
     },
-    { name: "verify", words: ["[scenario...]"], flags: ["all", "quiet", ...flag.frozenSandboxFlagNames] },
+    { name: "verify", flags: ["all", "quiet", ...shared.sandboxFlagNamesWithoutFrozen] },
   ],
   examples: {
     "svc-sandbox verify": "the story of svc-sandbox.yaml",

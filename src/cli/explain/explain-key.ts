@@ -3,9 +3,9 @@ import { whatToDoAbout } from "../../api/next-request.js";
 import { checkResults } from "../../api/request-details.js";
 import { nodePlatform } from "../../node/platform.js";
 import { shellWord } from "../../report/shell-words.js";
+import { describeKeyForm } from "../../rules/describe-key-form.js";
 import { SandboxError } from "../../rules/errors.js";
 import {
-  describeKeyForm,
   findPrefix,
   fingerprintOf,
   isSandboxKey,
@@ -179,10 +179,10 @@ function strayFacts(stray: string, keys: KeySource): StrayFacts {
   const parsed = parseApiKey(stray);
   const otherPrefixOf = refWithOtherPrefix(stray, keys);
   return {
-    real_key_suspected: parsed?.marked === false,
+    real_key_suspected: parsed?.hasMark === false,
     key_of_another_sandbox: isWhole && otherPrefixOf === null,
     other_prefix_of: otherPrefixOf,
-    key_cut: parsed?.marked === true && !isWhole,
+    key_cut: parsed?.hasMark === true && !isWhole,
     key_form: describeKeyForm(stray),
   };
 }

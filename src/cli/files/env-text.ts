@@ -24,9 +24,9 @@ interface OtherLines {
 /** The mark of UTF-8 at the start of a file, as Latin-1 reads it. */
 const byteOrderMark = "\u00EF\u00BB\u00BF";
 
-// The parts of an assignment.
-/** `export NAME = `, with the name as a group. Spaces that only a comment follows are not of it: `NAME= # a comment`. */
-const startPattern = /[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=(?:[ \t]+(?!#))?/;
+// The parts of an assignment, as in `export NAME = "a" # a comment`.
+/** `export NAME = `. Spaces before a comment are not of it: of `NAME=  # a comment`, it has only `NAME=`. */
+const startPattern = /[ \t]*(?:export[ \t]+)?(?<name>[\w.-]+)[ \t]*=(?:(?![ \t]+#)[ \t]+)?/;
 /** `"a \" b"`, `'a'` or `` `a` ``: each may have several lines. */
 const quotedPattern = /"(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`/;
 /** `a b`: up to a comment, or to the end of the line without the spaces there. */
@@ -34,23 +34,23 @@ const unquotedPattern = /[^\r\n]*?(?=[ \t]+#|[ \t]*$)/;
 /** ` # a comment` and the line end. */
 const endPattern = /.*(?:\r?\n)?/;
 
-/** Its groups are the members of an assignment, in their order. */
+/** Its groups have the names of an assignment's members. */
 const assignmentPattern = new RegExp(
-  `^(${startPattern.source})(${quotedPattern.source}|${unquotedPattern.source})(${endPattern.source})`,
+  `^(?<start>${startPattern.source})(?<value>${quotedPattern.source}|${unquotedPattern.source})(?<end>${endPattern.source})`,
   "gm",
 );
 
 /** Reads the parts of a `.env` file without a byte order mark. */
 function readParts(text: string): (Assignment | OtherLines)[] {
   const parts: (Assignment | OtherLines)[] = [];
-  let position = 0;
+  let endOfPart = 0;
   for (const match of text.matchAll(assignmentPattern)) {
-    const [whole, start = "", name = "", value = "", end = ""] = match;
-    parts.push({ kind: "other", text: text.slice(position, match.index) });
+    const { start = "", name = "", value = "", end = "" } = match.groups ?? {};
+    parts.push({ kind: "other", text: text.slice(endOfPart, match.index) });
     parts.push({ kind: "assignment", start, name, value, end });
-    position = match.index + whole.length;
+    endOfPart = match.index + match[0].length;
   }
-  parts.push({ kind: "other", text: text.slice(position) });
+  parts.push({ kind: "other", text: text.slice(endOfPart) });
   return parts;
 }
 

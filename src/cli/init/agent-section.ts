@@ -13,7 +13,8 @@ const heading = "## svc-sandbox";
 export async function writeAgentSection(cwd: string): Promise<string[]> {
   const file = resolve(cwd, "AGENTS.md");
   const before = existsSync(file) ? await readFile(file, "utf8") : "";
-  if (before.includes(heading)) {
+  const hasSection = before.split("\n").some((line) => line.trimEnd() === heading);
+  if (hasSection) {
     return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
   }
 

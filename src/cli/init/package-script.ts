@@ -12,8 +12,8 @@ interface ProjectScript {
   readonly text: string;
   /** The command line of the script, without the program. */
   readonly execLine: string;
-  /** Whether the text has it: another script of its name stays. */
-  readonly isAdded: boolean;
+  /** Whether the script of this name runs our line: another one, which the project had before, stays. */
+  readonly runsOurLine: boolean;
 }
 
 /** Adds the script that runs a command with a sandbox to the text of package.json. */
@@ -30,14 +30,21 @@ export async function addScript(command: string, cwd: string): Promise<ProjectSc
     );
   }
 
+  const { scripts: ownScripts = {} } = project;
+  if (!isMapping(ownScripts)) {
+    throw usageError(
+      `Nothing was written: scripts in ${quoteFile(file)} is not an object, which a package.json must have there.`,
+    );
+  }
+
   const execLine = `exec key-states --fail-on warning -- ${command}`;
   const line = `svc-sandbox ${execLine}`;
   // Another script of this name comes later, and so it stays.
-  const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
+  const scripts = { "test:sandbox": line, ...ownScripts };
   // The file keeps its indentation and its line ends.
   const [indent = "  "] = /^[ \t]+(?=")/m.exec(before) ?? [];
   const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
   const json = `${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
   const text = `${mark}${json.replaceAll("\n", lineEnd)}`;
-  return { text, execLine, isAdded: scripts["test:sandbox"] === line };
+  return { text, execLine, runsOurLine: scripts["test:sandbox"] === line };
 }

@@ -1,8 +1,6 @@
-import { stripVTControlCharacters } from "node:util";
 import type { NotMade, PlannedRun, RunEnd } from "../../certify/client-runs/client-run.js";
 import { SeenRequests } from "../../certify/client-runs/seen-requests.js";
 import { nodePlatform } from "../../node/platform.js";
-import { redact } from "../../rules/redact.js";
 import { minute } from "../../rules/time.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import type { StartOptions } from "../../sandbox/sandbox-state.js";
@@ -10,6 +8,7 @@ import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { CommandCall } from "../command.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 import { JobQueue } from "./job-queue.js";
+import { OutputTail } from "./output-tail.js";
 import { runClient } from "./run-client.js";
 import type { CommandEnd } from "./run-command.js";
 import { TakenSignals } from "./taken-signals.js";
@@ -108,30 +107,5 @@ function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> 
       return { result: end.code === 0 ? "passed" : "failed", code: end.code };
     default:
       return end satisfies never;
-  }
-}
-
-/** Bytes of output that are kept for the certificate, and characters of each line. */
-const maxTail = 64 * 1024;
-const maxLine = 500;
-
-/** The end of the output, as lines without keys and colors. */
-class OutputTail {
-  #chunks: Buffer[] = [];
-  #length = 0;
-
-  add(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    if (this.#length < 2 * maxTail) return;
-    this.#chunks = [Buffer.concat(this.#chunks).subarray(-maxTail)];
-    this.#length = maxTail;
-  }
-
-  lines(): string[] {
-    const text = Buffer.concat(this.#chunks).subarray(-maxTail).toString("utf8");
-    const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
-    // A character may have several units of its text, and none is cut.
-    return lines.map((line) => [...redact(line)].slice(0, maxLine).join(""));
   }
 }

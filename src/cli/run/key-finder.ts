@@ -1,6 +1,5 @@
-import { findBase64Keys } from "../../rules/base64-keys.js";
+import { findBase64Keys, findKeys } from "../../rules/find-keys.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/key-text.js";
-import { findKeys } from "../../rules/redact.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/keys/secrets.js";
@@ -64,7 +63,7 @@ function isFullKey(key: string, sandbox: SandboxState): boolean {
   const parsed = parseApiKey(key);
   if (parsed === undefined || key === unknownSecret(seed)) return false;
 
-  const fullLength = parsed.marked ? sandboxMark.length + randomLength : minRealLength;
+  const fullLength = parsed.hasMark ? sandboxMark.length + randomLength : minRealLength;
   if (key.length >= parsed.prefix.length + fullLength) return true;
   // A scenario may set a shorter one.
   return registry.find(platform.sha256(key)) !== undefined;

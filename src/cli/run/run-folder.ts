@@ -132,13 +132,13 @@ export class RunFolder {
     return sentences;
   }
 
-  /** Throws `usage` if a claim or a line is missing, because certify needs each request. The last line of a killed process may be cut. */
+  /** Throws `usage` if a claim or a request is missing, because certify needs each of them. The last line of a killed process may be cut. */
   throwIfRequestsAreMissing(): void {
     if (this.#claimFailure !== undefined) {
       throw usageError(`The folder of the run could not be written: ${this.#claimFailure}. Run it again.`);
     }
-    const files = [...this.#files.values()];
-    if (files.every((file) => file.isWhole)) return;
+    const hasAllLines = [...this.#files.values()].every((file) => file.isWhole);
+    if (hasAllLines && this.#otherVersions.size === 0) return;
     throw usageError(`${this.uncountedSentences()[0]} Run it again.`);
   }
 

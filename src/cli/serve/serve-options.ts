@@ -3,12 +3,13 @@ import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { Hosting, ServeOptions } from "../../server/serve.js";
 import { describeFailure, usageError } from "../exit-codes.js";
-import type * as flag from "../flags.js";
+import type * as flag from "../flags/flag.js";
+import type * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 import type { LogFlags } from "./log.js";
 
 /** The flags of a command that serves a sandbox. */
-export interface ServeFlags extends flag.FlagValues<typeof flag.serverFlags>, LogFlags {
+export interface ServeFlags extends flag.FlagValues<typeof shared.serverFlags>, LogFlags {
   readonly port?: number;
 }
 

@@ -1,13 +1,12 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
-import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { startAnother } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
-import type * as flag from "../flags.js";
+import type * as shared from "../flags/shared-flags.js";
 import { openNamed } from "../scenario/open-scenario.js";
 import { filesOfFailure } from "../scenario/scenario-failures.js";
 import { FileWatch } from "./file-watch.js";
@@ -19,7 +18,7 @@ export interface ServedScenario {
 
 /** What a reload of the scenario needs of a running `start`. */
 interface ReloadContext {
-  readonly call: Pick<CommandCall<flag.SandboxFlags>, "flags" | "io">;
+  readonly call: Pick<CommandCall<shared.SandboxFlags>, "flags" | "io">;
   readonly scenario: ServedScenario;
   readonly sandbox: SandboxState;
   readonly logger: Logger;
@@ -88,31 +87,20 @@ class ReloadOnChange {
   }
 
   async #serve(opened: OpenedScenario): Promise<void> {
-    const { scenario, logger, onReload } = this.#context;
+    const { scenario, sandbox, logger, onReload } = this.#context;
     const wasBroken = this.#isBroken;
     this.#isBroken = false;
 
     const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(scenario.loaded.scenario);
     if (isChanged) {
-      restart(opened, this.#context);
+      const sameOptions = {};
+      startAnother(sandbox, opened.loaded, sameOptions, () => {
+        scenario.loaded = opened.loaded;
+      });
       await onReload(opened);
       logger.note(`Loaded ${this.#name} again, in a new sandbox.`);
     } else if (wasBroken) {
       logger.note(`${this.#name} is valid again, unchanged.`);
     }
-  }
-}
-
-/** Restarts the sandbox with the scenario that was opened again. */
-function restart(opened: OpenedScenario, { scenario, sandbox, logger }: ReloadContext): void {
-  try {
-    const sameOptions = {};
-    startAnother(sandbox, opened.loaded, sameOptions, () => {
-      scenario.loaded = opened.loaded;
-    });
-  } catch (error) {
-    // The new sandbox is served even if one of our files cannot be written.
-    if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
-    logger.problem(error.message);
   }
 }

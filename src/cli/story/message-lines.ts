@@ -93,8 +93,8 @@ export class ShownBodies {
 function keyHeader(ref: string, sandbox: SandboxState): string | undefined {
   if (ref === "none") return undefined;
   if (ref === "malformed") return "…  (malformed: not a key at all)";
-  const { prefix = "", marked = false } = parseApiKey(secretToSend(sandbox, ref)) ?? {};
-  const mark = marked ? sandboxMark : "";
+  const { prefix = "", hasMark = false } = parseApiKey(secretToSend(sandbox, ref)) ?? {};
+  const mark = hasMark ? sandboxMark : "";
   const who = ref === "unknown" ? "an unknown key" : ref;
   return `${prefix}${mark}…  (${who})`;
 }

@@ -32,7 +32,7 @@ const drawnAnew = new Set(["data.organization.id", "data.usage.today"]);
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   const { outcome, response, noResponse = "nothing", evidence } = attempt;
   if (response === undefined) {
-    if (evidence.kind !== "counts") return [];
+    if (evidence.kind !== "judged") return [];
     const missing = differenceAt("connection", ruleOf(outcome), "a response", noResponse);
     return [withRequest(attempt, missing)];
   }
@@ -42,15 +42,16 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   for (const at of response.hasKeyAt) differences.push(differenceAt(at, "R34", "no key", "a key"));
 
   switch (evidence.kind) {
-    case "counts":
+    case "judged":
       differences.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
       break;
     case "may_be_right":
       differences.push(...judgeSuccess(response, attempt.apiKey));
       break;
     case "limit_of_others":
+    case "minute_used_before":
+    case "waited_for":
     case "outage":
-    case "earlier_limit":
       break;
   }
   return differences.map((difference) => withRequest(attempt, difference));

@@ -5,86 +5,106 @@ import {
   controlWithoutKey,
   describeAttempt,
   got200,
+  replaceEvidence,
 } from "../sending/attempt.js";
 import type { Session } from "../sending/session.js";
 import { sendControl } from "../sending/watch-outages.js";
-import { withdrawEvidence } from "../sending/withdraw-evidence.js";
 import { findOtherKey } from "./other-key.js";
 
-// Up to three controls follow the 429 of a key at its limit. What each of them shows:
-//
-// | control | 200, or 401 without a key | 429 | another response | not sent |
-// |---|---|---|---|---|
-// | without a key | no lock of the address: go on | a lock, or a gateway: the end | no lock: go on | the 429 shows nothing |
-// | with another working key | the 429 is the key's own | go on | the 429 shows nothing | the 429 shows nothing |
-// | without a key again | all keys share the limit: R25, the end | a lock began meanwhile: the end | R25, the end | the end |
-//
-// In each row, the 429 to a control also shows that the 429 of the key is not its own. Each row has its function.
+// Up to three controls follow the 429 of a key that should be at its limit: without a key, with another working key and, if
+// that one gets 429, too, without a key again. They tell whose limit the 429 is.
+
+/**
+ * Whose limit a 429 is:
+ * - `own`: the key's own, as another key still gets 200
+ * - `own_or_shared`: not that of the address; `why` no other key could be tried
+ * - `address`: a lock, or a gateway, which limits the `control` without a key, too
+ * - `shared`: one of several keys, as `otherKey` gets a 429, too, and a request without a key does not
+ * - `unknown`: a control did not get what tells it
+ *
+ * `why` of the last three is what the controls got.
+ */
+type Limiter =
+  | { readonly kind: "own" }
+  | { readonly kind: "own_or_shared" | "unknown"; readonly why: string }
+  | { readonly kind: "address"; readonly why: string; readonly control: Attempt }
+  | { readonly kind: "shared"; readonly why: string; readonly otherKey: Attempt };
 
 /** Confirms with controls that a 429 is the key's own limit. Returns a difference if another key is limited, too (R25). */
 export async function confirmLimit(session: Session, limited: Attempt): Promise<ContractDifference[]> {
-  if (limited.evidence.kind !== "counts") return [];
+  if (limited.evidence.kind !== "judged") return [];
+  const limiter = await findLimiter(session, limited);
+  if (limiter.kind === "own") return [];
+  if (limiter.kind === "own_or_shared") {
+    session.notes.push(`R25 was not judged for ${limited.outcome}: ${limiter.why}.`);
+    return [];
+  }
+
+  replaceEvidence(limited, { kind: "limit_of_others", why: limiter.why });
+  switch (limiter.kind) {
+    case "unknown":
+      return [];
+    case "address":
+      session.endByLimit(limiter.control);
+      return [];
+    case "shared":
+      session.endByResponse(limiter.otherKey, "shared_limit");
+      return [describeSharedLimit(limited, limiter.otherKey)];
+  }
+}
+
+async function findLimiter(session: Session, limited: Attempt): Promise<Limiter> {
   const request = "request without a key";
   const control = await sendControl(session, controlWithoutKey);
-  if (control.kind === "not_sent") {
-    withdrawEvidence(limited, { kind: "limit_not_confirmed", request });
-    return [];
-  }
+  if (control.kind === "not_sent") return { kind: "unknown", why: `no ${request} could follow it` };
+
   const { attempt } = control;
-  if (attempt.response?.status === 429) {
-    withdrawEvidence(limited, { kind: "others_limited", request, got: describeAttempt(attempt) });
-    session.endByLimit(attempt);
-    return [];
-  }
+  const got = describeAttempt(attempt);
+  if (isLimited(attempt)) return { kind: "address", why: `a ${request} got ${got}, too`, control: attempt };
+  // The control may have met an outage or a lock.
+  if (session.progress.kind !== "running") return { kind: "unknown", why: `a ${request} got ${got}` };
 
   const otherKey = findOtherKey(session.attempts, limited);
-  if (otherKey === undefined) {
-    session.notes.push(`R25 was not judged for ${limited.outcome}: it needs another working key.`);
-    return [];
-  }
-  return confirmWithOtherKey(session, limited, otherKey);
+  if (otherKey.kind === "no_key") return { kind: "own_or_shared", why: otherKey.why };
+  return findLimiterWithOtherKey(session, otherKey.latestSuccess);
 }
 
-/** A key at its limit must not affect another one (R25); `otherKey` is the latest 200 of the other key. */
-async function confirmWithOtherKey(
+/** Sends a request with another key: the limit of a key must not affect it (R25). */
+async function findLimiterWithOtherKey(
   session: Session,
-  limited: Attempt,
-  otherKey: CompletedAttempt,
-): Promise<ContractDifference[]> {
-  const { outcome, apiKey, variable } = otherKey;
+  { outcome, apiKey, variable }: CompletedAttempt,
+): Promise<Limiter> {
   const request = `request with ${variable}`;
   const control = await sendControl(session, { outcome, apiKey, variable });
-  if (control.kind === "not_sent") {
-    withdrawEvidence(limited, { kind: "limit_not_confirmed", request });
-    return [];
-  }
-  const { attempt } = control;
-  if (got200(attempt)) return [];
+  if (control.kind === "not_sent") return { kind: "unknown", why: `no ${request} could follow it` };
 
+  const { attempt } = control;
+  if (got200(attempt)) return { kind: "own" };
   const got = describeAttempt(attempt);
-  if (attempt.response?.status !== 429) {
-    withdrawEvidence(limited, { kind: "control_failed", request, got });
-    return [];
-  }
-  withdrawEvidence(limited, { kind: "others_limited", request, got });
-  return judgeSharedLimit(session, limited, attempt);
+  if (!isLimited(attempt)) return { kind: "unknown", why: `a ${request} got ${got}` };
+  return findSharedLimiter(session, attempt, `a ${request} got ${got}, too`);
 }
 
-/** The limit is one of all keys, unless a lock of the address has begun since the first control. */
-async function judgeSharedLimit(
-  session: Session,
-  limited: Attempt,
-  limitedOther: Attempt,
-): Promise<ContractDifference[]> {
+/** Another key is limited, too: either all keys share the limit, or a lock of the address has begun since the first control. */
+async function findSharedLimiter(session: Session, otherKey: Attempt, why: string): Promise<Limiter> {
   const control = await sendControl(session, controlWithoutKey);
-  if (control.kind === "sent" && control.attempt.response?.status === 429) {
-    session.endByLimit(control.attempt);
-    return [];
-  }
-  session.endByResponse(limitedOther, "shared_limit");
-  if (control.kind === "not_sent") return [];
+  const isSent = control.kind === "sent";
+  if (isSent && isLimited(control.attempt)) return { kind: "address", why, control: control.attempt };
 
-  const expected = `200 for ${limitedOther.variable}, although ${limited.variable} is at its limit`;
-  const found = describeAttempt(limitedOther);
-  return [{ rules: ["R25"], outcome: limited.outcome, at: "status", expected, found }];
+  const isMeetingOutage = session.progress.kind !== "running";
+  if (isSent && !isMeetingOutage) return { kind: "shared", why, otherKey };
+
+  // Nobody can tell. An end that has come before stays.
+  session.endByResponse(otherKey, "shared_limit");
+  return { kind: "unknown", why };
+}
+
+function isLimited({ response }: Attempt): boolean {
+  return response?.status === 429;
+}
+
+function describeSharedLimit(limited: Attempt, otherKey: Attempt): ContractDifference {
+  const expected = `200 for ${otherKey.variable}, although ${limited.variable} is at its limit`;
+  const found = describeAttempt(otherKey);
+  return { rules: ["R25"], outcome: limited.outcome, at: "status", expected, found };
 }

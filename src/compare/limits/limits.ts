@@ -11,14 +11,12 @@ export async function tryLimits(session: Session): Promise<ContractDifference[]>
   const differences: ContractDifference[] = [];
   for (const row of contractOutcomes.filter(({ outcome }) => isLimit(outcome))) {
     if (session.options.probeLimits) differences.push(...(await tryLimit(session, row)));
-    else session.keepWhyNotTried(row.outcome, "limits are only reached on purpose with --probe-limits");
+    else session.whyNotTried.set(row.outcome, "limits are only reached on purpose with --probe-limits");
   }
   return differences;
 }
 
 async function tryLimit(session: Session, row: ContractOutcome): Promise<ContractDifference[]> {
-  const [firstSuccess] = completedWith(session.attempts, 200);
-
   // The key of the variable should be at its limit.
   const result = await tryOutcome(session, row);
   if (result.kind === "sent" && result.attempt.response?.status === 429) {
@@ -26,8 +24,10 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Contrac
   }
   if (row.outcome !== "429.per_minute") return [];
 
-  // A key that got 200 can reach the limit of a minute now: that of the variable or, if there is none, the first one that works.
-  const success = result.kind === "sent" ? result.attempt : firstSuccess;
-  if (success === undefined || !got200(success)) return [];
-  return useUpMinute(session, success);
+  // A working key reaches the limit of a minute by its requests: that of the variable or, without one, the first that works.
+  if (result.kind === "sent") {
+    return got200(result.attempt) ? useUpMinute(session, result.attempt) : [];
+  }
+  const [firstSuccess] = completedWith(session.attempts, 200);
+  return firstSuccess === undefined ? [] : useUpMinute(session, firstSuccess);
 }

@@ -27,7 +27,7 @@ export async function useUpMinute(
   }
 
   session.options.announce?.(
-    `Sends up to ${pluralize(plan.count, "request")} with ${success.variable}, until one gets 429. They use up this key's minute.`,
+    `Sends up to ${pluralize(plan.mostRequests, "request")} with ${success.variable}, until one gets 429. They use up this key's minute.`,
   );
   const probe = await sendUntilLimited(session, success, plan);
   switch (probe.kind) {
@@ -47,35 +47,42 @@ export async function useUpMinute(
 /** The requests that use up a minute. */
 interface Probe {
   readonly kind: "probe";
+  /** The key must work for so many requests of a minute. */
   readonly perMinute: number;
   /** So many requests with 200 in a minute prove that there is no limit. */
   readonly provingCount: number;
   /** So many requests are sent at most. */
-  readonly count: number;
+  readonly mostRequests: number;
+}
+
+type ProbePlan = Probe | NoProbe;
+
+interface NoProbe {
+  readonly kind: "no_probe";
+  readonly why: string;
 }
 
 /** Plans the requests, and raises the default of `--max-requests` for them. */
-function planProbe(
-  session: Session,
-  success: CompletedAttempt,
-): Probe | { readonly kind: "no_probe"; readonly why: string } {
-  const { pace, budget } = session;
-  const { response } = success;
-  const perMinute = wholeNumberIn(response, perMinutePath);
+function planProbe(session: Session, success: CompletedAttempt): ProbePlan {
+  const perMinute = wholeNumberIn(success.response, perMinutePath);
   if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute)) {
-    return { kind: "no_probe", why: `per_minute is ${describeMember(response, perMinutePath)}` };
+    return { kind: "no_probe", why: `per_minute is ${describeMember(success.response, perMinutePath)}` };
   }
+  const { pace } = session.pacing;
   if (pace * perMinute >= minute) {
     const why = `one request in ${pace / 1000} s does not reach per_minute, ${perMinute}`;
     return { kind: "no_probe", why };
   }
 
   // After a 429, a request without a key and, if there is one, with another key that works.
-  const controls = findOtherKey(session.attempts, success) === undefined ? 1 : 2;
-  const provingCount = 2 * perMinute + 1;
-  budget.raiseDefault(provingCount + controls);
+  const controls = findOtherKey(session.attempts, success).kind === "key" ? 2 : 1;
+  session.budget.raiseDefault(2 * perMinute + 1 + controls);
+  return fitIntoBudget(session, perMinute, controls);
+}
 
-  // A 429 can only come and be confirmed with the requests of one minute, one too many, and the controls.
+/** A 429 can only come and be confirmed with the requests of one minute, one too many, and the controls. */
+function fitIntoBudget(session: Session, perMinute: number, controls: number): ProbePlan {
+  const { budget } = session;
   const needed = perMinute + 1 + controls;
   if (session.mayStillSend(needed).kind === "refused") {
     const more = controls === 1 ? "two" : "three";
@@ -83,7 +90,9 @@ function planProbe(
     const why = `needs ${needed} requests, ${more} more than per_minute, and ${budget.left} are left; ${room}`;
     return { kind: "no_probe", why };
   }
-  return { kind: "probe", perMinute, provingCount, count: Math.min(provingCount, budget.left - controls) };
+  const provingCount = 2 * perMinute + 1;
+  const mostRequests = Math.min(provingCount, budget.left - controls);
+  return { kind: "probe", perMinute, provingCount, mostRequests };
 }
 
 /**
@@ -102,28 +111,27 @@ type ProbeResult =
 async function sendUntilLimited(
   session: Session,
   success: CompletedAttempt,
-  { perMinute, count }: Probe,
+  { perMinute, mostRequests }: Probe,
 ): Promise<ProbeResult> {
   const { apiKey, variable } = success;
-  const ofKey = session.attempts.filter((attempt) => attempt.apiKey === apiKey);
-  const usedBefore = ofKey.filter(got200).length;
+  const earlierSuccesses = session.attempts.filter(got200).filter((earlier) => earlier.apiKey === apiKey);
   const successes: CompletedAttempt[] = [];
 
   // Until the key has had the requests of a minute, it must work.
-  const leftInMinute = Math.min(perMinute - usedBefore, count);
-  while (successes.length < leftInMinute) {
+  const mustWork = Math.min(perMinute - earlierSuccesses.length, mostRequests);
+  while (successes.length < mustWork) {
     const result = await sendAttempt(session, { outcome: success.outcome, apiKey, variable });
     if (result.kind === "not_sent" || !got200(result.attempt)) return { kind: "broken_off" };
     successes.push(result.attempt);
   }
 
   // From then on, the outcome to reach is the 429.
-  while (successes.length < count) {
+  while (successes.length < mostRequests) {
     const result = await sendAttempt(session, { outcome: "429.per_minute", apiKey, variable });
     if (result.kind === "not_sent") return { kind: "broken_off" };
     const { attempt } = result;
-    const isLimited = attempt.response?.status === 429 && attempt.evidence.kind === "counts";
-    if (isLimited) return { kind: "limited", limited: attempt };
+    const isOwnLimit = attempt.response?.status === 429 && attempt.evidence.kind === "judged";
+    if (isOwnLimit) return { kind: "limited", limited: attempt };
     if (!got200(attempt)) return { kind: "wrong_response" };
     successes.push(attempt);
   }
@@ -160,5 +168,5 @@ function durationOf(attempts: readonly Attempt[]): number {
 /** The end of the comparison, if there is one, is the better reason. */
 function keepWhyMinuteNotTried(session: Session, why: string): void {
   const { progress } = session;
-  session.keepWhyNotTried("429.per_minute", progress.kind === "running" ? why : progress.why);
+  session.whyNotTried.set("429.per_minute", progress.kind === "running" ? why : progress.why);
 }

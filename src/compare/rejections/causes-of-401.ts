@@ -30,6 +30,8 @@ interface ComparedRejections {
   readonly openPlaces: readonly OpenPlace[];
 }
 
+const tooFew = "too few of the further requests got a 401";
+
 const roundCount = 2;
 /**
  * A contrast needs so many 401s of its cause, and of its baseline. A cause is sent once in each round and turn, so all of its
@@ -64,27 +66,25 @@ function findProven(turns: SentTurns, attempts: readonly Attempt[]): Contrast[] 
 
 function hasEnoughRejections({ cause, baseline }: Contrast, attempts: readonly Attempt[]): boolean {
   // A 401 that a lock may have sent does not count.
-  const counting = completedWith(attempts, 401).filter(({ evidence }) => evidence.kind === "counts");
+  const counting = completedWith(attempts, 401).filter(({ evidence }) => evidence.kind === "judged");
   const ofCause = counting.filter(({ outcome }) => outcome === cause);
   const ofBaseline = counting.filter(({ outcome }) => outcome === baseline);
   return Math.min(ofCause.length, ofBaseline.length) >= fewestRejections;
 }
 
-/** Returns why causes were not compared with the others: because of the rounds, the turns, or too few 401s in the turns. */
-function collectOpenCauses({ attempts, afterRounds, turns }: SentAgain): WhyByCause {
-  if (turns.kind === "broken_off") {
-    const { why, contrasts } = turns;
-    return new Map([...afterRounds, ...causesBecause(why, contrasts)]);
+/**
+ * Returns why causes were not compared with the others: because of the rounds, the turns, or too few 401s in the turns. The
+ * first of these reasons counts.
+ */
+function collectOpenCauses({ attempts, openAfterRounds, turns }: SentAgain): WhyByCause {
+  const openCauses = new Map(openAfterRounds);
+  for (const contrast of turns.contrasts) {
+    const { cause } = contrast;
+    if (openCauses.has(cause)) continue;
+    if (turns.kind === "broken_off") openCauses.set(cause, turns.why);
+    else if (!hasEnoughRejections(contrast, attempts)) openCauses.set(cause, tooFew);
   }
-  const withTooFew = turns.contrasts.filter((contrast) => !hasEnoughRejections(contrast, attempts));
-  const tooFew = causesBecause("too few of the further requests got a 401", withTooFew);
-  // The reason of the rounds replaces this one.
-  return new Map([...tooFew, ...afterRounds]);
-}
-
-/** Returns the cause of each contrast with one reason. */
-function causesBecause(why: string, contrasts: readonly Contrast[]): WhyByCause {
-  return new Map(contrasts.map(({ cause }) => [cause, why]));
+  return openCauses;
 }
 
 /** Returns the places that vary and agree without the words that vary; no place that varies because of another one. */

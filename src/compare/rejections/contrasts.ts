@@ -42,10 +42,10 @@ export function findRemaining(contrasts: readonly Contrast[], { rows }: Rejectio
 }
 
 /** Returns the contrast of two causes at a place; `undefined` if they agree, or nobody can tell. */
-function contrastAt(place: ResponsePlace, ofCause: CauseCell, ofBaseline: CauseCell): Contrast | undefined {
-  const comparison = compareTexts(ofCause.texts, ofBaseline.texts);
+function contrastAt(place: ResponsePlace, cell: CauseCell, baseline: CauseCell): Contrast | undefined {
+  const comparison = compareTexts(cell.texts, baseline.texts);
   if (comparison.kind !== "differs") return undefined;
   const { textOfCause, textOfBaseline } = comparison;
-  const isMissing = textOfCause === undefined || textOfBaseline === undefined;
-  return { place, isMissing, cause: ofCause.cause, baseline: ofBaseline.cause, textOfCause, textOfBaseline };
+  const isMissingInSome = textOfCause === undefined || textOfBaseline === undefined;
+  return { place, isMissingInSome, cause: cell.cause, baseline: baseline.cause, textOfCause, textOfBaseline };
 }

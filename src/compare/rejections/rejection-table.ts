@@ -41,7 +41,7 @@ interface SplitRejection {
   readonly textsById: ReadonlyMap<string, PlacedText>;
 }
 
-/** Makes the table of all 401s whose cause has two or more. */
+/** Makes the table of all 401s whose cause has two or more. A cause alone has no rows: there is nothing to compare it with. */
 export function tabulateRejections(attempts: readonly Attempt[]): RejectionTable {
   const rejected = attempts.filter(isRejected);
   // Each cause once, the baselines first.
@@ -50,6 +50,7 @@ export function tabulateRejections(attempts: readonly Attempt[]): RejectionTable
     const ofCause = rejected.filter(({ outcome }) => outcome === cause);
     if (ofCause.length >= 2) causes.push(cause);
   }
+  if (causes.length < 2) return { causes, rows: [] };
 
   const rejections: SplitRejection[] = [];
   for (const { outcome, response } of rejected) {
@@ -66,7 +67,7 @@ export function tabulateRejections(attempts: readonly Attempt[]): RejectionTable
 /** Whether a cause of 401 got a 401 that no lock may have sent. */
 function isRejected(attempt: Attempt): attempt is CompletedAttempt {
   const { outcome, response, evidence } = attempt;
-  return response?.status === 401 && outcomeRow(outcome).status === 401 && evidence.kind === "counts";
+  return response?.status === 401 && outcomeRow(outcome).status === 401 && evidence.kind === "judged";
 }
 
 function splitRejection(cause: PromisedOutcomeId, response: CompletedAttempt["response"]): SplitRejection {
@@ -97,20 +98,26 @@ function rowAt(
   rejections: readonly SplitRejection[],
 ): PlaceRow | undefined {
   const id = placeId(place);
-  const textsInOrder = rejections.map(({ textsById }) => textsById.get(id)?.text);
+  const textsInOrder: TextAtPlace[] = [];
+  const textsByCause = new Map<PromisedOutcomeId, TextAtPlace[]>(causes.map((cause) => [cause, []]));
+  for (const { cause, textsById } of rejections) {
+    const text = textsById.get(id)?.text;
+    textsInOrder.push(text);
+    textsByCause.get(cause)?.push(text);
+  }
   const differentTexts = new Set(textsInOrder);
   if (differentTexts.size === 1) return undefined;
 
-  const cells = causes.map((cause): CauseCell => {
-    const texts = textsInOrder.filter((_, index) => rejections[index]?.cause === cause);
-    return { cause, texts };
-  });
+  const cells = [...textsByCause].map(([cause, texts]): CauseCell => ({ cause, texts }));
   const baseline = chooseBaseline(cells);
   if (baseline === undefined) return undefined;
-  return { place, isMissing: differentTexts.has(undefined), cells, baseline, textsInOrder };
+  return { place, isMissingInSome: differentTexts.has(undefined), cells, baseline, textsInOrder };
 }
 
-/** Returns the first cell, or the second one if the first one is odd; `undefined` only without cells. */
+/**
+ * Returns the first cell, or the second one if the first one is odd: of the texts `A`, `B` and `B`, the second. `undefined`
+ * only without cells.
+ */
 function chooseBaseline([first, second, ...later]: readonly CauseCell[]): CauseCell | undefined {
   // Of two causes, nobody knows which is the odd one.
   if (first === undefined || second === undefined || later.length === 0) return first;

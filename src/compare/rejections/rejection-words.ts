@@ -1,6 +1,6 @@
 import type { ContractDifference } from "../differences/contract-difference.js";
 import { quoted, shownText } from "../response/describe.js";
-import type { TextAtPlace } from "./compare-texts.js";
+import { type TextAtPlace, wordsOfOpenReasons } from "./compare-texts.js";
 import { findConsequences } from "./consequences.js";
 import type { Contrast } from "./contrasts.js";
 import type { OpenPlace } from "./open-places.js";
@@ -14,9 +14,9 @@ const unshownBytes = "bytes that are not UTF-8";
 export function describeContrasts(contrasts: readonly Contrast[]): ContractDifference[] {
   const differences: ContractDifference[] = [];
   for (const cause of new Set(contrasts.map((contrast) => contrast.cause))) {
-    const ofCause = contrasts.filter((contrast) => contrast.cause === cause);
-    const consequences = findConsequences(ofCause);
-    for (const contrast of ofCause) {
+    const contrastsOfCause = contrasts.filter((contrast) => contrast.cause === cause);
+    const consequences = findConsequences(contrastsOfCause);
+    for (const contrast of contrastsOfCause) {
       if (!consequences.has(placeId(contrast.place))) differences.push(describeContrast(contrast));
     }
   }
@@ -77,9 +77,9 @@ export function notesOnRejections({ openCauses, openPlaces, agreeingPlaces }: Re
     const causes = [...openCauses.keys()].filter((cause) => openCauses.get(cause) === why);
     notes.push(`Not compared with the other causes of 401 (R14): ${causes.join(", ")}, because ${why}.`);
   }
-  for (const why of new Set(openPlaces.map((place) => place.why))) {
-    const ofReason = openPlaces.filter((place) => place.why === why);
-    const places = ofReason.map(({ place }) => place);
+  for (const reason of new Set(openPlaces.map((openPlace) => openPlace.reason))) {
+    const places = openPlaces.filter((openPlace) => openPlace.reason === reason).map(({ place }) => place);
+    const why = wordsOfOpenReasons[reason];
     notes.push(`Not judged between the causes of 401, because ${why}: ${listPlaces(places)}.`);
   }
 

@@ -1,16 +1,14 @@
 import { positionOfWord } from "../response/words.js";
 import { splitWords, type TextAtPlace } from "./compare-texts.js";
 
-/**
- * A text with a time, as in `09:00:05` or in seconds or milliseconds since 1970, `1772442000`: responses that follow one
- * another can have the same time, but none has an earlier one again.
- */
-const withTime = /\d:\d\d:\d\d|\b\d{10}(?:\d{3})?\b/;
+/** A text with a time: `09:00:05`, or since 1970 in seconds or in milliseconds, `1772442000` and `1772442000123`. */
+const textWithTime = /\d:\d\d:\d\d|\b(?:\d{10}|\d{13})\b/;
 
 /**
  * Whether a word came again at one of these positions, as `a` does in the texts `id a`, `id b` and `id a`.
  *
- * In a text with a time, a word may be the one of the response before: the time can be the same, and with it all other words.
+ * A time is no such word: two responses in one second have it both, as in `at 09:00:05`, `at 09:00:05`, `at 09:00:06`. In a
+ * text with a time, a word may be that of the response before; but no earlier one comes again.
  */
 export function isAnyWordRepeated(
   textsInOrder: readonly TextAtPlace[],
@@ -20,7 +18,7 @@ export function isAnyWordRepeated(
   for (const text of textsInOrder) {
     if (text === undefined) continue;
     const words = splitWords(text);
-    const hasTime = withTime.test(text);
+    const hasTime = textWithTime.test(text);
     for (const [index, word] of words.entries()) {
       const position = positionOfWord(index, words);
       if (!positions.has(position)) continue;

@@ -1,5 +1,5 @@
 import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
-import { type Attempt, completedWith, describeAttempt } from "../sending/attempt.js";
+import { type Attempt, describeAttempt } from "../sending/attempt.js";
 import { repeatAttempt } from "../sending/send-attempt.js";
 import type { SendResult, Session } from "../sending/session.js";
 import { type Contrast, findContrasts, findRemaining } from "./contrasts.js";
@@ -14,7 +14,7 @@ export interface SentAgain {
   /** All attempts until then. Later ones, such as the controls of a limit, are not compared with each other. */
   readonly attempts: readonly Attempt[];
   /** Why causes have no two 401s, or no other cause to be compared with. */
-  readonly afterRounds: WhyByCause;
+  readonly openAfterRounds: WhyByCause;
   readonly turns: SentTurns;
 }
 
@@ -25,23 +25,37 @@ export type SentTurns =
 
 /** Sends each cause of 401 a second time, and then the suspects in turns. */
 export async function sendRejectionsAgain(session: Session): Promise<SentAgain> {
-  const afterRounds = await sendSecondRound(session);
-  const suspected = findContrasts(tabulateRejections(session.attempts));
-  const turns = await sendTurns(session, suspected);
-  return { attempts: [...session.attempts], afterRounds, turns };
+  const firstRequests = firstRequestsOfCauses(session.attempts);
+  const openAfterRounds = await sendSecondRound(session, firstRequests);
+  const contrasts = findContrasts(tabulateRejections(session.attempts));
+  const turns = await sendTurns(session, firstRequests, contrasts);
+  return { attempts: [...session.attempts], openAfterRounds, turns };
+}
+
+/** The first request of each cause. */
+type FirstRequests = ReadonlyMap<PromisedOutcomeId, Attempt>;
+
+/** Finds the first request of each cause. A request whose limit was waited for is none: it was sent again. */
+function firstRequestsOfCauses(attempts: readonly Attempt[]): FirstRequests {
+  const firstRequests = new Map<PromisedOutcomeId, Attempt>();
+  for (const attempt of attempts) {
+    const { outcome, evidence } = attempt;
+    if (outcomeRow(outcome).status !== 401 || evidence.kind === "waited_for") continue;
+    if (!firstRequests.has(outcome)) firstRequests.set(outcome, attempt);
+  }
+  return firstRequests;
 }
 
 /** Sends each cause that got a 401 again. Returns why causes have no two 401s, or nothing to be compared with. */
-async function sendSecondRound(session: Session): Promise<WhyByCause> {
+async function sendSecondRound(session: Session, firstRequests: FirstRequests): Promise<WhyByCause> {
   const whyByCause = new Map<PromisedOutcomeId, string>();
-  const firsts = firstRequestsOfCauses(session.attempts);
-  for (const attempt of firsts) {
-    if (attempt.response?.status === 401) continue;
-    whyByCause.set(attempt.outcome, `the first request got ${describeAttempt(attempt)}`);
+  const rejected: Attempt[] = [];
+  for (const [cause, attempt] of firstRequests) {
+    if (attempt.response?.status === 401) rejected.push(attempt);
+    else whyByCause.set(cause, `the first request got ${describeAttempt(attempt)}`);
   }
 
   // All causes with a 401 are sent again, or none.
-  const rejected = completedWith(firsts, 401);
   const permission = session.mayStillSend(rejected.length);
   for (const attempt of rejected) {
     if (permission.kind === "refused") {
@@ -56,50 +70,51 @@ async function sendSecondRound(session: Session): Promise<WhyByCause> {
     }
   }
 
-  const [only, ...others] = tabulateRejections(session.attempts).causes;
-  if (only !== undefined && others.length === 0) whyByCause.set(only, "no other cause has two 401s");
+  const { causes } = tabulateRejections(session.attempts);
+  if (causes.length === 1) {
+    for (const cause of causes) whyByCause.set(cause, "no other cause has two 401s");
+  }
   return whyByCause;
 }
 
-/** Returns the first request of each cause; a request that a limit was waited for is not its first. */
-function firstRequestsOfCauses(attempts: readonly Attempt[]): Attempt[] {
-  const firstByCause = new Map<PromisedOutcomeId, Attempt>();
-  for (const attempt of attempts) {
-    const { outcome, evidence } = attempt;
-    if (outcomeRow(outcome).status !== 401 || evidence.kind === "earlier_limit") continue;
-    if (!firstByCause.has(outcome)) firstByCause.set(outcome, attempt);
-  }
-  return [...firstByCause.values()];
-}
-
 /** Sends the suspects and their baselines in turns. After each turn, only the contrasts that remain go on. */
-async function sendTurns(session: Session, suspected: readonly Contrast[]): Promise<SentTurns> {
-  let contrasts = suspected;
+async function sendTurns(
+  session: Session,
+  firstRequests: FirstRequests,
+  contrastsOfRounds: readonly Contrast[],
+): Promise<SentTurns> {
+  const { budget } = session;
+  let contrasts = contrastsOfRounds;
   for (const [index, turn] of allTurns.entries()) {
-    const causes = planTurn(turn, contrasts);
-    const permission = session.mayStillSend(
-      causes.length,
-      countTurnRequests(allTurns.slice(index), contrasts),
-    );
-    if (permission.kind === "refused") return { kind: "broken_off", contrasts, why: permission.why };
+    const { progress } = session;
+    if (progress.kind !== "running") return { kind: "broken_off", contrasts, why: progress.why };
 
-    const results = await sendTurn(session, causes);
+    // A turn is sent whole, or not at all. What is missing is told for all turns that are left.
+    const causes = planTurn(turn, contrasts);
+    if (causes.length > budget.left) {
+      const count = countTurnRequests(allTurns.slice(index), contrasts);
+      return { kind: "broken_off", contrasts, why: budget.describeLack(count) };
+    }
+
+    const latest = await sendTurn(session, firstRequests, causes);
     contrasts = findRemaining(contrasts, tabulateRejections(session.attempts));
-    const latest = results.at(-1);
     if (latest?.kind === "not_sent") return { kind: "broken_off", contrasts, why: latest.why };
   }
   return { kind: "all_sent", contrasts };
 }
 
-/** Sends these causes, until a request cannot be sent. */
-async function sendTurn(session: Session, causes: readonly PromisedOutcomeId[]): Promise<SendResult[]> {
-  const results: SendResult[] = [];
+/** Sends these causes until a request cannot be sent. Returns the latest result; `undefined` without causes. */
+async function sendTurn(
+  session: Session,
+  firstRequests: FirstRequests,
+  causes: readonly PromisedOutcomeId[],
+): Promise<SendResult | undefined> {
+  let result: SendResult | undefined;
   for (const cause of causes) {
-    const first = session.attempts.find(({ outcome }) => outcome === cause);
+    const first = firstRequests.get(cause);
     if (first === undefined) continue;
-    const result = await repeatAttempt(session, first);
-    results.push(result);
-    if (result.kind === "not_sent") break;
+    result = await repeatAttempt(session, first);
+    if (result.kind === "not_sent") return result;
   }
-  return results;
+  return result;
 }

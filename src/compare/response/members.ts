@@ -23,6 +23,20 @@ export function wholeNumberIn(body: JsonBody, path: readonly string[]): number |
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
 }
 
+/** A key's requests of the day, and their limit. */
+interface DayUse {
+  readonly today: number;
+  readonly perDay: number;
+}
+
+/** Reads the use of the day from a 200; `undefined` if one of its numbers is not there, or not a whole number. */
+export function readDayUse(success: JsonBody): DayUse | undefined {
+  const today = wholeNumberIn(success, todayPath);
+  const perDay = wholeNumberIn(success, perDayPath);
+  if (today === undefined || perDay === undefined) return undefined;
+  return { today, perDay };
+}
+
 /** Returns the number at a place of the body with the digits that it has there: `1.50` for 1.5. */
 export function numberText(body: JsonBody, path: readonly string[], value: number): string {
   return body.numbers.get(pathText(path)) ?? String(value);

@@ -28,23 +28,34 @@ export interface Attempt extends TimedRequest {
   readonly response?: RedactedResponse;
   /** Why there is no response. */
   readonly noResponse?: string;
-  /** As far as the requests until now tell: `withdrawEvidence` changes it if a later request tells more. */
+  /** As far as the requests until now tell: `replaceEvidence` changes it if a later request tells more. */
   readonly evidence: Evidence;
 }
 
 /**
  * What a response shows of its outcome:
- * - `counts`: it is judged
+ * - `judged`: whether it is what the contract says; so is a response that did not come
  * - `may_be_right`: nothing; a 200 in place of a rejection, and perhaps the key is not what its variable says
  * - `limit_of_others`: nothing; a 429 that may be for another limit than the key's own
- * - `earlier_limit`: nothing; a 429 of a limit that was used up before, by an earlier comparison or at a gateway
+ * - `minute_used_before`: nothing; a 429 to a key whose minute an earlier comparison may have used up
+ * - `waited_for`: nothing; a 429 whose limit the comparison waited for
  * - `outage`: nothing; an outage or a lock may have responded
  *
  * `why` can stand alone, or continue the response: `429 after 3 requests; a rejected key has no limits`.
  */
 export type Evidence =
-  | { readonly kind: "counts" }
-  | { readonly kind: "may_be_right" | "limit_of_others" | "earlier_limit" | "outage"; readonly why: string };
+  | { readonly kind: "judged" }
+  | {
+      readonly kind: "may_be_right" | "limit_of_others" | "minute_used_before" | "waited_for" | "outage";
+      readonly why: string;
+    };
+
+/** Replaces the evidence of an attempt, because a later request has told more. Nothing else changes an attempt. */
+export function replaceEvidence(attempt: Attempt, evidence: Evidence): void {
+  // The member is readonly for everybody else.
+  const changed: { evidence: Evidence } = attempt;
+  changed.evidence = evidence;
+}
 
 /** An attempt with a response. */
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };

@@ -27,5 +27,5 @@ test.each<[PromisedOutcomeId, number, unknown, boolean]>([
   ["200.test", 200, {}, false],
 ])("%s with %i and %j shows nothing of its outcome: %j", (outcome, status, json, isNothingShown) => {
   const { kind } = weighResponse({ outcome, sentAt: 0 }, responseOf(status, json), []);
-  expect(kind !== "counts").toBe(isNothingShown);
+  expect(kind !== "judged").toBe(isNothingShown);
 });

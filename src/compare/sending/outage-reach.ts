@@ -1,8 +1,8 @@
 import { type Attempt, describeAttempt } from "./attempt.js";
 import { responseForm } from "./response-form.js";
 
-// An outage, or a lock, is noticed only some requests after it has begun. These functions get all attempts until then: at the
-// last attempt, it was noticed. They return the attempts since it may have begun.
+// An outage, or a lock, is noticed only some requests after it has begun. These functions get the attempts until it was noticed,
+// and return those since it may have begun.
 
 /** The attempts after the last 200: a lock sends what rejected keys get, so it may have sent each of their responses. */
 export function attemptsSinceLock(attempts: readonly Attempt[]): Attempt[] {
@@ -10,11 +10,11 @@ export function attemptsSinceLock(attempts: readonly Attempt[]): Attempt[] {
   return attempts.slice(lastSuccess + 1);
 }
 
-/** The attempts after the last response that is surely the API's. */
+/** The attempts after the last response that cannot be the outage's. */
 export function attemptsSinceOutage(attempts: readonly Attempt[]): Attempt[] {
   const wordsOfOutage = readWordsOfOutage(attempts);
-  const lastOfApi = attempts.findLastIndex((attempt) => isSurelyOfApi(attempt, wordsOfOutage));
-  return attempts.slice(lastOfApi + 1);
+  const lastUnlike = attempts.findLastIndex((attempt) => isUnlikeOutage(attempt, wordsOfOutage));
+  return attempts.slice(lastUnlike + 1);
 }
 
 /** An outage is noticed at the last two responses: those that are not of the contract are its responses. */
@@ -27,10 +27,10 @@ function readWordsOfOutage(attempts: readonly Attempt[]): ReadonlySet<string> {
 }
 
 /**
- * Whether the API must have sent a response. One in the words of the outage may be the outage's, although it looks like the
- * API's: `403 access_denied`, and ten requests later again.
+ * Whether an outage cannot have sent a response. A doubtful 403 counts as the API's, unless the outage responds in the same
+ * words: `403 access_denied`, and ten requests later again.
  */
-function isSurelyOfApi(attempt: Attempt, wordsOfOutage: ReadonlySet<string>): boolean {
+function isUnlikeOutage(attempt: Attempt, wordsOfOutage: ReadonlySet<string>): boolean {
   if (responseForm(attempt) === "foreign") return false;
   return !wordsOfOutage.has(describeAttempt(attempt));
 }

@@ -23,6 +23,11 @@ export class RequestBudget {
     return this.#maximum - this.sent;
   }
 
+  /** Describes that so many requests are not left. */
+  describeLack(count: number): string {
+    return `that takes ${count - this.left} more of --max-requests`;
+  }
+
   /** Raises the default maximum by these requests; a maximum that the caller has set stays. */
   raiseDefault(more: number): void {
     if (this.#isDefault) this.#maximum = Math.min(defaultMaximum + more, highestDefault);

@@ -11,7 +11,7 @@ export async function tryOutcome(session: Session, row: ContractOutcome): Promis
 
   const key = findKey(row, session.options.env);
   if (key.kind === "no_key") {
-    session.keepWhyNotTried(outcome, key.why);
+    session.whyNotTried.set(outcome, key.why);
     return { kind: "not_sent", why: key.why };
   }
   return sendAttempt(session, { outcome, apiKey: key.apiKey, variable: key.variable });
@@ -34,7 +34,7 @@ export async function sendAttempt(session: Session, wanted: AttemptRequest): Pro
 
   const { attempt } = result;
   const { kind } = attempt.evidence;
-  const isLimitedUnasked = kind === "limit_of_others" || kind === "earlier_limit";
+  const isLimitedUnasked = kind === "limit_of_others" || kind === "minute_used_before";
   if (!isLimitedUnasked) {
     await endAtOutage(session, attempt);
     return result;

@@ -7,6 +7,7 @@ import type { Attempt, AttemptRequest } from "./attempt.js";
 import type { CompareOptions, Send } from "./compare-options.js";
 import type { Ending } from "./endings.js";
 import { weighResponse } from "./evidence.js";
+import { Pacing } from "./pacing.js";
 import { endedByResponse, type SessionProgress } from "./progress.js";
 import { RequestBudget } from "./request-budget.js";
 import { RequestKeys } from "./request-keys.js";
@@ -19,7 +20,7 @@ export type SendResult =
 type Permission = { readonly kind: "granted" } | { readonly kind: "refused"; readonly why: string };
 
 /** What came of one request, by the comparison's own clock in milliseconds. */
-interface Exchange {
+interface TimedReply {
   readonly sentAt: number;
   readonly receivedAt: number;
   readonly reply: RedactedResponse | NoResponse;
@@ -33,17 +34,17 @@ export class Session {
   readonly options: CompareOptions;
   readonly startedAt: number;
   readonly budget: RequestBudget;
+  readonly pacing: Pacing;
   /** Every request that was sent, in order. */
   readonly attempts: Attempt[] = [];
   /** What a reader must know of the way that the comparison took. */
   readonly notes: string[] = [];
+  /** Why outcomes are not tried, for example because their latest request was not sent. */
+  readonly whyNotTried = new Map<PromisedOutcomeId, string>();
   /** Descriptions of suspicious responses after which the service still worked. */
   readonly harmlessResponses = new Set<string>();
   readonly #send: Send;
   readonly #keys: RequestKeys;
-  readonly #whyNotTried = new Map<PromisedOutcomeId, string>();
-  #pace: number;
-  #hasWaited = false;
   #progress: SessionProgress = { kind: "running" };
 
   constructor(send: Send, options: CompareOptions) {
@@ -51,8 +52,8 @@ export class Session {
     this.options = options;
     this.startedAt = options.time ?? nodePlatform.time();
     this.budget = new RequestBudget(options.maxRequests);
+    this.pacing = new Pacing(options);
     this.#keys = new RequestKeys(options);
-    this.#pace = options.pace ?? 0;
   }
 
   /** Whether more may be sent. A signal ends a comparison that nothing else has ended. */
@@ -62,43 +63,12 @@ export class Session {
     return { kind: "ended_by_signal", why: `it was stopped by ${stop.reason}` };
   }
 
-  /** Whether the next requests may all be sent; `inAll` is their number with those that must follow them. */
-  mayStillSend(next: number, inAll = next): Permission {
+  /** Whether so many requests may be sent. */
+  mayStillSend(count: number): Permission {
     const { progress, budget } = this;
     if (progress.kind !== "running") return { kind: "refused", why: progress.why };
-    if (next <= budget.left) return { kind: "granted" };
-    return { kind: "refused", why: `that takes ${inAll - budget.left} more of --max-requests` };
-  }
-
-  /** Why outcomes are not tried: their latest request was not sent, or no key of theirs is at the limit. */
-  get whyNotTried(): ReadonlyMap<PromisedOutcomeId, string> {
-    return this.#whyNotTried;
-  }
-
-  /** Keeps why an outcome is not tried, until a request for it is sent. */
-  keepWhyNotTried(outcome: PromisedOutcomeId, why: string): void {
-    this.#whyNotTried.set(outcome, why);
-  }
-
-  /** Whether a limit was waited for: a comparison does so once. */
-  get hasWaited(): boolean {
-    return this.#hasWaited;
-  }
-
-  /** Waits for a limit. */
-  async waitForLimit(milliseconds: number): Promise<void> {
-    this.#hasWaited = true;
-    await this.options.wait?.(milliseconds);
-  }
-
-  /** Milliseconds between two requests. */
-  get pace(): number {
-    return this.#pace;
-  }
-
-  /** Sends the next requests with this pace, unless they already are slower. */
-  slowDown(pace: number): void {
-    this.#pace = Math.max(this.#pace, pace);
+    if (count > budget.left) return { kind: "refused", why: budget.describeLack(count) };
+    return { kind: "granted" };
   }
 
   /** Sends a request, and keeps what came of it. */
@@ -108,11 +78,11 @@ export class Session {
     if (permission.kind === "refused") return this.#notSent(outcome, permission.why);
 
     // From now on, what comes of this request is the reason.
-    this.#whyNotTried.delete(outcome);
+    this.whyNotTried.delete(outcome);
     const ofOutcome = this.attempts.filter((attempt) => attempt.outcome === outcome);
     const nth = ofOutcome.length + 1;
     const apiKey = this.#keys.keyFor(wanted, nth);
-    const { sentAt, receivedAt, reply } = await this.#exchange(apiKey);
+    const { sentAt, receivedAt, reply } = await this.#sendWithKey(apiKey);
     const progress = this.progress;
     if (progress.kind === "ended_by_signal") return this.#notSent(outcome, progress.why);
 
@@ -125,7 +95,7 @@ export class Session {
     const request = { outcome, nth, apiKey, variable, sentAt, receivedAt };
     let attempt: Attempt;
     if (isNoResponse(reply)) {
-      attempt = { ...request, noResponse: reply.found, evidence: { kind: "counts" } };
+      attempt = { ...request, noResponse: reply.found, evidence: { kind: "judged" } };
     } else {
       attempt = { ...request, response: reply, evidence: weighResponse(request, reply, this.attempts) };
     }
@@ -140,12 +110,12 @@ export class Session {
     if (budget.left <= 0) {
       return { kind: "refused", why: `the ${budget.maximum} requests of --max-requests are used up` };
     }
-    if (budget.sent > 0 && this.#pace > 0) await this.options.wait?.(this.#pace);
+    if (budget.sent > 0) await this.pacing.waitForNext();
     // A signal can have ended the wait.
     return this.mayStillSend(1);
   }
 
-  async #exchange(apiKey: string | undefined): Promise<Exchange> {
+  async #sendWithKey(apiKey: string | undefined): Promise<TimedReply> {
     const now = this.options.now ?? performance.now.bind(performance);
     this.budget.sent += 1;
     const sentAt = now();
@@ -155,7 +125,7 @@ export class Session {
   }
 
   #notSent(outcome: PromisedOutcomeId, why: string): SendResult {
-    this.keepWhyNotTried(outcome, why);
+    this.whyNotTried.set(outcome, why);
     return { kind: "not_sent", why };
   }
 
@@ -173,7 +143,7 @@ export class Session {
   /** Ends the comparison because of a 429 that is not a key's own limit. */
   endByLimit(limited: Attempt, detail = ""): void {
     const { evidence } = limited;
-    const why = evidence.kind === "counts" ? "" : ` ${evidence.why}`;
+    const why = evidence.kind === "judged" ? "" : ` ${evidence.why}`;
     this.endByResponse(limited, "limit", `${why}${detail}`);
   }
 

@@ -44,7 +44,7 @@ describe("unknown keys", () => {
 
   test("of a key without letters and digits have the form of a sandbox's keys", () => {
     const key = createUnknownKeys({ SVC_API_KEY: "SVC_live_----" }, randomStream(1, "unknown keys"))();
-    expect(parseApiKey(key)?.marked).toBe(true);
+    expect(parseApiKey(key)?.hasMark).toBe(true);
   });
 
   test("of a sandbox's key have its mark", () => {
@@ -52,6 +52,6 @@ describe("unknown keys", () => {
       { SVC_API_KEY: "SVC_test_sbx0123456789" },
       randomStream(1, "unknown keys"),
     )();
-    expect(parseApiKey(key)?.marked).toBe(true);
+    expect(parseApiKey(key)?.hasMark).toBe(true);
   });
 });

@@ -1,18 +1,18 @@
 import { minute } from "../../rules/time.js";
 import { headerOf, readDate, readHttpDate, retryAfterForm } from "../response/headers.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
-import { type Attempt, controlWithoutKey, describeAttempt } from "./attempt.js";
+import { type Attempt, controlWithoutKey, describeAttempt, replaceEvidence } from "./attempt.js";
 import type { Session } from "./session.js";
 import { sendControl } from "./watch-outages.js";
-import { withdrawEvidence } from "./withdraw-evidence.js";
 
-// A 429 that was not asked for ends a comparison, but the first one can be waited for. A request without a key tells who limits:
+// A 429 that was not asked for ends a comparison, but the first one can be waited for if its limit is over in a minute. A
+// request without a key tells who limits:
 //
-// | 429 | without a key | limiter | wait |
-// |---|---|---|---|
-// | the first one of a key without a 200 | 401 | the key: an earlier comparison has used up its minute | until the next minute |
-// | any | 429 | a gateway limits the address | what the gateway says; then go on more slowly |
-// | any other | any other | unknown | none: the end |
+// | without a key | limiter | then |
+// |---|---|---|
+// | 429 | a gateway, by the address | wait as long as the gateway says, and go on more slowly |
+// | 401 after `minute_used_before` | the key, whose minute is used up | wait for its next minute |
+// | any other | unknown | the end |
 
 /** The least time between two requests after a gateway's 429, in milliseconds. */
 const leastPace = 1000;
@@ -23,7 +23,7 @@ type WaitResult = { readonly kind: "waited" | "ended" };
 /** Waits for a limit that was not asked for, or ends the comparison. */
 export async function waitForLimit(session: Session, limited: Attempt): Promise<WaitResult> {
   const end = readEndOfLimit(limited);
-  if (session.hasWaited || end.kind === "too_late") return giveUp(session, limited);
+  if (!session.pacing.canWaitForLimit || end.kind === "too_late") return giveUp(session, limited);
 
   // A request without a key, and then the limited one again.
   if (session.mayStillSend(2).kind === "refused") {
@@ -32,21 +32,10 @@ export async function waitForLimit(session: Session, limited: Attempt): Promise<
   const control = await sendControl(session, controlWithoutKey);
   if (control.kind === "not_sent") return giveUp(session, limited);
 
-  switch (findLimiter(limited, control.attempt)) {
-    case "key":
-      return waitForMinute(session, limited, end.milliseconds);
-    case "gateway":
-      return waitForGateway(session, limited, control.attempt);
-    case "unknown":
-      return giveUp(session, limited);
-  }
-}
-
-function findLimiter(limited: Attempt, control: Attempt): "key" | "gateway" | "unknown" {
-  const status = control.response?.status;
-  if (status === 429) return "gateway";
-  const isMinuteOfKey = limited.evidence.kind === "earlier_limit";
-  return status === 401 && isMinuteOfKey ? "key" : "unknown";
+  const status = control.attempt.response?.status;
+  if (status === 429) return waitForGateway(session, limited, control.attempt);
+  const isMinuteOfKey = limited.evidence.kind === "minute_used_before" && status === 401;
+  return isMinuteOfKey ? waitForMinute(session, limited, end.milliseconds) : giveUp(session, limited);
 }
 
 function giveUp(session: Session, limited: Attempt, detail = ""): WaitResult {
@@ -56,36 +45,34 @@ function giveUp(session: Session, limited: Attempt, detail = ""): WaitResult {
 
 /** Waits for the next minute of a key. */
 async function waitForMinute(session: Session, limited: Attempt, milliseconds: number): Promise<WaitResult> {
-  const { options } = session;
-  if (options.wait === undefined) return giveUp(session, limited);
-
+  const why = `an earlier comparison may have used up the minute of ${limited.variable}`;
   const seconds = Math.ceil(milliseconds / 1000);
-  options.announce?.(
-    `${limited.outcome} got ${describeAttempt(limited)}: an earlier comparison may have used up the minute of ${limited.variable}. Waits ${seconds} s, and sends the request again.`,
+  session.options.announce?.(
+    `${limited.outcome} got ${describeAttempt(limited)}: ${why}. Waits ${seconds} s, and sends the request again.`,
   );
-  await session.waitForLimit(milliseconds);
+  replaceEvidence(limited, { kind: "waited_for", why });
+  await session.pacing.waitForLimit(milliseconds);
   return { kind: "waited" };
 }
 
 /** Waits for a gateway. The comparison then goes on with a pace that the gateway allows. */
 async function waitForGateway(session: Session, limited: Attempt, control: Attempt): Promise<WaitResult> {
-  const { options } = session;
   const end = readEndOfLimit(control);
-  if (options.wait === undefined || end.kind === "too_late") return giveUp(session, control);
+  if (end.kind === "too_late") return giveUp(session, control);
 
+  const { options, pacing } = session;
   const { milliseconds } = end;
-  session.slowDown(Math.max(allowedPace(session, limited, milliseconds), leastPace));
-  const got = `${limited.outcome} got ${describeAttempt(limited)}, and so did a request without a key`;
+  pacing.slowDown(Math.max(allowedPace(session, limited, milliseconds), leastPace));
+  const why = "a gateway limits this address";
+  const found = `${limited.outcome} got ${describeAttempt(limited)}, and so did a request without a key: ${why}`;
   options.announce?.(
-    `${got}: a gateway limits this address. Waits ${Math.ceil(milliseconds / 1000)} s, and goes on with one request in ${session.pace / 1000} s.`,
+    `${found}. Waits ${Math.ceil(milliseconds / 1000)} s, and goes on with one request in ${pacing.pace / 1000} s.`,
   );
-  for (const attempt of [limited, control]) withdrawEvidence(attempt, { kind: "address_limited" });
-  await session.waitForLimit(milliseconds);
+  for (const attempt of [limited, control]) replaceEvidence(attempt, { kind: "waited_for", why });
+  await pacing.waitForLimit(milliseconds);
   // A signal can have ended the wait, and with it the comparison.
   if (session.progress.kind === "running") {
-    session.notes.push(
-      `${got}: a gateway limits this address. The comparison waited, and went on more slowly.`,
-    );
+    session.notes.push(`${found}. The comparison waited, and went on more slowly.`);
   }
   return { kind: "waited" };
 }
@@ -107,7 +94,9 @@ function readEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
   const retryAfter = response && headerOf(response, "retry-after");
   if (response === undefined || retryAfter === undefined) {
     // The response does not tell, but the minute of a key ends in a minute at most.
-    return evidence.kind === "earlier_limit" ? { kind: "soon", milliseconds: minute } : { kind: "too_late" };
+    return evidence.kind === "minute_used_before"
+      ? { kind: "soon", milliseconds: minute }
+      : { kind: "too_late" };
   }
 
   const wait = readRetryAfterWait(retryAfter, response);

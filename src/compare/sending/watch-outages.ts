@@ -1,9 +1,15 @@
-import { type Attempt, type AttemptRequest, controlWithoutKey, describeAttempt } from "./attempt.js";
+import {
+  type Attempt,
+  type AttemptRequest,
+  controlWithoutKey,
+  describeAttempt,
+  type Evidence,
+  replaceEvidence,
+} from "./attempt.js";
 import type { Ending } from "./endings.js";
 import { attemptsSinceLock, attemptsSinceOutage } from "./outage-reach.js";
 import { findOutageSign } from "./outage-sign.js";
 import type { SendResult, Session } from "./session.js";
-import { withdrawEvidence } from "./withdraw-evidence.js";
 
 /** Sends a request whose response tells what an earlier one shows. A 429 is left to the caller. */
 export async function sendControl(session: Session, wanted: AttemptRequest): Promise<SendResult> {
@@ -34,6 +40,7 @@ async function testSuspicion(session: Session, suspicious: Attempt): Promise<voi
   const description = describeAttempt(suspicious);
   if (session.harmlessResponses.has(description)) return;
 
+  const attemptsBefore = [...session.attempts];
   const control = await session.send(controlWithoutKey);
   if (control.kind === "not_sent") {
     endWithOutage(session, suspicious, "outage", "; no request without a key could follow it");
@@ -43,7 +50,6 @@ async function testSuspicion(session: Session, suspicious: Attempt): Promise<voi
   if (attempt.response?.status === 429) {
     // Nobody can tell whether the service still works: what led to this request shows nothing.
     session.endByLimit(attempt);
-    const attemptsBefore = session.attempts.slice(0, -1);
     withdrawAll(attemptsSinceOutage(attemptsBefore));
     return;
   }
@@ -70,5 +76,6 @@ function endWithOutage(session: Session, attempt: Attempt, ending: Ending, detai
 }
 
 function withdrawAll(attempts: readonly Attempt[]): void {
-  for (const attempt of attempts) withdrawEvidence(attempt, { kind: "outage" });
+  const evidence: Evidence = { kind: "outage", why: "its response may be one of an outage, or of a lock" };
+  for (const attempt of attempts) replaceEvidence(attempt, evidence);
 }

@@ -33,11 +33,14 @@ function noteFocus(event: FocusEvent): void {
 function forgetFocus({ target }: FocusEvent): void {
   // The browser reports each end of the focus. A moment later, the page shows which end this is.
   queueMicrotask(() => {
-    const hasNext = focused !== target;
+    const isOnOtherElement = focused !== target;
+    if (isOnOtherElement) return;
+    // `restoreFocus` needs the element.
     const hasLeftPage = focused?.isConnected === false;
+    if (hasLeftPage) return;
     // The focus comes back with the window.
     const isInOtherWindow = !document.hasFocus();
-    if (hasNext || hasLeftPage || isInOtherWindow) return;
+    if (isInOtherWindow) return;
     focused = undefined;
   });
 }

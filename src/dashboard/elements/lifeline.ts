@@ -114,7 +114,7 @@ export interface Phase {
   readonly from: number;
   readonly to: number;
   /** `rejected`: but not for good. `unknown`: nobody knows what a request gets. */
-  readonly course: "past" | "works" | "retiring" | "limited" | "rejected" | "unknown" | "ended";
+  readonly kind: "past" | "works" | "retiring" | "limited" | "rejected" | "unknown" | "ended";
   /** What is written on it. */
   readonly words: string;
 }
@@ -130,15 +130,15 @@ export function lifePhases(key: ListedKey, data: LifelineData): readonly Phase[]
 
   const phases: Phase[] = [];
   if (isOver[state]) {
-    phases.push({ from: start, to: end, course: "past", words: "" });
-    phases.push({ from: end, to: now, course: "ended", words: "" });
-    phases.push({ from: now, to: last, course: "ended", words: state });
+    phases.push({ from: start, to: end, kind: "past", words: "" });
+    phases.push({ from: end, to: now, kind: "ended", words: "" });
+    phases.push({ from: now, to: last, kind: "ended", words: state });
   } else {
     const changesAt = Math.min(nextChange(key, data.events) ?? end, end);
-    phases.push({ from: start, to: now, course: "past", words: "" });
+    phases.push({ from: start, to: now, kind: "past", words: "" });
     phases.push(...nextPhases(key, data, changesAt));
-    phases.push({ from: changesAt, to: end, course: "unknown", words: "" });
-    phases.push({ from: end, to: last, course: "ended", words: "" });
+    phases.push({ from: changesAt, to: end, kind: "unknown", words: "" });
+    phases.push({ from: end, to: last, kind: "ended", words: "" });
   }
   // A phase without a length is none: a key that never ends has no `ended`.
   return phases.filter(({ from, to }) => from < to);
@@ -153,22 +153,22 @@ function nextPhases(key: ListedKey, data: LifelineData, changesAt: number): read
   if (faultWords !== undefined) {
     // The faults are in one line with the result, or not shown.
     const bothWords = `${unbroken(words)} (${unbroken(faultWords)})`;
-    return [{ from, to: changesAt, course: "unknown", words: bothWords }];
+    return [{ from, to: changesAt, kind: "unknown", words: bothWords }];
   }
 
   const working = state === "retiring" ? "retiring" : "works";
   if (next.status === 200) {
     const workingWords = state === "active" ? "works" : `works (${state})`;
-    return [{ from, to: changesAt, course: working, words: workingWords }];
+    return [{ from, to: changesAt, kind: working, words: workingWords }];
   }
   if (next.status === 429) {
     const reset = Math.min(toInstant(next.until) ?? changesAt, changesAt);
     return [
-      { from, to: reset, course: "limited", words },
-      { from: reset, to: changesAt, course: working, words: "" },
+      { from, to: reset, kind: "limited", words },
+      { from: reset, to: changesAt, kind: working, words: "" },
     ];
   }
-  return [{ from, to: changesAt, course: "rejected", words }];
+  return [{ from, to: changesAt, kind: "rejected", words }];
 }
 
 const unbroken = (words: string) => words.replaceAll(" ", "\u00A0");

@@ -24,7 +24,7 @@ import { setClock } from "./clock.js";
 const percent = (position: number) => `${(100 * position).toFixed(1)}%`;
 
 /** How many more keys a press shows. */
-const shownAtOnce = 20;
+const addedAtOnce = 20;
 
 interface LifelinesProps {
   readonly keys: readonly ListedKey[];
@@ -49,13 +49,13 @@ export function Lifelines(props: LifelinesProps) {
   const { frozen } = useData("/clock").data ?? {};
   const time = useShared(now);
   const { enqueue, problem } = useActions();
-  const [more, setMore] = useState(0);
+  const [added, setAdded] = useState(0);
 
-  const chosen = chooseKeys(keys, requests, max + more);
-  const left = total - chosen.length;
+  const chosen = chooseKeys(keys, requests, max + added);
+  const hiddenCount = total - chosen.length;
   const showMore = () => {
-    setMore(more + shownAtOnce);
-    readKeys?.(max + more + shownAtOnce);
+    setAdded(added + addedAtOnce);
+    readKeys?.(max + added + addedAtOnce);
   };
   // The names have their places before the rest is read.
   const isRead = upcoming !== undefined && !Number.isNaN(time);
@@ -83,9 +83,9 @@ export function Lifelines(props: LifelinesProps) {
         <ul>{rows}</ul>
       </div>
       <p class="muted small">Dots are requests, bars what the next ones get, red marks the ends of keys.</p>
-      {left > 0 && (
+      {hiddenCount > 0 && (
         <Button class="quiet small" isLocal run={showMore}>
-          And {counted(left, "more key")}
+          And {counted(hiddenCount, "more key")}
         </Button>
       )}
       <RejectionText problem={problem} />
@@ -137,7 +137,7 @@ interface StationProps extends StationsProps {
 
 /** The name of a station, and what happens there. If something does, its name is a button. */
 function Station({ at, before, data, move }: StationProps) {
-  const { name, more } = stationName(at, before, data.now);
+  const { name, dayBelow } = stationName(at, before, data.now);
   const iso = new Date(at).toISOString();
   const happening = data.events.filter((event) => Date.parse(event.at) === at);
   const texts = happening.map(({ text }) => text).join(", ");
@@ -158,7 +158,7 @@ function Station({ at, before, data, move }: StationProps) {
         <span>{time}</span>
       )}
       {kind && <span class="muted">{eventWords[kind]}</span>}
-      {more && <span class="muted">{more}</span>}
+      {dayBelow && <span class="muted">{dayBelow}</span>}
     </>
   );
 }
@@ -166,22 +166,22 @@ function Station({ at, before, data, move }: StationProps) {
 interface StationName {
   readonly name: string;
   /** Below the name; empty where the station before has the same. */
-  readonly more: string;
+  readonly dayBelow: string;
 }
 
 /** `09:30`, with the day where that differs from the station before; in another year than now, the day with the year. */
 function stationName(at: number, before: number | undefined, now: number): StationName {
   const { day, year, date, time } = instantParts(at);
-  if (year !== instantParts(now).year) return { name: day, more: year };
+  if (year !== instantParts(now).year) return { name: day, dayBelow: year };
   const isSameDay = before !== undefined && date === instantParts(before).date;
-  return { name: time.slice(0, 5), more: isSameDay ? "" : day };
+  return { name: time.slice(0, 5), dayBelow: isSameDay ? "" : day };
 }
 
 /** What is drawn of a lifeline. */
 interface Drawing {
   /** Of the next request. */
   readonly outcome: string;
-  readonly phases: readonly (Pick<Phase, "course" | "words"> & {
+  readonly phases: readonly (Pick<Phase, "kind" | "words"> & {
     readonly left: string;
     readonly width: string;
   })[];
@@ -196,9 +196,9 @@ function Lifeline({ listed: key, data }: { readonly listed: ListedKey; readonly 
   const { positionOf } = data.axis;
   const requests = data.requests.filter((request) => request.key === key.ref);
 
-  const phases = lifePhases(key, data).map(({ from, to, course, words }) => {
+  const phases = lifePhases(key, data).map(({ from, to, kind, words }) => {
     const left = positionOf(from);
-    return { course, words, left: percent(left), width: percent(positionOf(to) - left) };
+    return { kind, words, left: percent(left), width: percent(positionOf(to) - left) };
   });
   const dots = groupIntoDots(requests, data.axis).map(({ position, outcome, count, newer }) => {
     return { outcome, count, newer, left: percent(position) };
@@ -222,8 +222,8 @@ class DrawnLifeline extends Component<Drawing> {
   }
 
   override render({ outcome, phases, end, dots, sentence }: Drawing) {
-    const bars = phases.map(({ course, words, left, width }, index) => (
-      <span key={index} class={`phase ${course}`} style={{ left, width }}>
+    const bars = phases.map(({ kind, words, left, width }, index) => (
+      <span key={index} class={`phase ${kind}`} style={{ left, width }}>
         {/* Words that do not fit are in a second line, which is hidden. */}
         <span class="phase-words" aria-hidden="true">
           {words}

@@ -110,11 +110,7 @@ function Rejection({ request, above, isFirst }: RejectionProps) {
 
 /** The next outcome that clients have not covered, with its request, or the change that it requires. */
 function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
-  const { outcomes, from_story = {} } = report;
-  const uncovered = outcomes.filter(({ covered, promised }) => promised && !covered);
-  // Those that the story and this page have not shown either come first.
-  const unseen = uncovered.find(({ outcome }) => from_story[outcome] === undefined);
-  const next = unseen ?? uncovered[0];
+  const { next, isSeen } = nextOutcome(report);
   const change = useRequiredChange(next);
 
   const story = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
@@ -128,7 +124,7 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
   return (
     <Panel title="Next step" name="next" actions={story}>
       <p>
-        {unseen === undefined && "You have seen all outcomes. Your client has not sent "}
+        {isSeen && "You have seen all outcomes. Your client has not sent "}
         <a href={linkTo("overview", [next.outcome])}>
           <OutcomeBadge outcome={next.outcome} />
         </a>
@@ -143,6 +139,13 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
       )}
     </Panel>
   );
+}
+
+/** The first outcome that clients have not covered: one that the story and this page have not shown either, if there is one. */
+function nextOutcome({ outcomes, from_story = {} }: ShownReport) {
+  const uncovered = outcomes.filter(({ covered, promised }) => promised && !covered);
+  const unseen = uncovered.find(({ outcome }) => from_story[outcome] === undefined);
+  return { next: unseen ?? uncovered[0], isSeen: unseen === undefined };
 }
 
 /** The request of an outcome. One that requires other scopes has no button: the text describes the change of the scenario. */

@@ -97,14 +97,14 @@ function useFilteredRequests(
   words: readonly string[],
   requests: readonly ShownRequest[],
 ): readonly ShownRequest[] {
-  const isStrange = (word: string) => requests.every((request) => !searchWords(request).includes(word));
-  const strangeWord = words.find(isStrange);
-  const refs = useKeysOfOrganizations(strangeWord);
+  const isInNoRequest = (word: string) => requests.every((request) => !searchWords(request).includes(word));
+  const organizationWord = words.find(isInNoRequest);
+  const refs = useKeysOfOrganizations(organizationWord);
 
   let left = requests;
   for (const word of words) {
     const withWord = requestsWith(word, left);
-    if (word === strangeWord) {
+    if (word === organizationWord) {
       left = left.filter((request) => withWord.includes(request) || refs.has(request.key ?? ""));
     } else {
       left = withWord;

@@ -188,8 +188,8 @@ export function similarFile(name: string, cwd: string): string | undefined {
   const nearestStem = nearest(withoutExtension(base), stems);
   if (nearestStem === undefined) return undefined;
   const meant = files[stems.indexOf(nearestStem)];
-  // The folder stays as it was written.
-  return name.slice(0, name.length - base.length) + meant;
+  // The folder stays as it was written. A slash at the end of the name leaves.
+  return name.slice(0, name.lastIndexOf(base)) + meant;
 }
 
 function withoutExtension(file: string): string {

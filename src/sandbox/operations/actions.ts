@@ -1,21 +1,23 @@
 import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { type ActionName, actionRow } from "../../scenario/actions.js";
+import type { ChangeMade } from "../journal/events.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { ActionResult, Initiator, StepAction } from "../step-results.js";
 import type { NamedValues } from "../user-changes.js";
-import { assumptionNames, changeAssumptions } from "./assumption-operations.js";
-import { assumptionValues, faultValues, keyValues, organizationValues } from "./changeable-values.js";
+import type { KeyView } from "../view-shapes.js";
+import { changeAssumptions } from "./assumption-operations.js";
 import { changeFaults } from "./fault-operations.js";
 import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./key-operations.js";
-import { accessNames, updateOrganization } from "./organization-operations.js";
+import { updateOrganization } from "./organization-operations.js";
+import { assumptionValues, faultValues, keyValues, organizationValues } from "./set-values.js";
 
 /** An operation that users and steps run, with the values by which the sandbox knows what users have changed. */
 interface RecordedAction<Input, Result> {
-  readonly run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result;
-  /** The values that it may change: read before it, without its result, and after it. */
-  readonly values: (sandbox: SandboxState, input: Input, result?: Result) => NamedValues;
-  /** The names of the values that it sets, even to what they were before. Default: only those that differ after it. */
-  readonly namesOfSetValues?: (input: Input) => readonly string[];
+  readonly run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => ChangeMade<Result>;
+  /** The values that it sets, except those of a key that it creates. */
+  readonly values: (sandbox: SandboxState, input: Input) => NamedValues;
+  /** The key that it has created. Default: none. */
+  readonly createdKey?: (result: Result) => KeyView;
 }
 
 /**
@@ -25,39 +27,37 @@ interface RecordedAction<Input, Result> {
 export const actionOperations = {
   create_key: /* @__PURE__ */ recordedAction("create_key", {
     run: createKey,
-    values: (sandbox, _input, created) => keyValues(sandbox, [created?.key.ref]),
+    values: () => ({}),
+    createdKey: ({ key }) => key,
   }),
   rotate: /* @__PURE__ */ recordedAction("rotate", {
     run: rotateKey,
-    values: (sandbox, { key }, rotated) => keyValues(sandbox, [key, rotated?.replacement.ref]),
+    values: (sandbox, { key }) => keyValues(sandbox, key, ["overlapEndsAt", "replacedBy"]),
+    createdKey: ({ replacement }) => replacement,
   }),
   revoke: /* @__PURE__ */ recordedAction("revoke", {
     run: revokeKey,
-    values: (sandbox, { key }) => keyValues(sandbox, [key]),
+    values: (sandbox, { key }) => keyValues(sandbox, key, ["revokedAt"]),
   }),
   expire: /* @__PURE__ */ recordedAction("expire", {
     run: expireKey,
-    values: (sandbox, { key }) => keyValues(sandbox, [key]),
-    namesOfSetValues: ({ key }) => [`key ${key} expiresAt`],
+    values: (sandbox, { key }) => keyValues(sandbox, key, ["expiresAt"]),
   }),
   organization: /* @__PURE__ */ recordedAction("organization", {
     run: updateOrganization,
-    values: (sandbox, { ref }) => organizationValues(sandbox, ref),
-    namesOfSetValues: accessNames,
+    values: organizationValues,
   }),
   faults: /* @__PURE__ */ recordedAction("faults", {
     run: changeFaults,
     values: faultValues,
-    namesOfSetValues: () => ["faults"],
   }),
   assumptions: /* @__PURE__ */ recordedAction("assumptions", {
     run: changeAssumptions,
     values: assumptionValues,
-    namesOfSetValues: assumptionNames,
   }),
 };
 
-/** An action that checks who runs it, and notes what it changes. Its caller has run what is due in the timeline. */
+/** An action that checks who runs it, notes what it changes, and emits its event. Its caller has run what is due in the timeline. */
 function recordedAction<Input, Result>(
   name: ActionName,
   action: RecordedAction<Input, Result>,
@@ -66,15 +66,16 @@ function recordedAction<Input, Result>(
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
     // A step of the timeline runs as if at the instant when it is due.
     const now = by.dueAt ?? sandbox.clock.now();
-    // Read before, because a listener of the action's event may start another scenario, with its own changes.
-    const { changes } = sandbox;
 
     const before = action.values(sandbox, input);
-    const result = action.run(sandbox, input, now, by);
-    const after = action.values(sandbox, input, result);
+    const { result, event } = action.run(sandbox, input, now, by);
+    const after: Record<string, string> = { ...action.values(sandbox, input) };
+    const created = action.createdKey?.(result);
+    if (created !== undefined) after[`key ${created.ref}`] = "created";
 
-    if (by.isScripted) changes.noteStep(before, after, action.namesOfSetValues?.(input));
-    else changes.noteUser(before, after);
+    if (by.isScripted) sandbox.changes.noteStep(Object.keys(after));
+    else sandbox.changes.noteUser(before, after);
+    sandbox.journal.emit(event);
     return result;
   };
 }

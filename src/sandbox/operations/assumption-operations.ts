@@ -1,13 +1,14 @@
-import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
+import type { Assumptions } from "../../rules/assumptions.js";
 import { maximumActiveKeys } from "../../rules/key-state.js";
 import { environments } from "../../rules/key-text.js";
 import { throwIfProblems } from "../../rules/validation.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { quote } from "../../schema/words.js";
+import type { ChangeMade } from "../journal/events.js";
 import { assumptionsInEffect } from "../profile.js";
 import type { Registry } from "../registry.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";
-import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../usage.js";
+import { usageInNewWindows, windowsOf } from "../usage.js";
 import { recordAdditions } from "../varied-records.js";
 import { activeKeysIn } from "./key-operations.js";
 
@@ -16,7 +17,7 @@ export function changeAssumptions(
   sandbox: SandboxState,
   input: ControlBody<"assumptions_change">,
   now: number,
-): Assumptions {
+): ChangeMade<Assumptions> {
   const { registry, seed, run, endpoints } = sandbox;
   const { profile, ownAssumptions } = chosenAssumptions(sandbox, input);
   const choices = { seed, run, endpoints, profile, ownAssumptions };
@@ -31,12 +32,11 @@ export function changeAssumptions(
 
   const windows = windowsOf(assumptions);
   for (const entry of registry.keys.values()) {
-    entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
+    entry.usage = usageInNewWindows(entry.usage, sandbox.windows, windows, now);
   }
   const additions = recordAdditions(choices);
   replaceState(sandbox, { profile, ownAssumptions, assumptions, windows, additions });
-  sandbox.journal.emit({ type: "assumptions.changed" });
-  return assumptions;
+  return { result: assumptions, event: { type: "assumptions.changed" } };
 }
 
 /** The sandbox's own choice after a change: another profile takes away what was set before. */
@@ -46,12 +46,6 @@ function chosenAssumptions(
 ): Pick<SandboxState, "profile" | "ownAssumptions"> {
   if (profile !== undefined) return { profile, ownAssumptions: chosen };
   return { profile: before.profile, ownAssumptions: { ...before.ownAssumptions, ...chosen } };
-}
-
-/** The names of the values that a change of assumptions sets, as in `changes.ts`: with a profile, all of them. */
-export function assumptionNames({ profile, ...chosen }: ControlBody<"assumptions_change">): string[] {
-  if (profile === undefined) return Object.keys(chosen);
-  return ["profile", "fixed", ...Object.keys(assumptionTable)];
 }
 
 /** The assumed scope of `/me` must be one of the assumed scopes. */
@@ -79,16 +73,4 @@ function tooManyActiveProblem(registry: Registry, next: Assumptions, now: number
     }
   }
   return undefined;
-}
-
-/** The usage of a key after a change of the windows. Its counts have no times: the requests so far count as if they were sent now. */
-function carriedOver(usage: Usage, from: Windows, to: Windows, now: number): Usage {
-  if (from.sliding === to.sliding && from.dayResetsAt === to.dayResetsAt) return usage;
-  const current = usageAt(usage, from, now);
-  return startUsage(to, now, {
-    thisMinute: current.minuteCount,
-    // The minute may have begun on the day before, but now its requests count on this one.
-    today: Math.max(current.minuteCount, current.dayCount),
-    countedAt: from.sliding ? current.recent : undefined,
-  });
 }

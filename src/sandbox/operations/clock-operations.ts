@@ -1,9 +1,10 @@
 import type { Instant } from "../../rules/time.js";
+import type { VirtualClock } from "../clock.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { requireDuration, requireInstant } from "../time-input.js";
+import type { NamedValues } from "../user-changes.js";
 import type { ClockView } from "../view-shapes.js";
 import { viewClock } from "../views.js";
-import { clockValues } from "./changeable-values.js";
 import { runDue } from "./run-due.js";
 
 interface ClockInput {
@@ -12,33 +13,30 @@ interface ClockInput {
 }
 
 /** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-export function changeClock(sandbox: SandboxState, input: ClockInput): ClockView {
+export function changeClock(sandbox: SandboxState, { now, frozen }: ClockInput): ClockView {
   const { clock, changes } = sandbox;
-  const newTime = input.now === undefined ? undefined : requireInstant(input.now);
-  const isMoved = newTime !== undefined && newTime > clock.now();
-
-  const before = clockValues(clock, false);
-  if (newTime !== undefined) clock.set(newTime);
-  if (input.frozen === true) clock.freeze();
-  if (input.frozen === false) clock.resume();
-  const view = announceClock(sandbox);
-
-  changes.noteUser(before, clockValues(clock, isMoved));
-  return view;
+  const before = frozenValue(clock);
+  if (now !== undefined) {
+    const newTime = requireInstant(now);
+    const isMoved = newTime > clock.now();
+    clock.set(newTime);
+    if (isMoved) changes.noteClockMoved();
+  }
+  if (frozen === true) clock.freeze();
+  if (frozen === false) clock.resume();
+  changes.noteUser(before, frozenValue(clock));
+  return announceClock(sandbox);
 }
 
 /** A user advances the clock. Throws as `advanceClock` does. */
 export function advanceByUser(sandbox: SandboxState, { by }: { readonly by: string | number }): ClockView {
-  const { clock, changes } = sandbox;
-  const isMoved = requireDuration(by) > 0;
-
-  const before = clockValues(clock, false);
-  const view = advanceClock(sandbox, by);
-  changes.noteUser(before, clockValues(clock, isMoved));
-  return view;
+  const duration = requireDuration(by);
+  sandbox.clock.advance(duration);
+  if (duration > 0) sandbox.changes.noteClockMoved();
+  return announceClock(sandbox);
 }
 
-/** A step of a story advances the clock. Throws `clock_backwards` or `validation_failed` without changes. */
+/** A step of the story advances the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 export function advanceClock(sandbox: SandboxState, by: string | number): ClockView {
   sandbox.clock.advance(requireDuration(by));
   return announceClock(sandbox);
@@ -46,12 +44,17 @@ export function advanceClock(sandbox: SandboxState, by: string | number): ClockV
 
 /** Freezes or resumes the clock for the story, not for a user. Nobody is told, since no time passes. */
 export function setFrozenForStory({ clock, changes }: SandboxState, isFrozen: boolean): void {
-  const before = clockValues(clock, false);
+  if (clock.isFrozen() === isFrozen) return;
   if (isFrozen) clock.freeze();
   else clock.resume();
-  changes.noteStep(before, clockValues(clock, false));
+  changes.noteStep(Object.keys(frozenValue(clock)));
 }
 
+function frozenValue(clock: VirtualClock): NamedValues {
+  return { frozen: String(clock.isFrozen()) };
+}
+
+/** Emits the event of a change of the clock, and runs what is due. */
 function announceClock(sandbox: SandboxState): ClockView {
   sandbox.journal.emit({ type: "clock.moved", ...viewClock(sandbox.clock) });
   runDue(sandbox);

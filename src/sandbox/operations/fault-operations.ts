@@ -1,24 +1,28 @@
 import { validationError } from "../../rules/validation.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import { activateFaults, type Fault } from "../active-faults.js";
+import type { ChangeMade } from "../journal/events.js";
 import type { SandboxState } from "../sandbox-state.js";
 
 /** Replaces the faults; their durations count from now. Throws `validation_failed` with every contradiction, without changes. */
-export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: number): void {
-  const { registry, seed, journal } = sandbox;
+export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: number): ChangeMade<void> {
+  const { registry, seed } = sandbox;
+  // A fault on requests with a legacy key needs an organization that has one.
   const legacyOwners = new Set<string>();
   for (const { key } of registry.keys.values()) {
     if (key.legacy) legacyOwners.add(key.organization);
   }
 
+  // Only a known key can contradict a fault. The problem of an unknown one is that it is not among the refs.
+  const keyOf = (ref: string) => registry.keys.get(ref)?.key ?? "any_key";
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
     endpoints: sandbox.scenario.endpoints,
     now,
-    keys: { keyOf: (ref) => registry.keys.get(ref)?.key ?? "unknown", legacyOwners },
+    keys: { keyOf, legacyOwners },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
 
   sandbox.faults = activateFaults(faults, seed, now);
-  journal.emit({ type: "faults.changed" });
+  return { result: undefined, event: { type: "faults.changed" } };
 }

@@ -21,6 +21,7 @@ import { timeFrom } from "../../scenario/format/when.js";
 import { readSettings } from "../../scenario/keys/key-settings.js";
 import { deriveSecret } from "../../scenario/keys/secrets.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
+import type { ChangeMade } from "../journal/events.js";
 import { type KeyEntry, type OrganizationEntry, workingKeysOf } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
@@ -41,7 +42,7 @@ export function createKey(
   input: ControlBody<"key_creation">,
   now: number,
   by: Initiator,
-): { readonly key: KeyView; readonly secret: string } {
+): ChangeMade<{ readonly key: KeyView; readonly secret: string }> {
   const { environment, expires } = input;
   const settings = readSettings(input.name, input);
   const { name, scopes, limits } = settings;
@@ -71,8 +72,7 @@ export function createKey(
   const endsAt = expiresAt ?? defaultEnd(sandbox, now);
   const entry = addNewKey(sandbox, created, endsAt, startUsage(sandbox.windows, now), now);
   const key = viewKey(entry, sandbox, now);
-  sandbox.journal.emit({ type: "key.created", key });
-  return { key, secret };
+  return { result: { key, secret }, event: { type: "key.created", key } };
 }
 
 /** Replaces an active key (R37); the old one works until the overlap ends (R38–R40). An expiry is not inherited. */
@@ -87,7 +87,7 @@ export function rotateKey(
   },
   now: number,
   by: Initiator,
-): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
+): ChangeMade<{ readonly key: KeyView; readonly replacement: KeyView; readonly secret: string }> {
   const entry = requireKeyIn(sandbox, input.key, now, "rotate", ["active"]);
   const overlap = overlapOf(input.overlap);
   const { ref, organization, environment } = entry.key;
@@ -122,8 +122,7 @@ export function rotateKey(
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy: newRef });
   sandbox.behavior.rotatedKeys.add(ref);
   const key = viewKey(entry, sandbox, now);
-  sandbox.journal.emit({ type: "key.rotated", key, replacement });
-  return { key, replacement, secret };
+  return { result: { key, replacement, secret }, event: { type: "key.rotated", key, replacement } };
 }
 
 /** Revokes a key: its next request gets 401 (R41). Throws `key_not_active` (R42) or `unknown_ref` without changes. */
@@ -131,25 +130,23 @@ export function revokeKey(
   sandbox: SandboxState,
   input: { readonly key: string },
   now: number,
-): { readonly key: KeyView } {
+): ChangeMade<{ readonly key: KeyView }> {
   const entry = requireKeyIn(sandbox, input.key, now, "revoke", ["active", "retiring"]);
   sandbox.registry.change(entry, { revokedAt: now });
   const key = viewKey(entry, sandbox, now);
-  sandbox.journal.emit({ type: "key.revoked", key });
-  return { key };
+  return { result: { key }, event: { type: "key.revoked", key } };
 }
 
-/** Throws `key_not_active` (R42), `unknown_ref` or `validation_failed` without changes. */
+/** Sets when a key ends (R43). Throws `key_not_active` (R42), `unknown_ref` or `validation_failed` without changes. */
 export function expireKey(
   sandbox: SandboxState,
   input: { readonly key: string; readonly expires: string },
   now: number,
-): { readonly key: KeyView } {
+): ChangeMade<{ readonly key: KeyView }> {
   const entry = requireKeyIn(sandbox, input.key, now, "expire", ["active", "retiring"]);
   sandbox.registry.change(entry, { expiresAt: expiryOf(input.expires, now) });
   const key = viewKey(entry, sandbox, now);
-  sandbox.journal.emit({ type: "key.updated", key });
-  return { key };
+  return { result: { key }, event: { type: "key.updated", key } };
 }
 
 /** The end of a key as an instant. */

@@ -1,7 +1,7 @@
 import { profiles } from "../../rules/assumptions.js";
 import { organizationChange } from "../../rules/organization.js";
 import { outcomeShape } from "../../rules/outcomes.js";
-import { containsKey } from "../../rules/redact.js";
+import { redact } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/validation.js";
 import type { FieldPath } from "../../schema/field-path.js";
@@ -81,7 +81,7 @@ export function checkInput<Of extends s.Shape>(
 /** The fields of an input that contain an API key, as a value or as a name. `shownName` is the name of the value in messages. */
 function leakedKeys(value: unknown, field: FieldPath, shownName: string): LeakedKey[] {
   if (typeof value === "string") {
-    if (!containsKey(value)) return [];
+    if (redact(value) === value) return [];
     return [{ field, message: `${shownName} must not contain an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];
@@ -90,7 +90,7 @@ function leakedKeys(value: unknown, field: FieldPath, shownName: string): Leaked
   for (const [name, member] of Object.entries(value)) {
     // A scenario may pin its keys, and has its own checks.
     if (field.length === 0 && name === "scenario") continue;
-    if (containsKey(name)) {
+    if (redact(name) !== name) {
       leaks.push({ field, message: `a name in ${shownName} must not contain an API key` });
       continue;
     }

@@ -5,7 +5,7 @@ import { environments } from "../../rules/key-text.js";
 import { mePath } from "../../rules/known-paths.js";
 import { organizationChange } from "../../rules/organization.js";
 import { type ApiOutcomeId, apiOutcomeIds, outcomeShape } from "../../rules/outcomes.js";
-import { containsKey } from "../../rules/redact.js";
+import { redact } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -171,7 +171,7 @@ const headerName = s.text({
   pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
 });
 /** Whether a header is for a key, or its name is one: names are shown, and no place for a key (R46). */
-const isOfKey = (name: string) => name.toLowerCase() === "x-api-key" || containsKey(name);
+const isOfKey = (name: string) => name.toLowerCase() === "x-api-key" || redact(name) !== name;
 const sentHeaderName = s.text({
   ...headerName,
   noun: "the name of a header to set here",
