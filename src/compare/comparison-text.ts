@@ -1,13 +1,14 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Section, TableRow, Tone } from "../report/render/layout.js";
 import { render, type TextStyle } from "../report/render/render.js";
-import { outcomeRow, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import type { ComparedOutcome, Comparison } from "./comparison.js";
 import { comparisonJson } from "./comparison-json.js";
 import { type ContractRule, contractRules } from "./contract/contract-rules.js";
+import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { firstPlaces } from "./first-places.js";
 import { shownText } from "./response/describe.js";

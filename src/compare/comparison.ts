@@ -1,6 +1,6 @@
-import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import type { Learned } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
+import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import type { OpenPlace } from "./rejections/open-places.js";
 

@@ -1,8 +1,8 @@
-import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions/assumptions.js";
 import type { Comparison } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
+import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
 import { judgeOutcomes } from "./judge-outcomes.js";
 import type { NotTheApi } from "./sending/progress.js";
 import type { Session } from "./sending/session.js";

@@ -1,7 +1,8 @@
 import { builtIn, fillPlaceholders } from "../api/endpoints.js";
 import { pinnedAssumptions } from "../api/variation/own-assumptions.js";
 import { adviceTable } from "../rules/advice.js";
-import { isFault, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
+import { isFault } from "../rules/fault-effects.js";
+import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";

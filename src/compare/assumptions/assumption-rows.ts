@@ -1,10 +1,10 @@
 import type { Assumptions } from "../../rules/assumptions.js";
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import { isMapping } from "../../schema/type-tag.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { readChallenge } from "../response/challenge.js";
 import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf, readDate, retryAfterForm } from "../response/headers.js";

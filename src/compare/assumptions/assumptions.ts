@@ -1,7 +1,7 @@
 import { assumptionTable } from "../../rules/assumptions.js";
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { contractOutcomes, isLimit } from "../contract/keys-of-outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { quoted } from "../response/describe.js";
 import { memberIn } from "../response/members.js";
 import type { CompletedAttempt } from "../sending/attempt.js";

@@ -1,9 +1,9 @@
 import { challengeHeaders } from "../../api/respond.js";
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { defaultScopes, readLimits } from "../../scenario/keys/key-settings.js";
 import { listedKeys } from "../../scenario/keys/scenario-keys.js";
 import { isMapping } from "../../schema/type-tag.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, numberText, perDayPath, perMinutePath } from "../response/members.js";

@@ -1,6 +1,7 @@
 import { findPrefix, keyVariable } from "../../rules/key-text.js";
-import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
+import { outcomeRow } from "../../rules/outcomes.js";
 import type { ContractRule } from "./contract-rules.js";
+import type { PromisedOutcomeId } from "./promised-outcome.js";
 
 /** The key with which a comparison reaches an outcome. */
 interface NeededKey {

@@ -1,5 +1,5 @@
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
 import type { ContractRule } from "../contract/contract-rules.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { shownText } from "../response/describe.js";
 import { headerOf } from "../response/headers.js";
 import type { Attempt } from "../sending/attempt.js";

@@ -1,5 +1,6 @@
-import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
+import { outcomeRow } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { readDate } from "../response/headers.js";
 import { memberIn, todayPath } from "../response/members.js";
 import { type Attempt, type CompletedAttempt, describeAttempt, got200 } from "../sending/attempt.js";

@@ -1,4 +1,4 @@
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, organizationIdPath } from "../response/members.js";
 import { type Attempt, type CompletedAttempt, completedWith, got200 } from "../sending/attempt.js";
