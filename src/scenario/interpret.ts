@@ -2,14 +2,14 @@ import { checkShape } from "../schema/check.js";
 import { type FieldPath, valueAt } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
 import { endpointRules } from "./checks/endpoint-rules.js";
-import { faultsFit } from "./checks/fault-rules.js";
+import { noUselessFaults } from "./checks/fault-rules.js";
 import { keyCountRules } from "./checks/key-count-rules.js";
 import { keyRules } from "./checks/key-rules.js";
 import { refRules } from "./checks/ref-rules.js";
 import { replacementRules } from "./checks/replacement-rules.js";
 import { settingsAreShared } from "./checks/rotation-rules.js";
 import { ruleInputOf, type ScenarioRule } from "./checks/rule-input.js";
-import { secretsFit } from "./checks/secret-rules.js";
+import { secretsMatchKeys } from "./checks/secret-rules.js";
 import { stepRules } from "./checks/step-rules.js";
 import { type ParentLookup, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
@@ -31,14 +31,14 @@ const rulesInStages: readonly (readonly ScenarioRule[])[] = [
   refRules,
   // Each key has at most one replacement and replaces at most one key, without circles.
   replacementRules,
-  [settingsAreShared, faultsFit],
+  [settingsAreShared, noUselessFaults],
 ];
 
 /** The rules that rely on no other rule. */
 const independentRules: readonly ScenarioRule[] = [
   ...keyRules,
   ...keyCountRules,
-  secretsFit,
+  secretsMatchKeys,
   ...endpointRules,
   ...stepRules,
 ];

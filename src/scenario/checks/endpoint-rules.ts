@@ -7,7 +7,7 @@ import type { ScenarioRule } from "./rule-input.js";
 const maxEndpoints = 100;
 
 /** A scenario has not too many endpoints, and removes only inherited ones. */
-const endpointsFit: ScenarioRule = ({ scenario, addProblem }) => {
+const endpointsAreAllowed: ScenarioRule = ({ scenario, addProblem }) => {
   const count = writtenEndpoints(scenario).length;
   if (count > maxEndpoints) {
     addProblem({
@@ -87,7 +87,7 @@ const numbersAreExact: ScenarioRule = ({ scenario, spelling, addProblem }) => {
 const longestBody = 64 * 1024;
 
 /** A 204 has no body, and any other one is not too long. */
-const bodiesFit: ScenarioRule = (input) => {
+const bodiesAreAllowed: ScenarioRule = (input) => {
   const { scenario, fieldToFix, addProblem } = input;
   for (const [name, { body, status }] of writtenEndpoints(scenario)) {
     if (body === undefined) continue;
@@ -123,8 +123,8 @@ function isTooLong(body: unknown): boolean {
 }
 
 export const endpointRules: readonly ScenarioRule[] = [
-  endpointsFit,
+  endpointsAreAllowed,
   endpointsAreApart,
   numbersAreExact,
-  bodiesFit,
+  bodiesAreAllowed,
 ];

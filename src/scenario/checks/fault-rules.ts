@@ -25,7 +25,7 @@ interface FaultContext {
 }
 
 /** The faults of a scenario and of its steps can match requests, and their effects fit together. */
-export const faultsFit: ScenarioRule = (input) => {
+export const noUselessFaults: ScenarioRule = (input) => {
   const { scenario, refs, start, addProblem } = input;
   const { timeline = [], story = [], endpoints } = scenario;
   const keys = keysForFaults(input);

@@ -9,7 +9,7 @@ import type { ScenarioRule } from "./rule-input.js";
 // The fields of a key agree with each other. Its secret and its replacement have files of their own.
 
 /** The scopes of `/me` and of keys are known, and no key has a scope twice. */
-const scopesFit: ScenarioRule = (input) => {
+const scopesAreKnown: ScenarioRule = (input) => {
   const { scenario, keys, assumptions, addProblem } = input;
   const knownScopes = assumptions.scopes;
   const needed = assumptions.me_scope;
@@ -71,7 +71,7 @@ const usageAddsUp: ScenarioRule = (input) => {
 };
 
 /** Only a revoked key has the time when it was revoked (R41). */
-const revocationsFitState: ScenarioRule = ({ keys, fieldToFix, addProblem }) => {
+const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, fieldToFix, addProblem }) => {
   for (const key of keys) {
     const { revoked_at, state } = key.fields;
     if (revoked_at === undefined || state === "revoked") continue;
@@ -105,7 +105,7 @@ const overlapsAreShort: ScenarioRule = ({ keys, start, addProblem }) => {
 };
 
 /** The state that a key's times result in is the written one, if one is written (R38, R43). */
-const timesFitState: ScenarioRule = ({ keys, start, fieldToFix, addProblem }) => {
+const statesMatchTimes: ScenarioRule = ({ keys, start, fieldToFix, addProblem }) => {
   for (const key of keys) {
     const { state } = key.fields;
     if (state === undefined) continue;
@@ -115,26 +115,31 @@ const timesFitState: ScenarioRule = ({ keys, start, fieldToFix, addProblem }) =>
     const keyField = fieldOfKey(key);
     addProblem({
       code: "state_contradiction",
-      field: fieldToFix([...keyField, decidingTime(actual, state)], [...keyField, "state"]),
+      field: fieldToFix([...keyField, wrongTime(actual, state)], [...keyField, "state"]),
       message: `the key is ${state}, but with its times ${actual}`,
       hint: `write state: ${actual}, or another time (R38, R43)`,
     });
   }
 };
 
-/** The time that gives a key another state than the written one. */
-function decidingTime(actual: KeyStateName, written: KeyStateName): "overlap_ends" | "expires" {
-  // Its overlap is over.
-  if (actual === "rotated") return "overlap_ends";
-  // It expires only later, or its overlap is longer than its state says.
-  if (actual === "retiring") return written === "expired" ? "expires" : "overlap_ends";
-  return "expires";
+/**
+ * The time that gives a key another state than the written one:
+ *
+ *   written                  with its times   the time
+ *   expired                  retiring         `expires`: it expires later
+ *   active, rotated          retiring         `overlap_ends`: the overlap ends later
+ *   any                      rotated          `overlap_ends`: the overlap is over
+ *   any                      active, expired  `expires`
+ */
+function wrongTime(actual: KeyStateName, written: KeyStateName): "overlap_ends" | "expires" {
+  const isOfOverlap = actual === "rotated" || (actual === "retiring" && written !== "expired");
+  return isOfOverlap ? "overlap_ends" : "expires";
 }
 
 export const keyRules: readonly ScenarioRule[] = [
-  scopesFit,
+  scopesAreKnown,
   usageAddsUp,
-  revocationsFitState,
+  onlyRevokedKeysHaveRevokedAt,
   overlapsAreShort,
-  timesFitState,
+  statesMatchTimes,
 ];

@@ -17,11 +17,11 @@ const noEndpoints: Endpoints = {};
 /** Whether the success of each endpoint has a body, by its outcome. Made once for many faults. */
 const bodiesByOutcome = /* @__PURE__ */ cachedByObject(
   (endpoints: Endpoints): ReadonlyMap<string, boolean> => {
-    const hasBody = new Map<string, boolean>();
+    const hasBodyByOutcome = new Map<string, boolean>();
     for (const [name, { status = 200, body }] of writtenEndpoints({ endpoints })) {
-      hasBody.set(`${status}.${name}`, body !== undefined);
+      hasBodyByOutcome.set(`${status}.${name}`, body !== undefined);
     }
-    return hasBody;
+    return hasBodyByOutcome;
   },
 );
 

@@ -44,13 +44,13 @@ interface Stopped {
   readonly problem: TextProblem;
 }
 
-interface ReadDocument {
+interface OneDocument {
   readonly kind: "document";
   readonly document: Document.Parsed;
 }
 
 /** Reads the only document of a text. */
-export function readDocument(source: SourceText): ReadDocument | Stopped {
+export function readDocument(source: SourceText): OneDocument | Stopped {
   const { text } = source;
   const { bytes } = scenarioLimits;
   if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
@@ -67,9 +67,9 @@ export function readDocument(source: SourceText): ReadDocument | Stopped {
     });
   }
 
-  const read = readDocuments(text);
-  if (read.kind === "stopped") return read;
-  const { first: document, second } = read;
+  const parsed = parseTokens(text);
+  if (parsed.kind === "stopped") return parsed;
+  const { first: document, second } = parsed;
   if (second !== undefined) {
     return stoppedAt(second.range[0], {
       code: "several_documents",
@@ -85,7 +85,7 @@ export function readDocument(source: SourceText): ReadDocument | Stopped {
     return stoppedAt(error.offset, mergeKeyProblem);
   }
   const { offset, reason, hint } = syntaxProblem(error, text, {
-    firstErrorOf,
+    errorAfterRepair,
     hasSecretAt: (at) => hasPartOfSecret(source, at),
   });
   if (error.code === "TAG_RESOLVE_FAILED") {
@@ -99,9 +99,9 @@ function stoppedAt(offset: number, problem: TextProblem): Stopped {
 }
 
 /** The first error of a text that `syntaxProblem` has repaired; `undefined` if there is none, or the text is too large or too deep. */
-function firstErrorOf(text: string): ParseError | undefined {
-  const read = readDocuments(text);
-  return read.kind === "documents" ? firstErrorIn(read.first) : undefined;
+function errorAfterRepair(text: string): ParseError | undefined {
+  const parsed = parseTokens(text);
+  return parsed.kind === "parsed" ? firstErrorIn(parsed.first) : undefined;
 }
 
 /** The first error of a document: other errors are often consequences of it. */
@@ -112,14 +112,14 @@ function firstErrorIn(document: Document.Parsed): ParseError | undefined {
   return { code: error.code, message: error.message, offset: error.pos[0] };
 }
 
-interface ReadDocuments {
-  readonly kind: "documents";
+interface Parsed {
+  readonly kind: "parsed";
   readonly first: Document.Parsed;
   readonly second: Document.Parsed | undefined;
 }
 
 /** Reads a text token by token, because a hostile text could exhaust the stack or take minutes. */
-function readDocuments(text: string): ReadDocuments | Stopped {
+function parseTokens(text: string): Parsed | Stopped {
   const { levels, lexemes: maxLexemes } = scenarioLimits;
   const parser = new Parser();
   const composer = new Composer(options);
@@ -154,5 +154,5 @@ function readDocuments(text: string): ReadDocuments | Stopped {
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end(true, text.length));
   const [first, second] = documents;
-  return { kind: "documents", first: first as Document.Parsed, second }; // `end(true)` makes one of an empty text
+  return { kind: "parsed", first: first as Document.Parsed, second }; // `end(true)` makes one of an empty text
 }

@@ -7,26 +7,26 @@ import type { Repair } from "./repair.js";
 export function otherIndents(lines: readonly string[], line: number): Repair[] {
   const text = lines[line] ?? "";
   const indent = indentOf(text);
-  const moved = [text];
+  const block = [text];
   for (const inner of lines.slice(line + 1)) {
     if (inner.trim() !== "" && indentOf(inner) <= indent) break;
-    moved.push(inner);
+    block.push(inner);
   }
 
   const isItem = text.trim().startsWith("- ");
-  const columns = new Set<number>();
+  const candidateIndents = new Set<number>();
   for (const above of lines.slice(0, line).reverse()) {
     // Only a line with ordinary spaces shows a level.
     if (!/^ *[^\s#]/.test(above)) continue;
-    columns.add(isItem ? indentOf(above) : columnOfField(above));
+    candidateIndents.add(isItem ? indentOf(above) : columnOfField(above));
   }
-  columns.delete(indent);
+  candidateIndents.delete(indent);
 
   const repairs: Repair[] = [];
-  for (const column of columns) {
-    const repaired = moved.map((one) => one.replace(" ".repeat(indent), " ".repeat(column)));
+  for (const newIndent of candidateIndents) {
+    const repaired = block.map((inner) => " ".repeat(newIndent) + inner.slice(indent));
     const reason = "this line is not indented like its neighbors";
-    const hint = `indent it to column ${column + 1}`;
+    const hint = `indent it to column ${newIndent + 1}`;
     repairs.push({ line, repaired, column: indent, reason, hint, hintForSecret: hint });
   }
   return repairs;

@@ -46,21 +46,22 @@ const maxRepairs = 40;
 
 /** What the search for the problem needs to know of its text. */
 interface TextQuestions {
-  readonly firstErrorOf: (text: string) => ParseError | undefined;
+  /** The first error of a text that has a repair. */
+  readonly errorAfterRepair: (text: string) => ParseError | undefined;
   /** Whether the line at an offset has a part of a secret, and is not shown. */
   readonly hasSecretAt: (offset: number) => boolean;
 }
 
 /** What is wrong with a text that is not YAML, and how to fix it. */
 export function syntaxProblem(error: ParseError, text: string, questions: TextQuestions): SyntaxProblem {
-  const { firstErrorOf, hasSecretAt } = questions;
+  const { errorAfterRepair, hasSecretAt } = questions;
   const lines = text.split("\n");
   const lineOfError = text.slice(0, error.offset).split("\n").length - 1;
   const fieldLine = firstFieldFrom(lines, lineOfError);
   // An error at a comment is shown at the field after it.
   const offset = Math.max(error.offset, offsetOf(lines, fieldLine));
   if (text.length <= longestRepaired) {
-    const repair = repairsOf(error, lines, fieldLine).find((one) => mends(one, lines, firstErrorOf));
+    const repair = repairsOf(error, lines, fieldLine).find((one) => mends(one, lines, errorAfterRepair));
     if (repair !== undefined) return problemOfRepair(repair, lines, hasSecretAt);
   }
   return parsersProblem(error, offset, hasSecretAt(offset));
@@ -82,10 +83,10 @@ function repairsOf(error: ParseError, lines: readonly string[], fieldLine: numbe
 function mends(
   { line, repaired }: Repair,
   lines: readonly string[],
-  firstErrorOf: TextQuestions["firstErrorOf"],
+  errorAfterRepair: TextQuestions["errorAfterRepair"],
 ): boolean {
   const repairedText = lines.toSpliced(line, repaired.length, ...repaired).join("\n");
-  return firstErrorOf(repairedText) === undefined;
+  return errorAfterRepair(repairedText) === undefined;
 }
 
 function problemOfRepair(

@@ -74,30 +74,30 @@ export function isEmpty(value: Node | null): boolean {
 
 /** A field of a mapping, or an item of a list. */
 interface Field {
-  /** The name; of an item, which has none, the value. */
+  /** Its name; of an item, which has none, its value. */
   readonly key: Node | null;
   readonly value: Node | null;
 }
 
 /** Follows a field path as far as the text has it. */
 export function locateField(tree: Tree, field: FieldPath, pointAt: "name" | "value"): FieldLocation {
-  let nearest: Field = { key: tree.root, value: tree.root };
+  let reached: Field = { key: tree.root, value: tree.root };
   let depth = 0;
   for (const name of field) {
-    const inner = fieldIn(tree, nearest.value, name);
+    const inner = fieldIn(tree, reached.value, name);
     if (inner === undefined) break;
-    nearest = inner;
+    reached = inner;
     depth += 1;
   }
 
   // A value without text, as in `keys:`, is shown at its name.
-  const [start = 0, end = 0] = nearest.value?.range ?? [];
+  const [start = 0, end = 0] = reached.value?.range ?? [];
   const hasField = depth === field.length;
   const isShownAtValue = hasField && pointAt === "value" && end > start;
-  const node = isShownAtValue ? nearest.value : nearest.key;
+  const node = isShownAtValue ? reached.value : reached.key;
   const place = placeAt(tree.source, node?.range?.[0] ?? 0);
 
-  const value = aliasTarget(tree, nearest.value);
+  const value = aliasTarget(tree, reached.value);
   const spelling = isScalar(value) ? value.source : undefined;
   return { place, depth, spelling };
 }
