@@ -13,7 +13,7 @@ const maxCompared = 300;
  */
 export function withInheritedName(problem: FieldProblem, own: Members, merged: Members): FieldProblem {
   const { code, field, hint } = problem;
-  if (code !== "missing_field") return problem;
+  if (code !== "missing_field" || hint === undefined) return problem;
   // `main` in `organizations.bank.keys.main.environment`, and the names next to it.
   const name = String(field.at(-2));
   const fieldAround = field.slice(0, -2);

@@ -24,20 +24,25 @@ export function mergeWithParent(child: ReadScenario, ownFields: Members, parent:
       if (hasOwnPlace(inChild, field)) return inChild;
       if (!takesFromParent(field, inherited, ownFields)) return inChild;
       const inParent = parent.locate(field, pointAt);
-      return inParent.depth > inChild.depth ? inParent : inChild;
+      return inParent.namesFound > inChild.namesFound ? inParent : inChild;
     },
   };
 }
 
-/** Whether a field that the child lacks would be the parent's: all around it, the child has mappings, which are merged, or nothing. */
+/**
+ * Whether a field that the child lacks would be the parent's. If the child has only `clock: { now: … }` and `faults: []`:
+ *
+ *   clock.frozen       yes: the child has a mapping around it, which is merged
+ *   population.locale  yes: the child has nothing around it
+ *   faults[0].when     no: the list of the child replaces the parent's
+ *   story[0].say       no: a story is not inherited
+ */
 function takesFromParent(field: FieldPath, inherited: Members, ownFields: Members): boolean {
   const [first] = field;
-  // `version` and `story` are not inherited.
   if (first !== undefined && !Object.hasOwn(inherited, first)) return false;
 
   let around: unknown = ownFields;
   for (const name of field) {
-    // A text or a list of the child replaces all that the parent has there.
     if (!isMapping(around)) return false;
     if (!Object.hasOwn(around, name)) return true;
     around = around[name];

@@ -1,7 +1,8 @@
+import type { FieldPath } from "../schema/field-path.js";
 import { maximumProblems } from "../schema/problem.js";
 import { type FieldProblem, problemAt, type ScenarioProblem } from "./problems.js";
 import type { SourcePlace, SourceText } from "./source-text.js";
-import { hasOwnPlace, type ReadScenario } from "./written-scenario.js";
+import { type FieldLocation, hasOwnPlace, type ReadScenario } from "./written-scenario.js";
 
 interface PlacedProblem {
   readonly problem: FieldProblem;
@@ -33,16 +34,24 @@ function firstOfEachField(
     const location = scenario?.locate(field, pointAt);
     const place = problem.place ?? location?.place;
 
-    // Aliases repeat a mapping, so that one field of the text has several paths. They have one place and one last name, and no
-    // other field of the text has both. Fields that the text lacks have the place of the mapping around them: only their paths differ.
-    const isInText = location !== undefined && hasOwnPlace(location, field);
-    const name = isInText ? field.at(-1) : field;
-    const id = JSON.stringify([name, place?.offset, place?.source.file]);
+    const id = JSON.stringify([nameAtPlace(field, location), place?.offset, place?.source.file]);
     if (seenIds.has(id)) continue;
     seenIds.add(id);
     placed.push({ problem, place });
   }
   return placed;
+}
+
+/** What tells a field from the others at its place. */
+function nameAtPlace(
+  field: FieldPath,
+  location: FieldLocation | undefined,
+): FieldPath | string | number | undefined {
+  // Aliases repeat a mapping, so that one field of the text has several paths. All of them end in its name.
+  const isInText = location !== undefined && hasOwnPlace(location, field);
+  if (isInText) return field.at(-1);
+  // Fields that the text lacks have the place of the mapping around them: their paths differ.
+  return field;
 }
 
 /** The texts of the scenario, and those that have problems and could not be merged with it. */

@@ -11,7 +11,10 @@ export interface WrittenScenario {
   readonly text: string | undefined;
   /** The hints of its problems are in these words. A page that has only values loads none of YAML's. */
   readonly notation: Notation;
-  /** Whether a text has a line `version: 1`, even if the rest cannot be read; a value always does. Of any other file, no problem shows what it has. */
+  /**
+   * Whether a text has a line `version: 1`, even if the rest cannot be read; true for a value. The problems of any other file that
+   * `extends` names are not shown, so that `extends` cannot be used to read any file.
+   */
   readonly startsLikeScenario: boolean;
   /** `undefined` if it cannot be read. */
   readonly scenario: ReadScenario | undefined;
@@ -31,20 +34,20 @@ export interface FieldLocation {
   /** `undefined` for a scenario without a text. */
   readonly place: SourcePlace | undefined;
   /** How many of the names in the field path the text has, from the first on. It has the field if it has all of them. */
-  readonly depth: number;
+  readonly namesFound: number;
   /** How the text spells the value of the place, if the value is no mapping and no list: `007`. */
   readonly spelling?: string | undefined;
 }
 
 /** Whether the text has a field itself, and not only a field around it. */
-export function hasOwnPlace({ place, depth }: FieldLocation, field: FieldPath): boolean {
-  return place !== undefined && depth === field.length;
+export function hasOwnPlace({ place, namesFound }: FieldLocation, field: FieldPath): boolean {
+  return place !== undefined && namesFound === field.length;
 }
 
 /** The place of a field for people; `undefined` if no text has any part of its path. */
 export function placeOfField(scenario: ReadScenario, field: FieldPath): Place | undefined {
-  const { place, depth } = scenario.locate(field, "value");
-  if (depth === 0 && field.length > 0) return undefined;
+  const { place, namesFound } = scenario.locate(field, "value");
+  if (namesFound === 0 && field.length > 0) return undefined;
   return place?.describe();
 }
 

@@ -5,7 +5,7 @@ import { duplicateSecretsAndIds } from "./duplicate-values.js";
 import { countedKeys } from "./key-count-rules.js";
 import type { ScenarioRule } from "./rule-input.js";
 
-/** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
+/** A pinned secret or id is unique (R12); a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
 export const secretsMatchKeys: ScenarioRule = (input) => {
   const { scenario, keys, fieldToFix, addProblem } = input;
   // To compare more keys than are allowed would take long.

@@ -36,14 +36,14 @@ function scenarioTexts(): Texts {
 const textsOfScenario = scenarioTexts();
 const textsOfBodies: Readonly<Record<string, Texts>> = descriptions.control;
 
-/** The text of each shape. Faults, actions and limits are one shape in several fields: the first field that has a text counts. */
-function textsByShape(): ReadonlyMap<Shape, string> {
-  const textByShape = new Map<Shape, string>();
+/** Faults, actions and limits are one shape in several fields: its description is that of the first field that has one. */
+function describeShapes(): ReadonlyMap<Shape, string> {
+  const shared = new Map<Shape, string>();
   const add = (root: Shape, texts: Texts) => {
     for (const [path, text] of Object.entries(texts)) {
       const shape = shapeAt(root, path === "" ? [] : path.split("."));
       if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
-      if (!textByShape.has(shape)) textByShape.set(shape, text);
+      if (!shared.has(shape)) shared.set(shape, text);
     }
   };
 
@@ -52,14 +52,14 @@ function textsByShape(): ReadonlyMap<Shape, string> {
     add(controlBodies[name as ControlBodyName], texts);
   }
   add(requestQuery, descriptions.queries.requests);
-  return textByShape;
+  return shared;
 }
 
-const textOfShape = textsByShape();
+const sharedDescriptions = describeShapes();
 
 /** The text of a shape, wherever it is. */
 export function shapeDescription(shape: Shape): string | undefined {
-  return shape.description ?? textOfShape.get(shape);
+  return shape.description ?? sharedDescriptions.get(shape);
 }
 
 export const describeScenarioField: Describe = describeBy(textsOfScenario);
@@ -81,6 +81,6 @@ function describeBy(texts: Texts): Describe {
     // A step of a story has the actions of a timeline, which are described there.
     const textOfTimeline = texts[field.replace(/^story\b/, "timeline")];
     if (textOfTimeline !== undefined) return textOfTimeline;
-    return textOfShape.get(shape);
+    return sharedDescriptions.get(shape);
   };
 }

@@ -2,7 +2,7 @@ import type { FieldProblem } from "../problems.js";
 import type { SourceText } from "../source-text.js";
 import { placeAt } from "./places.js";
 
-/** A problem of the text, before it has its place: then it is of no field. */
+/** A problem of the text, without its place. It is of no field. */
 export type TextProblem = Pick<FieldProblem, "code" | "message" | "hint">;
 
 export function problemAtOffset(source: SourceText, offset: number, problem: TextProblem): FieldProblem {

@@ -82,24 +82,24 @@ interface Field {
 /** Follows a field path as far as the text has it. */
 export function locateField(tree: Tree, field: FieldPath, pointAt: "name" | "value"): FieldLocation {
   let reached: Field = { key: tree.root, value: tree.root };
-  let depth = 0;
+  let namesFound = 0;
   for (const name of field) {
     const inner = fieldIn(tree, reached.value, name);
     if (inner === undefined) break;
     reached = inner;
-    depth += 1;
+    namesFound += 1;
   }
 
   // A value without text, as in `keys:`, is shown at its name.
   const [start = 0, end = 0] = reached.value?.range ?? [];
-  const hasField = depth === field.length;
+  const hasField = namesFound === field.length;
   const isShownAtValue = hasField && pointAt === "value" && end > start;
   const node = isShownAtValue ? reached.value : reached.key;
   const place = placeAt(tree.source, node?.range?.[0] ?? 0);
 
   const value = aliasTarget(tree, reached.value);
   const spelling = isScalar(value) ? value.source : undefined;
-  return { place, depth, spelling };
+  return { place, namesFound, spelling };
 }
 
 /** The field or the item inside a node; `undefined` if it has none of this name or number. */

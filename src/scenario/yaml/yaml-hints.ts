@@ -33,9 +33,9 @@ function hintForSameIndent({ kind, path, value }: Mistake, root: Shape, whole: u
 
   const names = Object.keys(fields);
   const position = names.indexOf(String(path.at(-1)));
-  const isAtEmptyField = value === null;
-  const empty = names[isAtEmptyField ? position : position - 1];
-  const below = names[isAtEmptyField ? position + 1 : position];
+  // The mistake is at `keys`, or else at `main`.
+  let [empty, below] = names.slice(position, position + 2);
+  if (value !== null) [empty, below] = position === 0 ? [] : names.slice(position - 1, position + 1);
   if (empty === undefined || below === undefined || fields[empty] !== null) return undefined;
 
   const shape = shapeAt(root, [...pathAround, empty]);
