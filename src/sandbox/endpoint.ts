@@ -1,5 +1,4 @@
 import {
-  type ApiOutcomeId,
   isSuccess,
   type OutcomeId,
   outcomes,
@@ -33,11 +32,6 @@ export interface TextBody {
   readonly text: string;
   /** Its length in UTF-8. */
   readonly bytes: number;
-}
-
-/** The outcome of a success of an endpoint: for `/me` the one that the key decides, for any other its own. */
-export function successOutcomeOf(endpoint: Endpoint, ofKey: ApiOutcomeId): ApiOutcomeId {
-  return endpoint.isMe ? ofKey : ownSuccessOf(endpoint);
 }
 
 /** The outcome of each success of an endpoint other than `/me`. */

@@ -46,9 +46,9 @@ export function lastingKeysOf(scenario: Scenario): LastingKeys {
       if (key === undefined) return "unknown";
 
       const { organization, fields } = key;
-      const { replaces, shared } = positions.get(ref) ?? {};
+      const { replaces, rotation } = positions.get(ref) ?? {};
       // The keys of a population are in no rotation.
-      const settings = shared?.settings ?? fields;
+      const settings = rotation?.writtenSettings ?? fields;
       // In a snapshot, a key that has ended may have had other outcomes before.
       const endedAs = isSnapshot(scenario) ? undefined : endedAtStart(fields);
       return {
