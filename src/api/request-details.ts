@@ -1,7 +1,8 @@
 import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
+import { isIdempotent, whatToDoAfter } from "../rules/after-fault.js";
 import { SandboxError } from "../rules/errors.js";
-import { faultKindRow, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
-import { isFault, isSuccess, type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
+import { faultKindRow, isFault } from "../rules/fault-effects.js";
+import { isSuccess, type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";

@@ -1,4 +1,5 @@
 import type { Profile } from "../rules/assumptions.js";
+import { surePairs } from "./checks/chance.js";
 import { notJudged, type Reason, type RunEvidence } from "./checks/judgment.js";
 import type { ClientRun } from "./client-runs/client-run.js";
 import { plainRunRequest, type Runs } from "./client-runs/runs.js";
@@ -11,12 +12,6 @@ import {
   typicalPassesSometimes,
   whyEndless,
 } from "./plain-run-words.js";
-
-/**
- * How many pairs of a plain run that fails and a run with the profile `typical` that passes show that the profile is the reason. A command
- * that fails in half of its runs does this by chance once in 256 times, with one pair less once in 64.
- */
-const surePairs = 4;
 
 /** Whether the plain run shows enough for any check. */
 export async function plainEvidence(plain: ClientRun, runs: Runs): Promise<RunEvidence> {

@@ -6,7 +6,7 @@ import { isScenarioName } from "../scenario/bundled.js";
 import { commands } from "./commands.js";
 import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
-import { isPort } from "./flags.js";
+import { isPort } from "./flags/readers.js";
 import { type HostIo, type Io, splitAtDashes, wantedErrorForm } from "./io.js";
 import { type CommandLine, defaultCommand, loadCommand } from "./line/command-line.js";
 import { createProgram } from "./line/help.js";
@@ -82,8 +82,7 @@ function wordsForCommander(line: CommandLine): readonly string[] {
   if (first === "help" && topicIsScenario) return [first, name, ...more];
 
   // Commander would read the words of a client's command as arguments of ours.
-  const takesClientCommand = command.clientCommandUsage !== undefined;
-  return takesClientCommand ? argvBeforeDashes : argv;
+  return command.takesClientCommand ? argvBeforeDashes : argv;
 }
 
 /** Throws a usage error if the line names no command, and its first word cannot be the scenario of the default one. */
@@ -145,20 +144,30 @@ async function requireNoPort({ name, command }: CommandLine, args: readonly stri
 
 /** Throws a usage error if the command takes the command line of a client, and it is not after `--`. */
 async function requireClientCommand(line: CommandLine, args: readonly string[], io: Io): Promise<void> {
-  const { name, command, argv, clientCommand } = line;
-  if (command.clientCommandUsage === undefined) return;
-
-  const hasDashes = argv.includes("--");
-  const isEmpty = clientCommand.length === 0;
-  const hasTooManyWords = args.length > Object.keys(command.args ?? {}).length;
-  if (!hasTooManyWords && !isEmpty) return;
-
+  const problem = clientCommandProblem(line, args, io);
+  if (problem === "none") return;
   const { missingCommandError, missingDashesError } = await import("./line/wrong-words.js");
-  if (!hasTooManyWords && hasDashes) throw missingCommandError(name, args, io);
+  if (problem === "no_command") throw missingCommandError(line.name, args, io);
+  throw missingDashesError(line.name, args, io);
+}
+
+/** What is wrong with the place of a client's command line: nothing follows `--`, or `--` is not before it. */
+function clientCommandProblem(
+  { command, argv, clientCommand }: CommandLine,
+  args: readonly string[],
+  io: Io,
+): "none" | "no_command" | "no_dashes" {
+  if (!command.takesClientCommand) return "none";
+
+  const hasCommand = clientCommand.length > 0;
+  const hasTooManyArgs = args.length > Object.keys(command.args ?? {}).length;
+  if (hasCommand && !hasTooManyArgs) return "none";
+  // `exec key-states --`, and `exec key-states`.
+  if (!hasTooManyArgs) return argv.includes("--") ? "no_command" : "no_dashes";
   // In `exec key-states extra -- npm test`, `--` is at its place: the reading of the call names the word too many.
-  if (!isEmpty && startsWithScenario(args, clientCommand, io)) return;
-  // In `exec npm test -- --grep x`, `--` is a word of the client's command.
-  throw missingDashesError(name, args, io);
+  if (hasCommand && startsWithScenario(args, clientCommand, io)) return "none";
+  // `exec npm test`; and in `exec npm test -- --grep x`, `--` is a word of the client's command.
+  return "no_dashes";
 }
 
 /** Whether the words before `--` start with a scenario, and a program follows after it. */

@@ -1,7 +1,7 @@
-import type * as flag from "./flags.js";
+import type * as flag from "./flags/flag.js";
 import type { Io } from "./io.js";
 
-/** A call of a command: what the user has typed, as the command gets it. */
+/** A call of a command: the command line and the variables of the user, as the command gets them. */
 export interface CommandCall<Flags = object, ModeName extends string = string> {
   /** The name of the command's mode that it is in. */
   readonly mode: ModeName;
@@ -17,16 +17,16 @@ export interface CommandCall<Flags = object, ModeName extends string = string> {
 }
 
 /**
- * One way to use a command, such as `init --agent`, with the words and flags that it reads. Any other word or flag of the
- * command is a usage error on a command line of this mode; the variable of such a flag has no effect.
+ * One way to use a command, such as `init --agent`, with the arguments and flags that it reads. Any other argument or flag of
+ * the command is a usage error on a command line of this mode; the variable of such a flag has no effect.
  */
 export interface Mode<Flags extends flag.FlagSet = flag.FlagSet, Name extends string = string> {
   /** Its name, which messages show. */
   readonly name: Name;
   /** Whether a call is in it. Default: each call that is in no mode before it. */
   when?(call: ModeCall<Flags>): boolean | undefined;
-  /** The arguments that it reads, as the command declares them: `[file]`. */
-  readonly words: readonly string[];
+  /** How many arguments it reads. Default: all that the command declares. */
+  readonly maxArgs?: number;
   /** The flags that it reads, besides `--verbose`. */
   readonly flags: readonly string[];
 }
@@ -46,8 +46,8 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet, ModeName 
   readonly description: string;
   /** Its arguments in commander's notation (`<needed>`, `[optional]`, `<several...>`), with descriptions. */
   readonly args?: Readonly<Record<string, string>>;
-  /** What its help shows after `--`, if it takes the command line of a client there. */
-  readonly clientCommandUsage?: string;
+  /** Whether it takes the command line of a client after `--`. Default: no. */
+  readonly takesClientCommand?: boolean;
   /** Its flags, except for `--verbose`, which every command has. */
   readonly flags: Flags;
   /** The flags that `--help` shows; `--help --all` shows the others too. Default: all. */
@@ -77,7 +77,6 @@ export function declareCommand<Flags extends flag.FlagSet, ModeName extends stri
 }
 
 /** The modes of a command. One that declares none has one mode, which reads everything. */
-export function modesOf(name: string, command: CliCommand): readonly Mode[] {
-  const { args = {}, flags, modes } = command;
-  return modes ?? [{ name, words: Object.keys(args), flags: Object.keys(flags) }];
+export function modesOf(name: string, { flags, modes }: CliCommand): readonly Mode[] {
+  return modes ?? [{ name, flags: Object.keys(flags) }];
 }

@@ -1,6 +1,6 @@
 import { controlPath } from "../rules/known-paths.js";
+import { standardHost } from "./control-address.js";
 import { isExecutable } from "./executable.js";
-import * as flag from "./flags.js";
 
 /**
  * Where the user reads a page of the documentation, for a message: in the installed package; who has only the executable
@@ -13,4 +13,4 @@ export function docsPlace(page: string, part?: string): string {
 }
 
 /** The address of the documentation in a sandbox that `start` serves. */
-export const servedDocs = `http://${flag.standardHost}${controlPath}/docs`;
+export const servedDocs = `http://${standardHost}${controlPath}/docs`;

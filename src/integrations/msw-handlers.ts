@@ -21,13 +21,16 @@ const { http } = await usersPackage(
 /** What a server of msw 3 calls of a handler. In a workspace, it may get handlers of the root's msw 2, which lack some of these members. */
 const handlerMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
 
-type Resolver = (call: { request: Request }) => Promise<Response>;
+/** Where the API is for the client under test. */
+interface ApiAddress {
+  /** The URLs that are requests of the API. A regular expression, because msw fails to compare a text with a URL whose encoding is not valid. */
+  readonly urls: RegExp;
+  /** The path of the base URL, without a slash at its end: it is no part of the API's paths. */
+  readonly base: string;
+}
 
-/**
- * The URLs of the API on any host. A regular expression, because msw fails to compare a path as a text with a URL whose encoding
- * is not valid; in any letter case, to respond 404 to a misspelled path.
- */
-const anyHost = /\/v1\/relying-party(?:\/|$)/i;
+/** In any letter case, to respond 404 to a misspelled path. */
+const anyHost: ApiAddress = { urls: /\/v1\/relying-party(?:\/|$)/i, base: "" };
 
 /** The API's address for the client under test. */
 export interface HandlerOptions {
@@ -52,17 +55,25 @@ export interface HandlerOptions {
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
   requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
-  const state = () => stateOf(sandbox);
-  const baseUrl = textOfUrl(options.baseUrl);
-  if (baseUrl === "*") return [makeHandler(anyHost, makeResolver(state, ""))];
+  return [makeHandler(readAddress(options.baseUrl), () => stateOf(sandbox))];
+}
+
+/** Reads the option of a base URL. Throws `usage`. */
+function readAddress(option: string | URL | undefined): ApiAddress {
+  const baseUrl = textOfUrl(option);
+  if (baseUrl === "*") return anyHost;
 
   if (hasPattern(baseUrl)) throw invalidBaseUrl(baseUrl, "It has no patterns");
   const checkedUrl = readBaseUrl(absoluteUrl(baseUrl));
   if (checkedUrl === undefined) {
-    // Hidden, because a base URL may have a password.
+    // Hidden, because a query may have a secret.
     throw invalidBaseUrl(undefined, "It is a URL of http or https without a user, a query and a fragment");
   }
-  return [handlerUnder(checkedUrl, state)];
+
+  const { origin, pathname } = new URL(checkedUrl);
+  const base = pathname === "/" ? "" : pathname;
+  const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return { urls: new RegExp(`^${escaped}(?:/|$)`, "i"), base };
 }
 
 /** The text of a base URL. Default: any host. A URL of another realm, as in jsdom, is not an instance of this one's. */
@@ -97,45 +108,30 @@ function absoluteUrl(baseUrl: string): string {
   return new URL(withSlash, location.href).href;
 }
 
-/** The handler of all paths under a base URL, which has a host and no slash at its end. */
-function handlerUnder(baseUrl: string, sandbox: () => SandboxState): HttpHandler {
-  const { origin, pathname } = new URL(baseUrl);
-  // The path of a base URL is not a part of the API's paths.
-  const base = pathname === "/" ? "" : pathname;
-
-  // A regular expression, for the reason of `anyHost`.
-  const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  const underBase = new RegExp(`^${escaped}(?:/|$)`, "i");
-  return makeHandler(underBase, makeResolver(sandbox, base));
-}
-
 /** The error of a base URL that cannot be used; `undefined` hides it. */
 function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
-  const quotedBaseUrl = baseUrl === undefined ? "" : `: ${quote(baseUrl)}`;
+  // In front of an @, a URL may have a password.
+  const hasUser = typeof baseUrl === "string" && baseUrl.includes("@");
+  const quotedBaseUrl = baseUrl === undefined || hasUser ? "" : `: ${quote(baseUrl)}`;
   const use = "Use the whole address, such as https://api.example, or leave it out for any host";
   return new SandboxError("usage", `Invalid base URL${quotedBaseUrl}. ${why}. ${use}.`);
 }
 
-/** A handler for all methods of the URLs. */
-function makeHandler(urls: RegExp, resolver: Resolver): HttpHandler {
-  const handler = http.all(urls, resolver);
-  for (const [name, member] of Object.entries(handlerMembers)) {
-    if (!(name in handler)) Object.assign(handler, { [name]: member });
-  }
-  return handler;
-}
-
-/** Responds to the requests of a handler. `base`: the path of the base URL, without a slash at its end. */
-function makeResolver(sandbox: () => SandboxState, base: string): Resolver {
-  return async ({ request }) => {
+/** A handler that responds to all methods at an address, from the state of a sandbox. */
+function makeHandler({ urls, base }: ApiAddress, state: () => SandboxState): HttpHandler {
+  const handler = http.all(urls, async ({ request }) => {
     try {
-      return await respondToWebRequest(sandbox, request, base);
+      return await respondToWebRequest(state, request, base);
     } catch (error) {
       // The client of an aborted request already has its error; msw would treat this error as a failed handler.
       if (request.signal.aborted) return Response.error();
       throw error;
     }
-  };
+  });
+  for (const [name, member] of Object.entries(handlerMembers)) {
+    if (!(name in handler)) Object.assign(handler, { [name]: member });
+  }
+  return handler;
 }
 
 /** A sandbox of `key-states` that its first use starts, with its handlers for any host. */
@@ -152,5 +148,5 @@ export function readyPair(createSandbox: CreateSandbox): ReadyPair {
     return started;
   };
   const sandbox = sandboxApi(state) as ReadyPair["sandbox"]; // only types have the refs
-  return { sandbox, handlers: [makeHandler(anyHost, makeResolver(state, ""))] };
+  return { sandbox, handlers: [makeHandler(anyHost, state)] };
 }

@@ -10,7 +10,7 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "../library/scenario-refs.js";
-import { usersPackage } from "../library/users-package.js";
+import { isOlderVersion, usersPackage } from "../library/users-package.js";
 import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { LoadedScenario } from "../scenario/parse-scenario.js";
@@ -26,8 +26,7 @@ const vitest = await usersPackage(
   () => {
     const version = installedVersion(wanted.name);
     if (version === undefined) return undefined;
-    const isOlder = version.localeCompare(wanted.since, "en", { numeric: true }) < 0;
-    return isOlder ? version : undefined;
+    return isOlderVersion(version, wanted.since) ? version : undefined;
   },
 );
 

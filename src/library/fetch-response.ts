@@ -6,14 +6,14 @@ const awaitedRequests = new Set<object>();
 
 /** Responds as `fetch` does, which a client calls with these arguments. */
 export async function fetchResponse(
-  sandbox: () => SandboxState,
+  state: () => SandboxState,
   input: Request | URL | string,
   init: RequestInit | undefined,
 ): Promise<Response> {
   const request = requestOf(input, init);
   request.signal.throwIfAborted();
-  const result = respondToWebRequest(sandbox, request);
-  if ("status" in result) return withUrl(result, request);
+  const result = respondToWebRequest(state, request);
+  if (result instanceof Response) return withUrl(result, request);
 
   // A fault delays or breaks it.
   const awaited = { input, request };

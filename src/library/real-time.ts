@@ -14,8 +14,8 @@ export const { clearTimeout: endTimeout, setTimeout: startTimeout } = globalThis
 
 const stopwatch: () => number = performance.now.bind(performance);
 
-const { now: firstNow } = Date;
-const isFirstReal = /\[native code\]/.test(Function.prototype.toString.call(firstNow));
+const { now: dateNowAtLoad } = Date;
+const wasDateReal = /\[native code\]/.test(Function.prototype.toString.call(dateNowAtLoad));
 
 /**
  * A clock that follows the wall clock forward, such as after a machine has slept, which stops some stopwatches. It does not
@@ -32,12 +32,12 @@ export function forwardClock(wall: () => number, stopwatch: () => number): () =>
   };
 }
 
-const forwardTime = forwardClock(() => firstNow(), stopwatch);
+const forwardTime = forwardClock(() => dateNowAtLoad(), stopwatch);
 
 export const realTime: Pick<Platform, "time" | "steadyTime" | "stopwatch"> = {
   time: () => Date.now(),
   steadyTime() {
-    const isReal = isFirstReal && Date.now === firstNow;
+    const isReal = wasDateReal && Date.now === dateNowAtLoad;
     return isReal ? forwardTime() : Date.now();
   },
   stopwatch,

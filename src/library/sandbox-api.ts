@@ -79,30 +79,30 @@ export function sandboxApi(state: () => SandboxState): Sandbox {
       );
       return expectRequests(upToDate(), input);
     },
-    report: withoutOptions("report", () => clientReport(state())),
-    snapshot: withoutOptions("snapshot", () => snapshotSandbox(upToDate())),
-    reset: withoutOptions("reset", () => restartSandbox(state())),
+    report: rejectingArguments("report", () => clientReport(state())),
+    snapshot: rejectingArguments("snapshot", () => snapshotSandbox(upToDate())),
+    reset: rejectingArguments("reset", () => restartSandbox(state())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: state });
 }
 
 function clockApi(state: () => SandboxState): Sandbox["clock"] {
   return {
-    now: withoutOptions("clock.now", () => viewClock(state().clock).now),
-    isFrozen: withoutOptions("clock.isFrozen", () => state().clock.isFrozen()),
+    now: rejectingArguments("clock.now", () => viewClock(state().clock).now),
+    isFrozen: rejectingArguments("clock.isFrozen", () => state().clock.isFrozen()),
     advance: (by) => operations.advance(state(), { by }).now,
     set: (to) => operations.clock(state(), { now: requireInstant(to) }).now,
-    freeze: withoutOptions("clock.freeze", () => void operations.clock(state(), { frozen: true })),
-    resume: withoutOptions("clock.resume", () => void operations.clock(state(), { frozen: false })),
+    freeze: rejectingArguments("clock.freeze", () => void operations.clock(state(), { frozen: true })),
+    resume: rejectingArguments("clock.resume", () => void operations.clock(state(), { frozen: false })),
   };
 }
 
 function keysApi(state: () => SandboxState): Sandbox["keys"] {
   return {
-    list: withoutOptions("keys.list", () => viewKeys(state())),
+    list: rejectingArguments("keys.list", () => viewKeys(state())),
     get: (ref) => viewKey(state().registry.key(ref), state()),
     create(creation, by) {
-      const body = membersToSnakeCase(withEndAsText(creation));
+      const body = membersToSnakeCase(withExpiryAsText(creation));
       const input = checkInput(inputShapes.key_creation, body, "Failed to create a key", libraryNotation);
       return operations.create_key(state(), input, checkedActor(by));
     },
@@ -118,7 +118,7 @@ function keysApi(state: () => SandboxState): Sandbox["keys"] {
     },
     revoke: (key, by) => operations.revoke(state(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
-      const body = withEndAsText(end);
+      const body = withExpiryAsText(end);
       const input = checkInput(
         inputShapes.key_expiry,
         body,
@@ -132,7 +132,7 @@ function keysApi(state: () => SandboxState): Sandbox["keys"] {
 
 function organizationsApi(state: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: withoutOptions("organizations.list", () => viewOrganizations(state())),
+    list: rejectingArguments("organizations.list", () => viewOrganizations(state())),
     get: (ref) => viewOrganization(state().registry.organization(ref).organization, state()),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
@@ -164,7 +164,7 @@ function farmersApi(state: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultsApi(state: () => SandboxState): Sandbox["faults"] {
-  const list = withoutOptions("faults.list", () => writtenFaults(state().faults));
+  const list = rejectingArguments("faults.list", () => writtenFaults(state().faults));
   return {
     list,
     set(faults) {
@@ -193,13 +193,16 @@ function requestsApi(state: () => SandboxState): Sandbox["requests"] {
       );
       return listRequests(state(), input);
     },
-    total: withoutOptions("requests.total", () => state().journal.total()),
-    clear: withoutOptions("requests.clear", () => operations.clear_requests(state())),
+    total: rejectingArguments("requests.total", () => state().journal.total()),
+    clear: rejectingArguments("requests.clear", () => operations.clear_requests(state())),
   };
 }
 
 /** A function that rejects any value, because the value would do nothing. */
-function withoutOptions<Result>(name: string, run: () => Result): (...values: readonly unknown[]) => Result {
+function rejectingArguments<Result>(
+  name: string,
+  run: () => Result,
+): (...values: readonly unknown[]) => Result {
   return (...values) => {
     if (values.every((value) => value === undefined)) return run();
     throw new SandboxError("validation_failed", `${name} has no options. Call it without a value.`);
@@ -212,7 +215,7 @@ function checkedActor(by: ActingAs = {}) {
 }
 
 /** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */
-function withEndAsText(fields: { readonly expires?: string | Instant }): unknown {
+function withExpiryAsText(fields: { readonly expires?: string | Instant }): unknown {
   // They are checked later, and may be anything.
   const { expires } = Object(fields) as typeof fields;
   if (expires === undefined || typeof expires === "string") return fields;

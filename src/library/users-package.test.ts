@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { usersPackage } from "./users-package.js";
+import { isOlderVersion, usersPackage } from "./users-package.js";
 
 const load = (message: string) =>
   usersPackage(
@@ -18,4 +18,14 @@ test.each([
 
 test("an error of the package itself stays as it is", async () => {
   await expect(load("Cannot find package 'graphql'")).rejects.toThrow("Cannot find package 'graphql'");
+});
+
+test.each([
+  ["3.1.9", true],
+  ["3.2.0-beta.1", true],
+  ["3.2.0", false],
+  ["3.10.0", false],
+  ["4.0.0-beta.2", false],
+])("whether %s is older than 3.2: %s", (version, isOlder) => {
+  expect(isOlderVersion(version, "3.2")).toBe(isOlder);
 });

@@ -31,19 +31,25 @@ export function usersPackage<Loaded extends object>(
   try {
     loading = load();
   } catch (error) {
-    throw explained(error as Error, wanted);
+    throw errorOfLoading(error as Error, wanted);
   }
   if ("then" in loading) {
     const importing = loading.catch((error: Error) => {
-      throw explained(error, wanted);
+      throw errorOfLoading(error, wanted);
     });
     return importing.then(requireNew);
   }
   return requireNew(loading) as never; // the type is that of ES modules
 }
 
+/** Whether a version comes before another one, which has two numbers, such as `3.2`: `3.1.4` and `3.2.0-beta.1` do. */
+export function isOlderVersion(version: string, since: string): boolean {
+  const isPrerelease = version.startsWith(`${since}.0-`);
+  return isPrerelease || version.localeCompare(since, "en", { numeric: true }) < 0;
+}
+
 /** The error of a package that does not load: ours, if that package itself is missing. */
-function explained(error: Error, wanted: WantedPackage): Error {
+function errorOfLoading(error: Error, wanted: WantedPackage): Error {
   if (missingPackage(error) !== wanted.name) return error;
   return unusablePackage(wanted, "which is not installed");
 }

@@ -10,7 +10,7 @@ import { toResponse } from "./web-response.js";
 
 /** Responds to a web `Request`: synchronously, unless the response is late, broken or left out. `base`: the path of the base URL, without a slash at its end. */
 export function respondToWebRequest(
-  sandbox: () => SandboxState,
+  state: () => SandboxState,
   request: Request,
   base = "",
 ): Response | Promise<Response> {
@@ -19,7 +19,7 @@ export function respondToWebRequest(
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const apiRequest = readApiRequest(receivedWeb(request, path, search));
 
-  const exchange = handle(sandbox(), apiRequest);
+  const exchange = handle(state(), apiRequest);
   const response = withDate(exchange.response, exchange.date ?? exchange.at);
   if (exchange.delivery === undefined) return toResponse(response, request.method);
   return deliverOverWeb(exchange.delivery, response, request);
@@ -37,10 +37,10 @@ function receivedWeb(request: Request, path: string, query: string): Received {
   return { method, path, query, headers, traits };
 }
 
-/** Adds the header `Date` to a response with another date, which clients compare with it. A network always sends it. */
+/** Adds the header `Date` to a response with another date, such as that of `Retry-After`: clients compare them. A network always sends `Date`. */
 function withDate(response: ApiResponse, date: number): ApiResponse {
-  const hasDate = response.headers.some((value) => value.endsWith(" GMT"));
-  if (!hasDate) return response;
+  const hasOtherDate = response.headers.some((text) => text.endsWith(" GMT"));
+  if (!hasOtherDate) return response;
   return { ...response, headers: [...response.headers, "Date", new Date(date).toUTCString()] };
 }
 

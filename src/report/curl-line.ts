@@ -1,4 +1,4 @@
-import { faultKindRow } from "../rules/fault-effects.js";
+import { faultKindRow, isFault } from "../rules/fault-effects.js";
 import { keyVariable } from "../rules/key-text.js";
 import { shellWord } from "./plain-text.js";
 
@@ -17,7 +17,7 @@ export function curlLine(sent: RequestToSend, curlOptions: string, outcome: stri
   const words = ["curl"];
   if (curlOptions !== "") words.push(curlOptions);
   // Without a timeout, curl would wait forever.
-  if (faultKindRow(outcome)?.ends === "hang") words.push("-m 5");
+  if (isFault(outcome) && faultKindRow(outcome).ends === "hang") words.push("-m 5");
   if (method === "HEAD") words.push("--head");
   else if (method !== undefined) words.push(`-X ${method}`);
   if (ref !== "none") words.push(`-H "x-api-key: $${keyVariable(ref)}"`);

@@ -1,5 +1,5 @@
 import { endpointsIn } from "../api/endpoints.js";
-import { isSuccess, type OutcomeId, type OutcomeRow, outcomeRow, outcomes } from "../rules/outcomes.js";
+import { isSuccess, type Outcome, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
@@ -10,7 +10,7 @@ export function expectedOutcomes(scenario: Pick<Scenario, "endpoints">): Outcome
 }
 
 /** The rows of all outcomes of these endpoints: their successes, of which those of announced endpoints are not promised, then the rejections and faults. */
-export function outcomesOf(endpoints: readonly Endpoint[]): readonly OutcomeRow[] {
+export function outcomesOf(endpoints: readonly Endpoint[]): readonly Outcome[] {
   const successes = endpoints.flatMap(successOutcomesOf).map(outcomeRow);
   return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];
 }

@@ -1,7 +1,7 @@
 import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
-import { endsFrom, readEnds, type WrittenEnds } from "../scenario/keys/key-ends.js";
+import { type EndsBeforeStart, endsFrom, readEnds } from "../scenario/keys/key-ends.js";
 import { readSettings } from "../scenario/keys/key-settings.js";
 import {
   positionsInRotations,
@@ -43,7 +43,7 @@ interface UnstartedKey {
   /** The key as the scenario writes it. */
   readonly fields: KeyFields;
   /** What ends it, some of it in durations; `undefined` if nothing does. */
-  readonly ends: WrittenEnds | undefined;
+  readonly ends: EndsBeforeStart | undefined;
   /** What it has in common with the keys that it replaced, and with those that replaced it. */
   readonly rotation: SharedInRotation;
 }

@@ -2,12 +2,13 @@ import { checkShape } from "../schema/check.js";
 import { type FieldPath, valueAt } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
 import { endpointRules } from "./checks/endpoint-rules.js";
-import { factsOf } from "./checks/facts.js";
 import { faultsFit } from "./checks/fault-rules.js";
 import { keyCountRules } from "./checks/key-count-rules.js";
 import { keyRules } from "./checks/key-rules.js";
 import { refRules } from "./checks/ref-rules.js";
 import { replacementRules } from "./checks/replacement-rules.js";
+import { settingsAreShared } from "./checks/rotation-rules.js";
+import { ruleInputOf, type ScenarioRule } from "./checks/rule-input.js";
 import { secretsFit } from "./checks/secret-rules.js";
 import { stepRules } from "./checks/step-rules.js";
 import { type Extendable, resolveExtends } from "./extends.js";
@@ -24,14 +25,21 @@ export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
 }
 
-const rules = [
-  ...refRules,
+/** The rules in stages. The rules of a stage rely on what the stages before it check, and run only if nothing is wrong there. */
+const rulesInStages: readonly (readonly ScenarioRule[])[] = [
+  // Each ref is that of one thing.
+  refRules,
+  // Each key has at most one replacement and replaces at most one key, without circles.
+  replacementRules,
+  [settingsAreShared, faultsFit],
+];
+
+/** The rules that rely on no other rule. */
+const independentRules: readonly ScenarioRule[] = [
   ...keyRules,
   ...keyCountRules,
   secretsFit,
-  ...replacementRules,
   ...endpointRules,
-  faultsFit,
   ...stepRules,
 ];
 
@@ -54,9 +62,9 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
     throw new ScenarioError(problemsInOrder(problems, ownScenario, file));
   }
 
-  const whole = extended.scenario;
-  const { fields } = whole;
-  const spelling = (field: FieldPath) => spellingOfField(whole, field);
+  const merged = extended.scenario;
+  const { fields } = merged;
+  const spelling = (field: FieldPath) => spellingOfField(merged, field);
   const shapeCheck = checkShape(scenarioSchema, fields, notation, {
     isExtension: isForAnchors,
     sourceTextAt: spelling,
@@ -69,16 +77,20 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
   // The rules compare fields, so that they need a scenario of the right shape.
   const scenario = fields as unknown as Scenario;
   if (shapeCheck.problems.length === 0) {
-    const facts = factsOf(scenario, {
+    const input = ruleInputOf(scenario, {
       addProblem,
       spelling,
-      fieldToFix: (...candidates) => fieldWrittenLast(whole, candidates),
+      fieldToFix: (...candidates) => fieldWrittenLast(merged, candidates),
     });
-    for (const rule of rules) rule(facts);
+    for (const rules of rulesInStages) {
+      for (const rule of rules) rule(input);
+      if (problems.length > 0) break;
+    }
+    for (const rule of independentRules) rule(input);
   }
 
-  if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, whole, file));
-  return { scenario, placeOf: (field) => placeOfField(whole, field), spelling };
+  if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
+  return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
 }
 
 /** Removes members, each by its field path. */

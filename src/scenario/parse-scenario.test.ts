@@ -371,6 +371,42 @@ test("a fault ends after it starts, a wait is an hour at most, and a body goes w
   ).toMatchObject([{ code: "fault_contradiction", field: ["faults", 0, "when", "until"] }]);
 });
 
+describe("two times contradict each other at any start of the clock", () => {
+  const start = "version: 1\norganizations: { bank: { type: bank } }\n";
+  const fault = (after: string, until: string) =>
+    `faults: [{ when: { after: ${after}, until: ${until} }, then: { hang: true } }]`;
+  const [nine, ten] = ["2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"];
+
+  test.each([
+    ["the end of a fault before its start", fault(ten, nine), ["fault_contradiction"]],
+    ["a fault of a step of the story", `story: [{ ${fault(ten, nine)} }]`, ["fault_contradiction"]],
+    ["the end of a fault after its start", fault(nine, ten), []],
+    ["a duration and a time, which cannot be compared", fault("1h", nine), []],
+    [
+      "steps in the wrong order",
+      `timeline: [{ at: ${ten}, faults: [] }, { at: ${nine}, faults: [] }]`,
+      ["timeline_order"],
+    ],
+    [
+      "a step with a duration between them",
+      `timeline: [{ at: ${ten}, faults: [] }, { at: 1h, faults: [] }, { at: ${nine}, faults: [] }]`,
+      ["timeline_order"],
+    ],
+    [
+      "durations around a time",
+      `timeline: [{ at: 2h, faults: [] }, { at: ${nine}, faults: [] }, { at: 1h, faults: [] }]`,
+      ["timeline_order"],
+    ],
+    [
+      "steps in order",
+      `timeline: [{ at: ${nine}, faults: [] }, { at: 1h, faults: [] }, { at: ${ten}, faults: [] }]`,
+      [],
+    ],
+  ])("%s", (_what, line, codes) => {
+    expect(problemsOf(`${start}${line}\n`).map(({ code }) => code)).toEqual(codes);
+  });
+});
+
 describe("a hint for a ref", () => {
   const start = "version: 1\norganizations:\n  harvest: { type: bank, name: Harvest Bank, keys: { core: ";
   const named = `${start}{ environment: test, name: Harvest Bank }, one: { environment: test, name: Only Key } } }\n`;

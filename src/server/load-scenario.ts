@@ -26,5 +26,9 @@ export function nameOfFile(file: unknown, doing: string, field: string): string 
   if (typeof file === "string") return file;
   const isOfFile = typeTag(file) === "URL" && String(file).startsWith("file:");
   if (!isOfFile) throw invalidFields(doing, { [field]: `is a name or a file: URL, not ${quote(file)}` });
-  return fileURLToPath(file as URL); // its protocol is that of files
+  try {
+    return fileURLToPath(file as URL); // its protocol is that of files
+  } catch {
+    throw invalidFields(doing, { [field]: `is no file of this machine: ${quote(String(file))}` });
+  }
 }

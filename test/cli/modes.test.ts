@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { type CliCommand, type Mode, modesOf } from "../../src/cli/command.js";
 import { commands } from "../../src/cli/commands.js";
-import { longForm } from "../../src/cli/flags.js";
+import { longForm } from "../../src/cli/flags/flag.js";
 import { pageOf } from "../support/pages.js";
 import { runCli, startCli } from "../support/run-cli.js";
 import { served } from "../support/servers.js";
@@ -113,7 +113,7 @@ async function call(line: string, command: CliCommand, { url, controlUrl }: Serv
   // Only over a file that exists does it do something.
   if (line.includes("--force")) writeFileSync(join(cwd, "mine.test.mjs"), "");
   const argv = line.split(" ").map((word) => (word === "URL" ? url : word));
-  if (command.clientCommandUsage !== undefined) argv.push("--", "true");
+  if (command.takesClientCommand) argv.push("--", "true");
 
   let mode: string | undefined;
   const read = new Set<string>();

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { authorizationChecks } from "../../src/api/authorize.js";
 import { endpointsIn } from "../../src/api/endpoints.js";
 import { outcomesOf } from "../../src/report/possible-outcomes.js";
-import { faultOutcomeIds, isFault } from "../../src/rules/outcomes.js";
+import { isFault } from "../../src/rules/fault-effects.js";
+import { faultOutcomeIds } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveControl } from "./client.js";
 

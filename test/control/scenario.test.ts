@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { profiles, resolveAssumptions } from "../../src/rules/assumptions.js";
 import { scenarioNames } from "../../src/scenario/bundled.js";
-import { tooManyKeys } from "../../src/server/control/sent-scenario.js";
+import { readValue } from "../../src/scenario/plain-data.js";
+import { requireStartable } from "../../src/server/control/sent-scenario.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
 
@@ -155,7 +156,7 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   const endless = "version: 1\npopulation: { organizations: 100000, keys_per_organization: 10 }\n";
   expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
   const max = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
-  expect(tooManyKeys(max)).toBeUndefined();
+  expect(() => requireStartable(readValue(max))).not.toThrow();
   expect(sandbox.registry).toBe(registry);
 });
 
@@ -173,10 +174,10 @@ test("a scenario that starts has the warnings that its check has", async () => {
 test("a sent scenario with too many organizations without keys is not said to have keys", () => {
   const population = { organizations: 30_000, keys_per_organization: 0 };
   const rejection = /has 30000 organizations without keys, and a sent one at most 20000\./;
-  expect(tooManyKeys({ version: 1, population })?.message).toMatch(rejection);
+  expect(() => requireStartable(readValue({ version: 1, population }))).toThrow(rejection);
   const organizations = { bank: { type: "bank", keys: { main: { environment: "test" } } } } as const;
-  const both = { version: 1, organizations, population } as const;
-  expect(tooManyKeys(both)?.message).toMatch(/has 1 key and 30000 organizations without keys,/);
+  const both = { version: 1, organizations, population: { ...population, organizations: 20_000 } };
+  expect(() => requireStartable(readValue(both))).toThrow(/has 1 key and 20000 organizations without keys,/);
 });
 
 test("a scenario that is sent makes no more keys than the server can make without a pause", async () => {

@@ -189,6 +189,17 @@ test("a promise is refused with its fix", () => {
   );
 });
 
+test.each(["file://host/a.yaml", "file:///a%2Fb.yaml"])("%s is no file of this machine", async (address) => {
+  const url = new URL(address);
+  const rejection = (field: string) => ({
+    code: "validation_failed",
+    details: { fields: { [field]: expect.any(String) } },
+  });
+  await expect(loadScenario(url)).rejects.toMatchObject(rejection("file"));
+  await expect(loadScenario("active", { cwd: url })).rejects.toMatchObject(rejection("cwd"));
+  await expect(startServer({ state: url })).rejects.toMatchObject(rejection("state"));
+});
+
 test("a file may be a URL, and what loadScenario returns is a scenario", async () => {
   const folder = temporaryFolder({ "my.yaml": text });
   const file = join(folder, "my.yaml");

@@ -99,8 +99,12 @@ test.each(["?tenant=7", "#x", "/base?tenant=7"])(
   },
 );
 
-test("a base URL with a password is rejected without showing it", () => {
-  const make = () => createHandlers(sandbox, { baseUrl: "https://me:hunter2@api.example" });
+test.each([
+  "https://me:hunter2@api.example",
+  "https://me:hunter2@api.example/*",
+  "https://me:hunter2@api.example:port",
+])("a base URL with a password is rejected without showing it: %s", (baseUrl) => {
+  const make = () => createHandlers(sandbox, { baseUrl });
   expect(make).toThrow(
     expect.objectContaining({ code: "usage", message: expect.not.stringContaining("hunter2") }),
   );

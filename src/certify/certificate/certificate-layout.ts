@@ -75,22 +75,22 @@ function problemSentence({ name, sentence }: Finding, checkName: string): string
   return name === checkName ? sentence : `As ${name}: ${sentence}`;
 }
 
-/** The columns `why`, `fix`, `its last line` and `again` of the problems that a check is part of. */
+/** The columns `why`, `fix`, `its last line` and `again` of a check, each with an entry of each problem that the check is part of. */
 function problemDetails(
   problems: readonly Finding[],
   checkName: string,
   command: readonly string[],
   program: Program,
 ): string[][] {
-  const sentences: string[] = [];
-  const fixes: string[] = [];
-  const lastLines: string[] = [];
-  const commands: string[] = [];
+  const why: string[] = [];
+  const fix: string[] = [];
+  const itsLastLine: string[] = [];
+  const again: string[] = [];
   for (const problem of problems) {
-    sentences.push(`${problemSentence(problem, checkName)}.`);
-    fixes.push(problem.whatToDo);
-    if (problem.lastLine !== undefined) lastLines.push(problem.lastLine);
-    commands.push(againLine(problem, command, program));
+    why.push(`${problemSentence(problem, checkName)}.`);
+    fix.push(problem.whatToDo);
+    if (problem.lastLine !== undefined) itsLastLine.push(problem.lastLine);
+    again.push(againLine(problem, command, program));
   }
-  return [sentences, fixes, lastLines, commands];
+  return [why, fix, itsLastLine, again];
 }

@@ -1,5 +1,6 @@
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import { isFault, type OutcomeId } from "../../rules/outcomes.js";
+import { isFault } from "../../rules/fault-effects.js";
+import type { OutcomeId } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
 import { asksFor, type Check, nameOf, statusOfRejection } from "../checks/check.js";
@@ -15,20 +16,11 @@ const width = 100;
 /** How many problems are shown whole; each other one is its sentence and its command. */
 const wholeProblems = 4;
 
-/** The fixes that a text has shown: only the first one says that `--timeout` can be longer, since it is one setting of all runs. */
-class ShownFixes {
-  #haveTimeout = false;
-
-  /** Returns the fix to show. As in "Set a limit. If it may wait, raise --timeout.", and then only "Set a limit." */
-  next(whatToDo: string): string {
-    if (!whatToDo.includes("--timeout")) return whatToDo;
-    const isFirst = !this.#haveTimeout;
-    this.#haveTimeout = true;
-    if (isFirst) return whatToDo;
-
-    const sentences = whatToDo.split(/(?<=\.) (?=[A-Z])/);
-    return sentences.filter((sentence) => !sentence.includes("--timeout")).join(" ");
-  }
+/** A line of the text, before it is laid out: `text`, then the fix that it ends with, and the command. */
+interface CertificateLine {
+  readonly text: string;
+  readonly fix?: string;
+  readonly again?: string;
 }
 
 /** Renders a result for people: problems first, then what held and what was not judged. `bad`: colors the first line of a failure. */
@@ -37,33 +29,65 @@ export function certificateText(
   program: Program = {},
   bad: (text: string) => string = (text) => text,
 ): string {
-  const { verdict, problems, why, whatToDo, runs, command, durationMs } = certified;
+  const lines = layOut(certificateLines(certified, program, bad));
+  return `${lines.map(oneSafeLine).join("\n")}\n`;
+}
+
+function certificateLines(
+  certified: CertifyResult,
+  program: Program,
+  bad: (text: string) => string,
+): CertificateLine[] {
+  const { verdict, problems, why, whatToDo = "", runs, command, durationMs } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const conclusion = `${conclusionLine(certified)}.`;
-  const lines = [`${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`];
+  const lines: CertificateLine[] = [
+    { text: `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}` },
+  ];
   // The reason of these verdicts is below the problems. That of any other one is in the first line, and its fix follows.
   const isReasonBelow = verdict === "failed" || verdict === "stopped";
-  const shownFixes = new ShownFixes();
-  if (whatToDo !== undefined && !isReasonBelow) lines.push(`Fix: ${shownFixes.next(whatToDo)}`);
+  if (certified.whatToDo !== undefined && !isReasonBelow) lines.push({ text: "Fix: ", fix: whatToDo });
 
   let number = 0;
   for (const problem of problems) {
     number += 1;
-    lines.push(...problemLines(problem, number, certified, program, shownFixes));
+    lines.push(...problemLines(problem, number, certified, program));
   }
   for (const name of failedWithoutProblem(certified.checks, problems)) {
     number += 1;
-    lines.push(`${number}. ${name} failed, and no run shows why`);
+    lines.push({ text: `${number}. ${name} failed, and no run shows why` });
   }
 
-  if (isReasonBelow && why !== undefined) {
-    lines.push(`Not judged: ${reasonText({ why, whatToDo: whatToDo ?? "" }, shownFixes)}`);
-  }
+  if (isReasonBelow && why !== undefined) lines.push({ text: `Not judged: ${why}. `, fix: whatToDo });
   lines.push(...listLine("Held", heldWords(certified)));
   lines.push(...listLine("Allowed", certified.allow.map(allowedWords)));
   lines.push(...listLine(`Set by ${certified.scenario}`, certified.assumptions ?? []));
-  lines.push(...notJudgedLines(certified, shownFixes));
-  return `${lines.map(oneSafeLine).join("\n")}\n`;
+  lines.push(...notJudgedLines(certified));
+  return lines;
+}
+
+/** Joins each line with its fix and its command. Of all fixes, only the first says that `--timeout` can be longer: it is one setting of all runs. */
+function layOut(certificateLines: readonly CertificateLine[]): string[] {
+  const lines: string[] = [];
+  let isTimeoutNamed = false;
+  for (const { text, fix, again } of certificateLines) {
+    if (fix === undefined) {
+      lines.push(text);
+      continue;
+    }
+    const line = (text + (isTimeoutNamed ? withoutTimeout(fix) : fix)).trimEnd();
+    if (fix.includes("--timeout")) isTimeoutNamed = true;
+    if (again === undefined) lines.push(line);
+    else if (line.length + again.length + 6 <= width) lines.push(`${line}      ${again}`);
+    else lines.push(line, `   ${again}`);
+  }
+  return lines;
+}
+
+/** As in "Set a limit." of "Set a limit. If it may wait, raise --timeout." */
+function withoutTimeout(fix: string): string {
+  const sentences = fix.split(/(?<=\.) (?=[A-Z])/);
+  return sentences.filter((sentence) => !sentence.includes("--timeout")).join(" ");
 }
 
 /** The lines of a problem: its sentence, and if it is one of the first, its last line and its fix. Its command comes last. */
@@ -72,24 +96,20 @@ function problemLines(
   number: number,
   certified: CertifyResult,
   program: Program,
-  shownFixes: ShownFixes,
-): string[] {
+): CertificateLine[] {
   const { sentence, whatToDo, lastLine } = problem;
-  const lines = [`${number}. ${sentence}`];
+  const lines: CertificateLine[] = [{ text: `${number}. ${sentence}` }];
   const again = `Again: ${againLine(problem, certified.command, program)}`;
-  if (number > wholeProblems) return [...lines, `   ${again}`];
+  if (number > wholeProblems) return [...lines, { text: `   ${again}` }];
 
-  if (lastLine !== undefined) lines.push(`   Its last line: ${lastLine}`);
-  const fix = `   Fix: ${shownFixes.next(whatToDo)}`;
-  const isShort = fix.length + again.length + 6 <= width;
-  if (isShort) lines.push(`${fix}      ${again}`);
-  else lines.push(fix, `   ${again}`);
+  if (lastLine !== undefined) lines.push({ text: `   Its last line: ${lastLine}` });
+  lines.push({ text: "   Fix: ", fix: whatToDo, again });
   return lines;
 }
 
 /** A line with a list; none if the list is empty. */
-function listLine(title: string, words: readonly string[]): string[] {
-  return words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
+function listLine(title: string, words: readonly string[]): CertificateLine[] {
+  return words.length === 0 ? [] : [{ text: `${title}: ${words.join(", ")}` }];
 }
 
 function allowedWords(outcome: OutcomeId): string {
@@ -147,7 +167,7 @@ function isAfterLimit(check: Check): boolean {
 }
 
 /** What was not judged: a line for each reason, with all that it is about. The reason of the verdict stands above already. */
-function notJudgedLines(certified: CertifyResult, shownFixes: ShownFixes): string[] {
+function notJudgedLines(certified: CertifyResult): CertificateLine[] {
   const wordsByName = resendWords(certified.report);
   const unjudged: Note[] = [];
   for (const { check, result } of certified.checks) {
@@ -166,9 +186,9 @@ function notJudgedLines(certified: CertifyResult, shownFixes: ShownFixes): strin
     group.names.push(what);
   }
 
-  const lines: string[] = [];
+  const lines: CertificateLine[] = [];
   for (const { reason, names } of groups.values()) {
-    lines.push(`Not judged: ${listed(names, "and")}: ${reasonText(reason, shownFixes)}`);
+    lines.push({ text: `Not judged: ${listed(names, "and")}: ${reason.why}. `, fix: reason.whatToDo });
   }
   return lines;
 }
@@ -177,8 +197,4 @@ function notJudgedLines(certified: CertifyResult, shownFixes: ShownFixes): strin
 function isReasonOfVerdict({ why, only = [] }: CertifyResult, check: Check, reason: Reason): boolean {
   if (why === reason.why) return true;
   return only.some((name) => why === `${name}: ${reason.why}` && asksFor(name, check));
-}
-
-function reasonText({ why, whatToDo }: Reason, shownFixes: ShownFixes): string {
-  return `${why}. ${shownFixes.next(whatToDo)}`.trimEnd();
 }

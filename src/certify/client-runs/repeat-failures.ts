@@ -1,24 +1,24 @@
+import { minRepetitions } from "../checks/chance.js";
 import { type NotJudged, notAllMade, notJudged } from "../checks/judgment.js";
 import type { ClientRun } from "./client-run.js";
 import type { NotRepeated, Runs } from "./runs.js";
 
 // A run that fails may do so by chance. So it becomes a problem only after it was made again and failed again.
 
-/** How many runs repeat failures at least, in all. With one less, twice as many suites that fail in half of their runs are searched for causes. */
-const minRepetitions = 5;
-
-/** What failures did when they were repeated: all failed again, or two runs contradict each other; not judged if one was not made. */
+/** What failures did when they were repeated: all failed again, or need not; two runs contradict each other; or a repetition was not made. */
 type RepeatResult = { readonly kind: "failed_again" | "contradicted" } | NotJudged;
 
-/** Repeats each of these failures that ended, and makes so many runs in all that a suite which fails at random passes one. */
+/** Repeats each of these failures that ended. A suite that fails at random is likely to pass one of so many repetitions. */
 export async function repeatFailures(runs: Runs, failures: readonly ClientRun[]): Promise<RepeatResult> {
   // A command that does not end takes long, and does so by no chance.
   const ended = failures.filter(({ result }) => result === "failed");
-  const repetitions = ended.map((run) => repeat(runs, run));
-  // As often as needed, the first ones are repeated once more.
-  while (repetitions.length < minRepetitions) {
-    const run = ended[repetitions.length % ended.length];
-    if (run === undefined) break;
+  if (ended.length === 0) return { kind: "failed_again" };
+
+  // Of fewer failures than repetitions, each is repeated by turns.
+  const repetitionCount = Math.max(ended.length, minRepetitions);
+  const repetitions: Promise<ClientRun | NotRepeated>[] = [];
+  while (repetitions.length < repetitionCount) {
+    const run = ended[repetitions.length % ended.length] as ClientRun; // there is one
     repetitions.push(repeat(runs, run));
   }
   return resultOfRepetitions(failures.length, await Promise.all(repetitions));
@@ -41,6 +41,7 @@ function resultOfRepetitions(
     else isContradicted = true;
   }
 
+  // Each failure is a run, and each repetition another one.
   const neededCount = failureCount + repetitions.length;
   if (notMadeCount > 0) return notJudged(notAllMade(neededCount - notMadeCount, neededCount));
   return { kind: isContradicted ? "contradicted" : "failed_again" };

@@ -18,9 +18,9 @@ export interface RunRequest {
   readonly conditions?: RunConditions;
   /** Default: the seed of the plan. */
   readonly seed?: number;
-  /** How long the client may wait before its next request. Default: 0. */
+  /** How long the client may wait before its next request. Default: 0. A run that is made already stays as it is. */
   readonly clientMayWaitMs?: number;
-  /** Whether no other run may be under way. Default: false. */
+  /** Whether no other run may be under way. Default: false. A run that is made already stays as it is. */
   readonly isAlone?: boolean;
 }
 
@@ -31,6 +31,13 @@ export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
 export interface NotRepeated {
   readonly kind: "not_repeated";
   readonly why: "stopped" | "contradicted";
+}
+
+const contradicted: NotRepeated = { kind: "not_repeated", why: "contradicted" };
+
+/** Asks for a run as this one was asked for, next to others. */
+function requestOf({ purpose, conditions, seed, clientMayWaitMs }: ClientRun): RunRequest {
+  return { purpose, conditions, seed, clientMayWaitMs };
 }
 
 /** The runs of a certification. */
@@ -82,6 +89,12 @@ export class Runs {
     return run as Promise<ClientRun | NotMade>; // there is one
   }
 
+  /** Makes the second run under the conditions of one that `makeOnce` has made, or returns it. */
+  makeSecond(run: ClientRun): Promise<ClientRun | NotMade> {
+    const [, second] = this.#runsMadeOnce(requestOf(run), 2);
+    return second as Promise<ClientRun | NotMade>; // two were asked for
+  }
+
   /** Makes as many runs under these conditions as are missing, and returns so many: the run of `makeOnce` is the first. */
   makeUpTo(request: RunRequest, count: number): Promise<(ClientRun | NotMade)[]> {
     return Promise.all(this.#runsMadeOnce(request, count));
@@ -97,12 +110,11 @@ export class Runs {
     run: ClientRun,
     changes: Pick<RunRequest, "conditions" | "isAlone">,
   ): Promise<ClientRun | NotRepeated> {
-    if (this.findContradiction() !== undefined) return { kind: "not_repeated", why: "contradicted" };
-    const repetition = await this.makeAnother({ ...run, ...changes });
+    if (this.findContradiction() !== undefined) return contradicted;
+    const repetition = await this.makeAnother({ ...requestOf(run), ...changes });
     if (repetition.kind === "not_made") return { kind: "not_repeated", why: "stopped" };
     // The repetition may have passed, or another run may have ended meanwhile.
-    if (this.findContradiction() !== undefined) return { kind: "not_repeated", why: "contradicted" };
-    return repetition;
+    return this.findContradiction() === undefined ? repetition : contradicted;
   }
 
   #runsMadeOnce(request: RunRequest, count: number): Promise<ClientRun | NotMade>[] {

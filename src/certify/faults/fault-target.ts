@@ -29,41 +29,45 @@ interface UnusedTarget {
   readonly reason: Reason;
 }
 
-/** Whether a test uses the response to the first request with an outcome. */
-type ResponseUse = UsedTarget | { readonly kind: "not_used" } | NotJudged;
-
 /** Finds requests whose response a test uses, or else any that a fault may hit. */
 export async function findFaultTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
   const outcomes = outcomesToHit(runs.plain, await awaitHeldVariedRuns(runs));
-  const [firstOutcome] = outcomes;
-  if (firstOutcome === undefined) return notJudged(noRequest);
-
-  // What says more than that no test uses the response comes first.
-  let reason: Reason | undefined;
+  const unusedTargets: UnusedTarget[] = [];
   for (const outcome of outcomes) {
-    const use = await findResponseUse(runs, outcome);
-    if (use.kind === "used") return use;
-    if (use.kind === "not_judged") reason ??= use.reason;
+    const target = await targetOf(runs, outcome);
+    if (target.kind === "used") return target;
+    unusedTargets.push(target);
   }
-  return { kind: "unused", outcome: firstOutcome, reason: reason ?? responseNotUsed };
+
+  const [first] = unusedTargets;
+  if (first === undefined) return notJudged(noRequest);
+  // What says more than that no test uses the response comes first.
+  const special = unusedTargets.find(({ reason }) => reason !== responseNotUsed);
+  return { ...first, reason: special?.reason ?? responseNotUsed };
 }
 
-async function findResponseUse(runs: Runs, outcome: OutcomeId): Promise<ResponseUse> {
+/** Gives the first request with this outcome a 401 in place of its success, which a test must notice. */
+async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
   const run = await makeFirstWrongAnswerOnce(runs, outcome);
-  if (run.kind === "not_made") return notJudged(runNotMade);
-  if (run.result === "timed_out") return notJudged(runTooLate);
+  if (run.kind === "not_made") return unused(outcome, runNotMade);
+  if (run.result === "timed_out") return unused(outcome, runTooLate);
 
   const countInPlain = countRequests(runs.plain, outcome);
   const count = countRequests(run, outcome);
   if (isNoticed(run)) {
     const evidence = await failureEvidence(runs, run);
-    if (evidence.kind === "not_judged") return evidence;
+    if (evidence.kind === "not_judged") return unused(outcome, evidence.reason);
     return { kind: "used", outcome, mostRequests: Math.max(countInPlain, count) };
   }
 
-  if (run.result === "passed" && count > countInPlain) return notJudged(sentAgainAfter401);
+  const isSentAgain = run.result === "passed" && count > countInPlain;
+  if (isSentAgain) return unused(outcome, sentAgainAfter401);
   const evidence = passEvidence(runs.plain, run, "replaced");
-  return evidence.kind === "not_judged" ? evidence : { kind: "not_used" };
+  return unused(outcome, evidence.kind === "not_judged" ? evidence.reason : responseNotUsed);
+}
+
+function unused(outcome: OutcomeId, reason: Reason): UnusedTarget {
+  return { kind: "unused", outcome, reason };
 }
 
 /** The successes of requests that a fault may hit: first those that come equally often in each run. */

@@ -1,4 +1,5 @@
-import { type FaultOutcomeId, whatToDoAfter } from "../../rules/fault-effects.js";
+import { whatToDoAfter } from "../../rules/after-fault.js";
+import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { listed } from "../../schema/words.js";
 import type { Finding, Reason } from "../checks/judgment.js";
 
@@ -6,20 +7,26 @@ import type { Finding, Reason } from "../checks/judgment.js";
 
 interface KindWords {
   /** Ends "fails when the first request with a key that works …". */
-  readonly theRequest: string;
+  readonly requestPhrase: string;
   /** Stands in a list: "sends the request again after …". */
-  readonly theClientGets: string;
+  readonly responsePhrase: string;
 }
 
 /** What happens to a request that is hit by the example of each kind. */
 const wordsOfKinds: Readonly<Record<FaultOutcomeId, KindWords>> = {
-  "fault.latency": { theRequest: "gets its response a second late", theClientGets: "a late response" },
-  "fault.status": { theRequest: "gets a 503", theClientGets: "503" },
-  "fault.reset": { theRequest: "has its connection reset", theClientGets: "a reset connection" },
-  "fault.hang": { theRequest: "never gets a response", theClientGets: "no response" },
-  "fault.truncate": { theRequest: "gets a response that is cut short", theClientGets: "a truncated body" },
-  "fault.malformed": { theRequest: "gets a 200 with broken JSON", theClientGets: "broken JSON" },
-  "fault.slow": { theRequest: "gets its response in many parts", theClientGets: "a response in many parts" },
+  "fault.latency": { requestPhrase: "gets its response a second late", responsePhrase: "a late response" },
+  "fault.status": { requestPhrase: "gets a 503", responsePhrase: "503" },
+  "fault.reset": { requestPhrase: "has its connection reset", responsePhrase: "a reset connection" },
+  "fault.hang": { requestPhrase: "never gets a response", responsePhrase: "no response" },
+  "fault.truncate": {
+    requestPhrase: "gets a response that is cut short",
+    responsePhrase: "a truncated body",
+  },
+  "fault.malformed": { requestPhrase: "gets a 200 with broken JSON", responsePhrase: "broken JSON" },
+  "fault.slow": {
+    requestPhrase: "gets its response in many parts",
+    responsePhrase: "a response in many parts",
+  },
 };
 
 /** What a problem of faults says. */
@@ -27,7 +34,7 @@ export type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
 
 /** The words of faults after which the client sends the request again, and the command fails all the same. */
 export function wordsIfSentAgain(names: readonly FaultOutcomeId[]): FaultWords {
-  const gets = names.map((name) => wordsOfKinds[name].theClientGets);
+  const gets = names.map((name) => wordsOfKinds[name].responsePhrase);
   return {
     sentence: `Sends the request again after ${listed(gets, "or")}, and the command then fails`,
     whatToDo:
@@ -40,7 +47,7 @@ export function wordsIfNotSurvived(first: FaultOutcomeId, others: readonly Fault
   if (others.length === 0) return wordsOfSingle("Fails", first, []);
 
   const names = [first, ...others];
-  const gets = names.map((name) => wordsOfKinds[name].theClientGets);
+  const gets = names.map((name) => wordsOfKinds[name].responsePhrase);
   const fixes = [sendAgain];
   if (names.includes("fault.status")) fixes.push(readStatusFirst);
   fixes.push(allowInstead(names));
@@ -55,7 +62,7 @@ export function wordsIfTooLate(name: FaultOutcomeId): FaultWords {
 }
 
 function wordsOfSingle(fails: string, name: FaultOutcomeId, moreFixes: readonly string[]): FaultWords {
-  let sentence = `${fails} when the first request with a key that works ${wordsOfKinds[name].theRequest}`;
+  let sentence = `${fails} when the first request with a key that works ${wordsOfKinds[name].requestPhrase}`;
   const fixes = [whatToDoAfter(name, { isIdempotent: true })];
   if (name === "fault.status") {
     sentence += " with an HTML page";

@@ -1,6 +1,6 @@
 import { exampleOfFault } from "../../api/example-faults.js";
-import { type FaultOutcomeId, faultKindRow } from "../../rules/fault-effects.js";
-import { faultOutcomeIds, isFault, outcomeRow } from "../../rules/outcomes.js";
+import { type FaultOutcomeId, faultKindRow, isFault } from "../../rules/fault-effects.js";
+import { faultOutcomeIds, outcomeRow } from "../../rules/outcomes.js";
 import {
   type Finding,
   failedResult,
@@ -15,7 +15,7 @@ import {
   singleCheck,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
-import { type ClientRun, hasFailed, type NotMade } from "../client-runs/client-run.js";
+import { type ClientRun, hasFailed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import { repeatFailures } from "../client-runs/repeat-failures.js";
 import type { Runs } from "../client-runs/runs.js";
@@ -53,7 +53,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const failedRuns = notSurvived.map(({ run }) => run);
   const repeated = await repeatFailures(runs, failedRuns);
 
-  // After a contradiction, certify itself withdraws what failed.
+  // If the repetitions contradict a failure, the faults are told as failed here: after a contradiction, `certify` withdraws all that failed.
   let resultOfNotSurvived: ResultOfCheck = failedResult;
   let problems: readonly Finding[] = problemsOfFaults(notSurvived, target, runs.plan);
   if (repeated.kind === "not_judged") {
@@ -127,8 +127,8 @@ function resultOfSurviving(
 function isAfterOwnFailure({ sentKeys }: ClientRun): boolean {
   for (const { requests } of sentKeys) {
     const index = requests.findIndex(({ isReplaced }) => isReplaced);
-    const before = requests[index - 1];
-    if (before === undefined) continue;
+    if (index < 1) continue;
+    const before = requests[index - 1] as KeyRequest; // an index of 1 or more has one before it
     if (isFault(before.outcome) || outcomeRow(before.outcome).status === 429) return true;
   }
   return false;

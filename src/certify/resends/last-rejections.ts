@@ -1,21 +1,16 @@
+import { maxRejections, sureResends } from "../checks/chance.js";
 import type { KeyRequest } from "../client-runs/client-run.js";
 
 // To find out whether a client resends, the last request with a key is rejected in one run after another, until the runs agree. As an
 // example, a rejection with a time, of several such kinds:
 //
-//     gave up                       held: the command failed, and nothing followed
+//     gave up                       held: the command failed, and nothing followed (if one failure is enough: failure-evidence.ts)
 //     in time, in time              held: the client waited in two runs
 //     resent, resent                resent
 //     resent, in time               one more run: a client with jitter comes too soon only sometimes
 //     resent, in time, in time,
 //       in time, in time            sometimes: five runs, and only one resend
 //     in time, gave up              sometimes: the client asks again in some runs only
-
-/** How many runs must show a resend. With one less, seven in place of five of 150 suites in random order that poll are accused. */
-export const sureResends = 2;
-
-/** How many runs are made at most, since a client with jitter may come too soon only in some. One less names two less of 300 such clients. */
-const maxRuns = 5;
 
 /** What one run shows that rejects the last request: the client gave up, and the command failed; it asked again in time; or it resent. */
 export type LastRejection =
@@ -29,12 +24,12 @@ type ShownByRejections =
 
 /**
  * What the runs that rejected the last request show together.
- * `sureWaits`: in how many of them the next request must come in time. `sureFailures`: how often the client must give up.
+ * `neededWaits`: in how many of them the next request must come in time. `neededFailures`: how often the client must give up.
  */
 export function resultOfRejections(
   rejections: readonly LastRejection[],
-  sureWaits: 2 | 3,
-  sureFailures: 1 | 2,
+  neededWaits: 2 | 3,
+  neededFailures: 1 | 2,
 ): ShownByRejections {
   let gaveUpCount = 0;
   let inTimeCount = 0;
@@ -47,12 +42,12 @@ export function resultOfRejections(
 
   // The client gave up in all runs, in some, or in none.
   if (gaveUpCount === rejections.length) {
-    return { kind: gaveUpCount < sureFailures ? "one_more_run" : "held" };
+    return { kind: gaveUpCount < neededFailures ? "one_more_run" : "held" };
   }
   if (gaveUpCount > 0) return { kind: "sometimes" };
 
   const [firstRequest] = resends;
-  if (firstRequest === undefined) return { kind: inTimeCount < sureWaits ? "one_more_run" : "held" };
+  if (firstRequest === undefined) return { kind: inTimeCount < neededWaits ? "one_more_run" : "held" };
   if (resends.length >= sureResends) return { kind: "resent", firstRequest, requests: resends };
-  return { kind: rejections.length < maxRuns ? "one_more_run" : "sometimes" };
+  return { kind: rejections.length < maxRejections ? "one_more_run" : "sometimes" };
 }

@@ -1,9 +1,10 @@
+import { sureResends } from "../checks/chance.js";
 import { type Held, type NotJudged, notAllMade, notJudged } from "../checks/judgment.js";
 import { isNoticed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
 import { failuresNeeded, plainRunEvidence } from "../client-runs/failure-evidence.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
-import { type LastRejection, resultOfRejections, sureResends } from "./last-rejections.js";
+import { type LastRejection, resultOfRejections } from "./last-rejections.js";
 import { evidenceOfOtherRuns } from "./other-runs.js";
 import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import { type ResendKind, type Suspect, waitAfterRejection } from "./resend-kinds.js";
@@ -15,24 +16,25 @@ export interface ResendTrial {
   readonly runs: Runs;
   readonly key: SteadyKey;
   readonly resendKind: ResendKind;
-  readonly sureWaits: 2 | 3;
+  /** In how many runs the next request must come in time before a kind with a time holds. */
+  readonly neededWaits: 2 | 3;
 }
 
 /** Rejects the last request in run after run, until they show something together. */
 export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudged | Suspect> {
-  const { runs, key, resendKind, sureWaits } = trial;
+  const { runs, key, resendKind, neededWaits } = trial;
   const rejections: LastRejection[] = [];
   for (;;) {
     const rejection = await rejectLastRequest(trial);
     if (rejection.kind === "not_judged") return rejection;
     if (rejection.kind === "not_made") {
       // As many as may be enough, or one more than were made.
-      const needed = resendKind.isTimed ? sureWaits : sureResends;
+      const needed = resendKind.isTimed ? neededWaits : sureResends;
       return notJudged(notAllMade(rejections.length, Math.max(needed, rejections.length + 1)));
     }
 
     rejections.push(rejection);
-    const shown = resultOfRejections(rejections, sureWaits, failuresNeeded(runs.plan));
+    const shown = resultOfRejections(rejections, neededWaits, failuresNeeded(runs.plan));
     switch (shown.kind) {
       case "one_more_run":
         continue;

@@ -1,3 +1,4 @@
+import { maxMoreTurns } from "../checks/chance.js";
 import { notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
 import { lastNumberOf } from "./replaced-run.js";
 import { letPollsWait } from "./resend-words.js";
@@ -11,12 +12,6 @@ import { planTurns, type SomeKinds, type Turn, turnsAfter } from "./turn-plan.js
 //    reject another key that always works, if there is one: all tests with the suspects' key may poll (turn-plan.ts).
 // 2. With a kind that has a time, the next request may have come in time by chance. Each request that was only followed in time has up to
 //    five more turns, one of which must be followed too soon.
-
-/**
- * How often a request is rejected again after which the next one came in time, since a client with jitter comes too soon only sometimes.
- * With two less, 75 in place of 83 of 300 such clients are named.
- */
-const maxMoreTurns = 5;
 
 /** A turn with what it has shown. */
 interface TakenTurn {

@@ -1,3 +1,4 @@
+import { sureWaits, sureWaitsOfSingleKind } from "../checks/chance.js";
 import {
   failedResult,
   type Held,
@@ -24,10 +25,6 @@ import { findSteadyKey } from "./steady-key.js";
 // 2. Reject its last request with each kind of rejection, in run after run until they agree (resend-trial.ts): the kind holds, or is a suspect.
 // 3. Exclude other reasons for the requests of suspects (resend-suspects.ts). What is left is a problem.
 
-/** In how many runs the next request must come in time before a kind with a time holds: more, if no other such kind would show jitter. */
-const sureWaitsOfKind = 2;
-const sureWaitsOfSingleKind = 3;
-
 /** A kind, and what the runs show that reject the last request with it. */
 interface TriedKind {
   readonly resendKind: ResendKind;
@@ -49,9 +46,9 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
 
 /** Judges all timed kinds, or all others. Those of them that fail are one problem together. */
 async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind[]): Promise<Judgment> {
-  const sureWaits = kinds.length === 1 ? sureWaitsOfSingleKind : sureWaitsOfKind;
+  const neededWaits = kinds.length === 1 ? sureWaitsOfSingleKind : sureWaits;
   const triedKinds = await Promise.all(
-    kinds.map((resendKind) => tryKind({ runs, key, resendKind, sureWaits })),
+    kinds.map((resendKind) => tryKind({ runs, key, resendKind, neededWaits })),
   );
   const suspects: Suspect[] = [];
   for (const { result } of triedKinds) {

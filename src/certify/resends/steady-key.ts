@@ -1,4 +1,5 @@
 import { isSuccess } from "../../rules/outcomes.js";
+import { surePlainRuns, sureVariedRuns } from "../checks/chance.js";
 import {
   type NotJudged,
   notAllMade,
@@ -27,12 +28,6 @@ import { notEquallyOften, passesUnnoticed, sentAfter404, whyNoRepeatedKey } from
 
 /** How many keys are tried. With the first one, no test may use the last response. */
 const maxKeys = 3;
-
-/** How many varied runs show that a key is steady. If fewer hold, plain runs are made. */
-const sureVariedRuns = 2;
-
-/** How many plain runs, with the first one, show that a key is steady. */
-const surePlainRuns = 5;
 
 /** Finds a steady key that shows a resend: a test uses its last response, and nothing else sends it after that. */
 export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> {

@@ -1,3 +1,4 @@
+import { minTurns, turnsOfOtherKeys } from "../checks/chance.js";
 import { lastNumberOf, type SteadyKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
@@ -10,12 +11,6 @@ export interface Turn {
 
 /** The suspects' kinds of rejection, of which there is at least one. */
 export type SomeKinds = readonly [ResendKind, ...ResendKind[]];
-
-/** How many requests are rejected in turn before a problem is named. With two less, 14 in place of 8 of 300 suites in which most tests poll are accused. */
-const minTurns = 8;
-
-/** How many of these turns reject another key. Without them, 3 of 150 suites in which only the tests with one key poll are accused. */
-const turnsOfOtherKeys = 2;
 
 /** The turns in two halves: if the first half shows a doubt, the second one is not taken. */
 type TurnPlan = readonly [firstHalf: readonly Turn[], secondHalf: readonly Turn[]];

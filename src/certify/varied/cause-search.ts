@@ -1,10 +1,11 @@
 import type { RowChoice } from "../../sandbox/variants.js";
+import { failuresOfStep, failuresWithoutCauses } from "../checks/chance.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import type { NotRepeated, Runs } from "../client-runs/runs.js";
 import { pointId } from "../client-runs/varied-points.js";
 import { bodyLengthRow, isCoveredBy, type RowCause, retryAfterRow, variedRows } from "./row-causes.js";
 import { confirmRow } from "./row-confirmation.js";
-import type { VariedTrials } from "./varied-trials.js";
+import type { TrialResult, VariedTrials } from "./varied-trials.js";
 
 // Which of the rows that varied in a run break the client alone?
 // 1. The run is made again without the rows of known causes. If it passes, these explain it, and the search ends.
@@ -13,25 +14,12 @@ import type { VariedTrials } from "./varied-trials.js";
 // 3. This row must also break the run alone (row-confirmation.ts). Then it is a known cause, and the search continues with the first step.
 // A trial that is not repeated ends the search: it is returned instead of a result.
 
-/** How many trials must fail in a step of halving: one that fails by chance leads to a row that is not confirmed. */
-const failuresOfStep = 1;
+/** What breaks one run: rows, of which `newCauses` were not known before; its seed without any row; or nothing that can be told. */
+export type FailureCause =
+  | { readonly kind: "rows"; readonly newCauses: readonly RowCause[] }
+  | { readonly kind: "seed" | "unknown" };
 
-/** How many trials without the rows of known causes must fail before other rows are searched. */
-const failuresWithoutCauses = 2;
-
-/** `found`: these causes, with the known ones, explain the run. `not_found`: no row breaks the run alone that they do not explain. */
-type SearchResult =
-  | { readonly kind: "found"; readonly causes: readonly RowCause[] }
-  | { readonly kind: "not_found" }
-  | NotRepeated;
-
-/** Whether causes explain a run. `otherRows`: the rows that varied in it, without those of the causes. */
-type Explanation =
-  | { readonly kind: "explained" }
-  | { readonly kind: "unexplained"; readonly otherRows: readonly string[] }
-  | NotRepeated;
-
-/** The row that breaks a run, together with which others or alone. */
+/** The row that breaks a run, alone or together with others. */
 type Culprit = { readonly kind: "culprit"; readonly row: string } | NotRepeated;
 
 /** What a search goes by. */
@@ -43,41 +31,41 @@ interface SearchBasis {
   readonly failures: readonly ClientRun[];
 }
 
-/** Searches for the rows that break a run besides those of known causes. */
+/** Searches for the rows that break a run besides those of known causes. `unknown`: no row breaks the run alone that they do not explain. */
 export async function searchRows(
   basis: SearchBasis,
   knownCauses: readonly RowCause[],
-): Promise<SearchResult> {
+): Promise<FailureCause | NotRepeated> {
   const { trials } = basis;
-  const causes: RowCause[] = [];
+  const newCauses: RowCause[] = [];
   for (;;) {
-    const explanation = await explainByCauses(trials, [...knownCauses, ...causes]);
-    if (explanation.kind === "not_repeated") return explanation;
-    if (explanation.kind === "explained") return { kind: "found", causes };
-    const { otherRows } = explanation;
-    if (otherRows.length === 0) return { kind: "not_found" };
+    const causes = [...knownCauses, ...newCauses];
+    const trial = await tryWithout(trials, causes);
+    if (trial.kind === "not_repeated") return trial;
+    if (trial.kind === "passes") return { kind: "rows", newCauses };
+    const rows = otherRows(trials.run, causes);
+    if (rows.length === 0) return { kind: "unknown" };
 
-    const culprit = await findCulprit(basis, otherRows);
+    const culprit = await findCulprit(basis, rows);
     if (culprit.kind === "not_repeated") return culprit;
     const confirmation = await confirmRow(trials, culprit.row);
     if (confirmation.kind === "not_repeated") return confirmation;
-    if (confirmation.kind === "passes") return { kind: "not_found" };
-    causes.push(confirmation.cause);
+    if (confirmation.kind === "unconfirmed") return { kind: "unknown" };
+    newCauses.push(confirmation.cause);
   }
 }
 
-/** Whether these causes explain the run: it has rows of them, and passes while only its other rows vary. */
-export async function explainByCauses(
-  trials: VariedTrials,
-  causes: readonly RowCause[],
-): Promise<Explanation> {
-  const rows = variedRows(trials.run);
-  const otherRows = rows.filter((row) => !causes.some((cause) => isCoveredBy(cause, row)));
-  if (otherRows.length === rows.length) return { kind: "unexplained", otherRows };
+/** Tries the run without the rows of these causes: if it passes, they explain it. A run with none of their rows has failed without them already. */
+export async function tryWithout(trials: VariedTrials, causes: readonly RowCause[]): Promise<TrialResult> {
+  const { run } = trials;
+  const rows = otherRows(run, causes);
+  if (rows.length === variedRows(run).length) return { kind: "breaks", shownBy: run };
+  return trials.varyOnly(onAllStatuses(rows), failuresWithoutCauses);
+}
 
-  const trial = await trials.varyOnly(onAllStatuses(otherRows), failuresWithoutCauses);
-  if (trial.kind === "not_repeated") return trial;
-  return trial.kind === "passes" ? { kind: "explained" } : { kind: "unexplained", otherRows };
+/** The rows that varied in a run, without those of the causes. */
+function otherRows(run: ClientRun, causes: readonly RowCause[]): string[] {
+  return variedRows(run).filter((row) => !causes.some((cause) => isCoveredBy(cause, row)));
 }
 
 /** Finds the row that breaks the run, of these, which break it together. What takes few runs comes first. */

@@ -1,7 +1,8 @@
+import { failuresOfFirstSeed, failuresOfLaterSeed, maxSearchedInVain } from "../checks/chance.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { repeatFailures } from "../client-runs/repeat-failures.js";
 import { type NotRepeated, plainRunRequest, type Runs } from "../client-runs/runs.js";
-import { explainByCauses, searchRows } from "./cause-search.js";
+import { type FailureCause, searchRows, tryWithout } from "./cause-search.js";
 import { type Cause, causeByRow, causeBySeed, unknownCause } from "./cause-words.js";
 import { bodyLengthRow, causesShownBy, type RowCause, variedRows } from "./row-causes.js";
 import { VariedTrials } from "./varied-trials.js";
@@ -13,22 +14,11 @@ import { VariedTrials } from "./varied-trials.js";
 //    search astray;
 // 4. nothing that can be told.
 
-/** How many runs are searched in vain before the others are not searched at all. One less leaves one cause in seven without its name. */
-const maxSearchedInVain = 2;
-
-/** How many trials of the first run must break although nothing varies, before its seed is the cause. A later run needs one. */
-const failuresOfFirstSeed = 2;
-
 /** The causes of failures. `all_explained`: each failure has one. Otherwise those that were found before the end of the search. */
 export interface FoundCauses {
   readonly kind: "all_explained" | NotRepeated["why"];
   readonly causes: readonly Cause[];
 }
-
-/** What breaks one run: rows, of which `newCauses` were not known before; its seed without any row; or nothing that can be told. */
-type Explanation =
-  | { readonly kind: "rows"; readonly newCauses: readonly RowCause[] }
-  | { readonly kind: "seed" | "unknown" };
 
 /** What explains the failures that were looked at so far. */
 class Explanations {
@@ -53,7 +43,7 @@ class Explanations {
     return this.#unknown.length >= maxSearchedInVain;
   }
 
-  add(run: ClientRun, explanation: Explanation): void {
+  add(run: ClientRun, explanation: FailureCause): void {
     switch (explanation.kind) {
       case "seed":
         this.#bySeed.push(run);
@@ -123,37 +113,41 @@ async function explain(
   run: ClientRun,
   failures: readonly ClientRun[],
   explanations: Explanations,
-): Promise<Explanation | NotRepeated> {
-  const { rowCauses, isSeedKnown, isSearchedEnough } = explanations;
+): Promise<FailureCause | NotRepeated> {
+  const { rowCauses, isSearchedEnough } = explanations;
   const trials = new VariedTrials(runs, run);
-  const byKnownCauses = await explainByCauses(trials, rowCauses);
-  if (byKnownCauses.kind === "not_repeated") return byKnownCauses;
-  if (byKnownCauses.kind === "explained") return { kind: "rows", newCauses: [] };
+  const withoutCauses = await tryWithout(trials, rowCauses);
+  if (withoutCauses.kind === "not_repeated") return withoutCauses;
+  if (withoutCauses.kind === "passes") return { kind: "rows", newCauses: [] };
 
-  // If the run breaks although nothing varies, each row would seem to break it alone.
-  const withoutRows = await trials.varyOnly([], isSeedKnown ? 1 : failuresOfFirstSeed);
-  if (withoutRows.kind === "not_repeated") return withoutRows;
-  if (withoutRows.kind === "breaks") return isSeedKnown ? { kind: "seed" } : confirmSeed(runs);
+  const bySeed = await explainBySeed(runs, trials, explanations);
+  if (bySeed.kind !== "unknown") return bySeed;
   if (isSearchedEnough) return { kind: "unknown" };
 
   // A flaw that breaks a command may not be the one that makes it wait.
   const failedAlike = failures.filter(({ result }) => result === run.result);
-  const first = await searchRows({ runs, trials, failures: failedAlike }, rowCauses);
-  if (first.kind === "not_repeated") return first;
-  if (first.kind === "found") return { kind: "rows", newCauses: first.causes };
-
-  // A run that does not end takes long, and does so by no chance.
-  if (run.result === "timed_out") return { kind: "unknown" };
-
-  // The second search has trials of its own.
+  const bySearch = await searchRows({ runs, trials, failures: failedAlike }, rowCauses);
+  // A run that does not end in time is not searched again: it takes long, and does so by no chance.
+  if (bySearch.kind !== "unknown" || run.result === "timed_out") return bySearch;
   const freshTrials = new VariedTrials(runs, run);
-  const second = await searchRows({ runs, trials: freshTrials, failures: failedAlike }, rowCauses);
-  if (second.kind === "not_repeated") return second;
-  return second.kind === "found" ? { kind: "rows", newCauses: second.causes } : { kind: "unknown" };
+  return searchRows({ runs, trials: freshTrials, failures: failedAlike }, rowCauses);
+}
+
+/** Whether the run breaks although nothing varies: then each row would seem to break it alone. */
+async function explainBySeed(
+  runs: Runs,
+  trials: VariedTrials,
+  { isSeedKnown }: Explanations,
+): Promise<FailureCause | NotRepeated> {
+  const neededFailures = isSeedKnown ? failuresOfLaterSeed : failuresOfFirstSeed;
+  const withoutRows = await trials.varyOnly([], neededFailures);
+  if (withoutRows.kind === "not_repeated") return withoutRows;
+  if (withoutRows.kind === "passes") return { kind: "unknown" };
+  return isSeedKnown ? { kind: "seed" } : confirmSeed(runs);
 }
 
 /** A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one. */
-async function confirmSeed(runs: Runs): Promise<Explanation | NotRepeated> {
+async function confirmSeed(runs: Runs): Promise<FailureCause | NotRepeated> {
   const again = await runs.makeAnother(plainRunRequest);
   if (again.kind === "not_made") return { kind: "not_repeated", why: "stopped" };
   if (again.result !== "passed") return { kind: "not_repeated", why: "contradicted" };

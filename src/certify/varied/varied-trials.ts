@@ -3,7 +3,7 @@ import type { ClientRun } from "../client-runs/client-run.js";
 import type { NotRepeated, Runs } from "../client-runs/runs.js";
 
 /** Whether a run breaks while only some rows vary. `breaks`: each trial failed, and the first one shows it. `passes`: one trial passed. */
-type TrialResult =
+export type TrialResult =
   | { readonly kind: "breaks"; readonly shownBy: ClientRun }
   | { readonly kind: "passes" }
   | NotRepeated;

@@ -26,7 +26,9 @@ import { canonicalJson } from "../../schema/json-text.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import { oneOf, readDuration, readFileName, readSeed, wholeNumber } from "../flags/readers.js";
+import * as shared from "../flags/shared-flags.js";
 import { untouchedTests } from "../init/client-tests.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report/report-files.js";
 import { ClientStarter } from "../run/client-starter.js";
@@ -35,7 +37,7 @@ import { loadNamed } from "../scenario/open-scenario.js";
 
 const certificateFormats: readonly ReportFormat[] = ["json", "junit"];
 
-const { tls, cert, key } = flag.serverFlags;
+const { tls, cert, key } = shared.serverFlags;
 const flags = {
   only: flag.option(
     "--only <name>",
@@ -51,34 +53,34 @@ const flags = {
   report: flag.option(
     "--report <file>",
     `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFormats)}`,
-    flag.readFileName,
+    readFileName,
   ),
   format: flag.cliOnlyOption(
     "--format <format>",
     "text, json (the certificate) or junit (default: text)",
-    flag.oneOf(["text", "json", "junit"]),
+    oneOf(["text", "json", "junit"]),
   ),
   seed: flag.option(
     "--seed <number>",
     "the first of the eight seeds of varied responses (default: 1)",
-    flag.readSeed,
+    readSeed,
   ),
   jobs: flag.option(
     "-j, --jobs <number>",
     "number of parallel runs (default: the number of processors)",
-    flag.wholeNumber(1, 1000),
+    wholeNumber(1, 1000),
   ),
   timeout: flag.option(
     "--timeout <duration>",
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s, and the time that the client may wait)",
-    flag.readDuration("30s or 5m"),
+    readDuration("30s or 5m"),
   ),
-  now: flag.sandboxFlags.now,
-  frozen: flag.sandboxFlags.frozen,
+  now: shared.sandboxFlags.now,
+  frozen: shared.sandboxFlags.frozen,
   tls,
   cert,
   key,
-  quiet: flag.quiet("only the certificate"),
+  quiet: shared.quiet("only the certificate"),
 };
 type CertifyCall = CallOf<typeof flags>;
 
@@ -98,8 +100,8 @@ export const certifyCommand = declareCommand({
   summary: "run a client many times, each time against another kind of service, and show what breaks it",
   description:
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
-  args: flag.scenarioArgument,
-  clientCommandUsage: "<command...>",
+  args: shared.scenarioArgument,
+  takesClientCommand: true,
   flags,
   usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
@@ -114,10 +116,9 @@ export const certifyCommand = declareCommand({
     const loaded = await loadNamed(args[0], io);
     const plan = createPlan(loaded, flags);
 
-    // The flags of each run's sandbox and of its server.
-    const { now, frozen, jobs = availableParallelism(), ...served } = flags;
-    const command = { loaded, call: { io, clientCommand, flags: served }, startOptions: { now, frozen } };
-    const client = new ClientStarter(command, jobs);
+    const { now, frozen, jobs = availableParallelism() } = flags;
+    // The plan has the seeds.
+    const client = new ClientStarter({ loaded, call, startOptions: { now, frozen } }, jobs);
     try {
       const { stopwatch, time } = nodePlatform;
       const started = stopwatch();
@@ -283,10 +284,12 @@ function resultText(
   const text = wrap(certificateText(result, program, palette.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
 
-  // Why the client could not be judged may be in its output.
-  const isNotJudged = result.verdict === "not_judged" && result.why !== undefined;
-  if (!isNotJudged || result.problems.length > 0) return text;
-  if (plainOutput.every((line) => line.trim() === "")) return text;
+  if (!mayBeExplainedByOutput(result) || plainOutput.every((line) => line.trim() === "")) return text;
   const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
   return `${text}Its last output:\n${lines.join("")}`;
+}
+
+/** Whether the output of the command may say why the client could not be judged at all. */
+function mayBeExplainedByOutput({ verdict, why, problems }: CertifyResult): boolean {
+  return verdict === "not_judged" && why !== undefined && problems.length === 0;
 }

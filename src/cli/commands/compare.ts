@@ -20,9 +20,12 @@ import { parseApiKey } from "../../rules/key-text.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
+import { defaultTimeoutMs } from "../control-address.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import { writeFileAtomically } from "../files/output-file.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import { oneOf, readDuration, readFileName, wholeNumber } from "../flags/readers.js";
+import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 import { asFileArgument } from "../scenario/open-scenario.js";
 
@@ -32,18 +35,14 @@ export const compareCommand = declareCommand({
     "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs (differs), if a response ended the comparison (stopped), or if the API did not respond (not_compared); a signal exits with 128 + its number. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   args: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
-    format: flag.cliOnlyOption(
-      "--format <format>",
-      "text or json (default: text)",
-      flag.oneOf(["text", "json"]),
-    ),
-    json: flag.json,
+    format: flag.cliOnlyOption("--format <format>", "text or json (default: text)", oneOf(["text", "json"])),
+    json: shared.json,
     maxRequests: flag.option(
       "--max-requests <number>",
       "maximum number of requests (default: 60, and with --probe-limits two minutes of the key more, up to 400)",
-      flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
-    timeout: flag.timeout,
+    timeout: shared.timeout,
     probeLimits: flag.cliOnlyToggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to twice per_minute + 1 requests of a working key, if --max-requests allows it",
@@ -51,22 +50,22 @@ export const compareCommand = declareCommand({
     pace: flag.cliOnlyOption(
       "--pace <duration>",
       "wait between two requests: 500ms, 1s (default: none; after a gateway's 429, what it allows)",
-      flag.readDuration("500ms or 1s"),
+      readDuration("500ms or 1s"),
     ),
     cert: flag.cliOnlyOption(
       "--cert <file>",
       "certificate of the client (PEM, with its chain), for a server that asks for one; needs --key",
-      flag.readFileName,
+      readFileName,
     ),
     key: flag.cliOnlyOption(
       "--key <file>",
       "private key of --cert (PEM, without a passphrase); API keys come only from variables",
-      flag.readFileName,
+      readFileName,
     ),
     writeScenario: flag.cliOnlyOption(
       "--write-scenario <file>",
       "write a scenario with these assumptions; replaces only a file that it wrote",
-      flag.readFileName,
+      readFileName,
     ),
   },
   examples: {
@@ -79,14 +78,15 @@ export const compareCommand = declareCommand({
   async run({ args, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(args[0] ?? "");
-    const file = flags.writeScenario;
+    const { writeScenario } = flags;
+    const learnedFile = writeScenario === undefined ? undefined : new LearnedFile(writeScenario, io);
     // A file that cannot be written ends the command before the first request.
-    const writeLearned = file === undefined ? undefined : learnedFile(file, io);
+    learnedFile?.requireReplaceable();
     const certificate = await readClientCertificate(url, flags, io.cwd);
     warnOfPlainHttp(url, io);
 
     const stop = io.stopSignal();
-    const timeout = flags.timeout ?? flag.defaultTimeoutMs;
+    const timeout = flags.timeout ?? defaultTimeoutMs;
     const send = createSend(url, { timeout, stop, certificate });
     const result = await compareWithContract(send, {
       url: url.href,
@@ -106,48 +106,65 @@ export const compareCommand = declareCommand({
       io.stdout.write(redactPlainKeys(renderComparison(result, format, io.stdout.style())));
     }
     if (stop.aborted) return 128 + constants.signals[stop.reason as NodeJS.Signals];
-    writeLearned?.(result);
+    learnedFile?.write(result);
     return ["agrees", "agrees_in_part"].includes(verdict) ? exitCode.fine : exitCode.failed;
   },
 });
 
-/** Returns what writes the file after the comparison. Throws now unless it is new, or an earlier comparison has written it. */
-function learnedFile(name: string, { cwd, stderr, program }: Io): (comparison: Comparison) => void {
-  const path = resolve(cwd, name);
-  const orUnwritable = (act: () => void) => {
-    try {
-      act();
-    } catch (cause) {
-      throw unwritable(cause, quoteFile(name), "Name another file with --write-scenario.");
-    }
-  };
-  orUnwritable(() => requireLearned(path));
+/** The file of `--write-scenario`. It may be replaced only if an earlier comparison has written it. */
+class LearnedFile {
+  readonly #name: string;
+  readonly #path: string;
+  readonly #io: Pick<Io, "stderr" | "program">;
 
-  return (comparison) => {
+  constructor(name: string, io: Io) {
+    this.#name = name;
+    this.#path = resolve(io.cwd, name);
+    this.#io = io;
+  }
+
+  /** Throws a usage error unless the file can be written: it is new, or an earlier comparison has written it. */
+  requireReplaceable(): void {
+    try {
+      requireOwnFile(this.#path);
+    } catch (cause) {
+      throw this.#unwritable(cause);
+    }
+  }
+
+  /** Writes the scenario that a comparison has found, and prints that. One that ended early replaces none. */
+  write(comparison: Comparison): void {
+    const { stderr, program } = this.#io;
     const { assumptions, endedBy } = comparison;
-    if (endedBy !== undefined && existsSync(path)) {
-      stderr.say(`${quoteFile(name)} was kept: the comparison ended early, at ${endedBy}.\n`);
+    const file = quoteFile(this.#name);
+    if (endedBy !== undefined && existsSync(this.#path)) {
+      stderr.say(`${file} was kept: the comparison ended early, at ${endedBy}.\n`);
       return;
     }
     const count = Object.keys(assumptions).length;
     if (count === 0) {
-      stderr.say(`${quoteFile(name)} was not written: no assumption was seen.\n`);
+      stderr.say(`${file} was not written: no assumption was seen.\n`);
       return;
     }
 
-    const text = redactPlainKeys(learnedScenario(comparison));
-    orUnwritable(() => {
-      // It may be another file by now.
-      requireLearned(path);
-      writeFileAtomically(path, text, 0o600);
-    });
-    const start = `${program} start ${asFileArgument(name)}`;
-    stderr.say(`Wrote ${pluralize(count, "assumption")} to ${quoteFile(name)}. Start it with: ${start}\n`);
-  };
+    // Another program may have written it during the comparison.
+    this.requireReplaceable();
+    try {
+      writeFileAtomically(this.#path, redactPlainKeys(learnedScenario(comparison)), 0o600);
+    } catch (cause) {
+      throw this.#unwritable(cause);
+    }
+    const start = `${program} start ${asFileArgument(this.#name)}`;
+    stderr.say(`Wrote ${pluralize(count, "assumption")} to ${file}. Start it with: ${start}\n`);
+  }
+
+  #unwritable(cause: unknown): SandboxError {
+    return unwritable(cause, quoteFile(this.#name), "Name another file with --write-scenario.");
+  }
 }
 
-/** Throws unless the file may be written: there is none yet, or an earlier comparison has written it. */
-function requireLearned(path: string): void {
+/** Throws if there is a file that no comparison has written, or if its folder cannot be written. */
+function requireOwnFile(path: string): void {
   accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;

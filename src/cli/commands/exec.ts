@@ -7,7 +7,9 @@ import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import { readFileName, readPort } from "../flags/readers.js";
+import * as shared from "../flags/shared-flags.js";
 import { ExecReport, reportFlag } from "../report/exec-report.js";
 import { extensionWords, reportTargets } from "../report/report-files.js";
 import { unmetThresholds } from "../report/thresholds.js";
@@ -22,42 +24,37 @@ const flags = {
   report: flag.option(
     "--report <file>",
     `write the report to this file and not to stderr, in the format of its extension: ${extensionWords()}; - is stdout; repeatable`,
-    (text, from) => [flag.readFileName(text, from)],
+    (text, from) => [readFileName(text, from)],
   ),
-  format: flag.format,
+  format: shared.format,
   fault: flag.option(
     "--fault <fault>[@<outcome>]",
     "give a fault to the first request on a promised outcome, such as fault.hang@401.revoked, or on each promised outcome, such as fault.hang",
     (text) => text,
   ),
-  ...flag.thresholdFlags,
+  ...shared.thresholdFlags,
   // `PORT` is for the command, which may listen on it.
-  port: flag.option(
-    "-p, --port <number>",
-    "the port to listen on (default: 0, any free port)",
-    flag.readPort,
-  ),
-  ...flag.serverFlags,
-  ...flag.sandboxFlags,
-  log: flag.log("off"),
-  quiet: flag.quiet("no report, no notes and no request log"),
+  port: flag.option("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
+  ...shared.serverFlags,
+  ...shared.sandboxFlags,
+  log: shared.log("off"),
+  quiet: shared.quiet("no report, no notes and no request log"),
 };
 
 export const execCommand = declareCommand({
   summary: "run a command against a sandbox, and report which error outcomes its client covers",
   description:
     "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). Sandboxes in processes of the command count as well: those with msw handlers, and those of svc-sandbox start. stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached an endpoint (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
-  args: flag.scenarioArgument,
-  clientCommandUsage: "<command...>",
+  args: shared.scenarioArgument,
+  takesClientCommand: true,
   flags,
   modes: [
     {
       name: "exec --no-control",
       when: ({ flags }) => flags.control === false,
-      words: ["[scenario]"],
       flags: flag.flagNamesOf(flags, ["controlToken"]),
     },
-    { name: "exec", words: ["[scenario]"], flags: flag.flagNamesOf(flags, ["control"]) },
+    { name: "exec", flags: flag.flagNamesOf(flags, ["control"]) },
   ],
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
@@ -90,7 +87,7 @@ export const execCommand = declareCommand({
     try {
       const { end, report, folder } = await runClient(call, {
         loaded,
-        options: flag.startOptionsOf(flags),
+        options: shared.startOptionsOf(flags),
         conditions,
         counts,
         certifyLine: [io.program, "certify", ...args.map(shellWord)].join(" "),

@@ -4,22 +4,24 @@ import { findListener, longestSearch } from "../../node/clients/find-listener.js
 import { shellWord } from "../../report/plain-text.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { type CallOf, declareCommand } from "../command.js";
+import { controlAddress, runningUrlText, standardHost } from "../control-address.js";
 import { usageError } from "../exit-codes.js";
 import { explainKey } from "../explain/explain-key.js";
 import { explanationText, keyNotes, paintExplanation } from "../explain/explanation-text.js";
 import { type KeySource, keysOfNewSandbox, runningKeys } from "../explain/key-source.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import * as shared from "../flags/shared-flags.js";
 
 /** Where the running sandbox is, and how to call it. */
 const runningFlags = {
-  url: flag.cliOnlyOption("--url <url>", flag.runningUrlText, (text) => text),
-  ...flag.callFlags,
+  url: flag.cliOnlyOption("--url <url>", runningUrlText, (text) => text),
+  ...shared.callFlags,
 };
-const flags = { endpoint: flag.endpoint, ...runningFlags, json: flag.json, ...flag.sandboxFlags };
+const flags = { endpoint: shared.endpoint, ...runningFlags, json: shared.json, ...shared.sandboxFlags };
 type ExplainCall = CallOf<typeof flags>;
 
 const runningFlagNames = flag.flagNamesOf(runningFlags);
-const sandboxFlagNames = flag.flagNamesOf(flag.sandboxFlags);
+const sandboxFlagNames = flag.flagNamesOf(shared.sandboxFlags);
 
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
@@ -28,27 +30,25 @@ export const explainCommand = declareCommand({
   args: {
     "<key>":
       "an X-Request-Id, last (the latest rejected request, unless a key has this name), a key's ref, a full key, or one of: none, malformed, unknown",
-    ...flag.scenarioArgument,
+    ...shared.scenarioArgument,
   },
   flags,
   modes: [
     {
       name: "explain <request id or last>",
       when: isAboutRequest,
-      words: ["<key>"],
+      maxArgs: 1,
       flags: ["json", ...runningFlagNames],
     },
     {
-      // With a scenario, or with one of these flags, the call is about a sandbox to start, and not about the one that runs.
+      // A call about a key, with a scenario or one of these flags, starts a sandbox and does not ask the one that runs.
       name: "explain <key> [scenario]",
       when: ({ args, flagsOnLine }) =>
         args.length > 1 || sandboxFlagNames.some((name) => flagsOnLine[name] !== undefined),
-      words: ["<key>", "[scenario]"],
       flags: ["endpoint", "json", ...sandboxFlagNames],
     },
     {
       name: "explain <key>",
-      words: ["<key>"],
       // If no sandbox runs, one of the usual scenario is started, as the variables say.
       flags: ["endpoint", "json", ...runningFlagNames, ...sandboxFlagNames],
     },
@@ -74,7 +74,7 @@ export const explainCommand = declareCommand({
       return;
     }
 
-    const client = new ControlClient(flag.controlAddress(flags.url, flags, io));
+    const client = new ControlClient(controlAddress(flags.url, flags, io));
     if (word === "last") {
       const keys = await runningKeys(client, undefined);
       // A key of this name comes first, as with a scenario.
@@ -127,16 +127,16 @@ async function findRunningKeys(word: string, call: ExplainCall): Promise<KeySour
 /** The client of the sandbox that runs; `undefined` if none does. */
 async function findRunning(word: string, { flags, io }: ExplainCall): Promise<ControlClient | undefined> {
   if (flags.url !== undefined || io.env.SVC_CONTROL_URL) {
-    return new ControlClient(flag.controlAddress(flags.url, flags, io));
+    return new ControlClient(controlAddress(flags.url, flags, io));
   }
 
   const timeout = flags.timeout ?? longestSearch;
-  const listener = await findListener(flag.standardHost, timeout);
+  const listener = await findListener(standardHost, timeout);
   if (listener.kind === "sandbox") {
-    return new ControlClient(flag.controlAddress(listener.sandbox.url, flags, io));
+    return new ControlClient(controlAddress(listener.sandbox.url, flags, io));
   }
   if (listener.kind !== "silent") return undefined;
   throw usageError(
-    `Failed to ask the sandbox on ${flag.standardHost}: no response came within ${timeout / 1000} s. Wait longer with --timeout, name another sandbox with --url, or name a scenario: ${io.program} explain ${shellWord(word)} key-states`,
+    `Failed to ask the sandbox on ${standardHost}: no response came within ${timeout / 1000} s. Wait longer with --timeout, name another sandbox with --url, or name a scenario: ${io.program} explain ${shellWord(word)} key-states`,
   );
 }

@@ -7,14 +7,15 @@ import { listed, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import { oneOf, readClockStart, readerOf, readSeed, wholeNumber } from "../flags/readers.js";
 import { farmerFeatures, farmerRow } from "../output/farmer-formats.js";
 import type { Printer } from "../output/terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
 
-const readLocale = flag.reader(
+const readLocale = readerOf(
   (text) => {
     return resolveLocale(text) === undefined ? undefined : text;
   },
@@ -23,7 +24,7 @@ const readLocale = flag.reader(
 
 // A farmer's life starts decades earlier.
 function readFarmerTime(text: string, from: string): number {
-  const time = flag.readClockStart(text, from);
+  const time = readClockStart(text, from);
   if (new Date(time).getUTCFullYear() >= 1900) return time;
   throw usageError(`Invalid ${from}: ${quote(text)}: the earliest time is in 1900.`);
 }
@@ -35,24 +36,24 @@ const flags = {
   count: flag.cliOnlyOption(
     "--count <number>",
     "number of records (default: 10)",
-    flag.wholeNumber(0, maxFarmers),
+    wholeNumber(0, maxFarmers),
   ),
   from: flag.cliOnlyOption(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
-    flag.wholeNumber(0, maxFarmers - 1),
+    wholeNumber(0, maxFarmers - 1),
   ),
   format: flag.cliOnlyOption(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
-    flag.oneOf(recordFormats),
+    oneOf(recordFormats),
   ),
   locale: flag.cliOnlyOption(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
   ),
-  seed: flag.option("--seed <number>", "seed of the records (default: 1)", flag.readSeed),
+  seed: flag.option("--seed <number>", "seed of the records (default: 1)", readSeed),
   now: flag.option(
     "--now <time>",
     "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
@@ -70,10 +71,9 @@ export const fixturesCommand = declareCommand({
     {
       name: "fixtures organizations",
       when: ({ args }) => args[0] === "organizations",
-      words: ["<kind>"],
       flags: ["count", "from", "format", "seed"],
     },
-    { name: "fixtures farmers", words: ["<kind>"], flags: flag.flagNamesOf(flags) },
+    { name: "fixtures farmers", flags: flag.flagNamesOf(flags) },
   ],
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",
@@ -104,7 +104,7 @@ interface Records {
   readonly featuresAt: (index: number) => readonly object[];
 }
 
-const readKind = flag.oneOf(["organizations", "farmers"]);
+const readKind = oneOf(["organizations", "farmers"]);
 
 function fixtureRecords({ args, flags }: FixturesCall): Records {
   const kind = readKind(args[0] ?? "", "kind of records");

@@ -9,7 +9,8 @@ import { listed, quote, quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import * as shared from "../flags/shared-flags.js";
 import { writeAgentSection } from "../init/agent-section.js";
 import { requireNeeds } from "../init/client-needs.js";
 import { type ClientKind, clientKinds, clients } from "../init/client-tests.js";
@@ -35,7 +36,7 @@ export const initCommand = declareCommand({
       "the file to write (default: svc-sandbox.yaml, which start finds automatically; with --client a file in the folder of the client's tests)",
   },
   flags: {
-    force: flag.force,
+    force: shared.force,
     client: flag.cliOnlyOption(
       "--client <kind>",
       `write first tests of a client: ${clientKinds.join(", ")}`,
@@ -45,17 +46,16 @@ export const initCommand = declareCommand({
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
     ),
-    quiet: flag.quiet("only errors"),
+    quiet: shared.quiet("only errors"),
   },
   modes: [
     {
       name: "init --client",
       when: ({ flags }) => flags.client !== undefined,
-      words: ["[file]"],
       flags: ["client", "agent", "force", "quiet"],
     },
-    { name: "init --agent", when: ({ flags }) => flags.agent, words: [], flags: ["agent", "quiet"] },
-    { name: "init", words: ["[file]"], flags: ["force", "quiet"] },
+    { name: "init --agent", when: ({ flags }) => flags.agent, maxArgs: 0, flags: ["agent", "quiet"] },
+    { name: "init", flags: ["force", "quiet"] },
   ],
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",
@@ -73,7 +73,7 @@ export const initCommand = declareCommand({
 
     const notes: string[] = [];
     if (client !== undefined) {
-      const file = args[0] ?? clients[client].to;
+      const file = args[0] ?? clients[client].writtenTo;
       notes.push(...(await writeClientTests(client, file, io, flags)));
     }
     if (agent) notes.push(...(await writeAgentSection(io.cwd)));
@@ -120,19 +120,19 @@ async function writeClientTests(
   io: Io,
   flags: WriteFlags,
 ): Promise<string[]> {
-  const { example, test, script } = clients[kind];
+  const { example, exampleFile, script, runCommand } = clients[kind];
   // What is wrong with the project or the call shows before the first file is written.
   requireEnding(kind, name);
   const project = script === undefined ? undefined : await addScript(script, io.cwd);
   await requireNeeds(kind, io);
   const file = newFile(name, io.cwd, flags);
 
-  const text = await packageFile(`examples/${example}/${test}`);
+  const text = await packageFile(`examples/${example}/${exampleFile}`);
   makeFolderFor(file);
   writeProjectFile(file, text, name);
   const folder = relative(io.cwd, dirname(file));
   const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
-  const run = clients[kind].run.replace("%", () => testFolder);
+  const run = runCommand(testFolder);
   if (project === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
   if (!project.runsOurLine) {
     return [

@@ -9,7 +9,9 @@ import { secretToSend } from "../../sandbox/secrets.js";
 import { actionRefs } from "../../scenario/actions.js";
 import { declareCommand } from "../command.js";
 import { clientEnvironment } from "../files/client-variables.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import { oneOf } from "../flags/readers.js";
+import * as shared from "../flags/shared-flags.js";
 import { keyRows, keyTable } from "../output/key-rows.js";
 import { loadNamed } from "../scenario/open-scenario.js";
 
@@ -17,29 +19,27 @@ export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
     "Lists the keys of a scenario, their secrets, and the response that each one gets. Below the table are the keys that its timeline and story will create.",
-  args: flag.scenarioArgument,
+  args: shared.scenarioArgument,
   flags: {
     format: flag.cliOnlyOption(
       "--format <format>",
       "table, json, env (export lines for a shell; for a file, use --write-env of start) or powershell (default: table)",
-      flag.oneOf(["table", "json", "env", "powershell"]),
+      oneOf(["table", "json", "env", "powershell"]),
     ),
-    endpoint: flag.endpoint,
-    json: flag.json,
-    ...flag.frozenSandboxFlags,
+    endpoint: shared.endpoint,
+    json: shared.json,
+    ...shared.sandboxFlagsWithoutFrozen,
   },
   modes: [
     {
       // For a shell, the lines set variables.
       name: "keys --format env",
       when: ({ flags }) => flags.format === "env" || flags.format === "powershell",
-      words: ["[scenario]"],
-      flags: ["format", ...flag.frozenSandboxFlagNames],
+      flags: ["format", ...shared.sandboxFlagNamesWithoutFrozen],
     },
     {
       name: "keys",
-      words: ["[scenario]"],
-      flags: ["format", "json", "endpoint", ...flag.frozenSandboxFlagNames],
+      flags: ["format", "json", "endpoint", ...shared.sandboxFlagNamesWithoutFrozen],
     },
   ],
   examples: {

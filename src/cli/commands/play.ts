@@ -11,14 +11,16 @@ import { membersToSnakeCase } from "../../schema/spelling.js";
 import { quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import { readerOf } from "../flags/readers.js";
+import * as shared from "../flags/shared-flags.js";
 import { openNamed } from "../scenario/open-scenario.js";
 import { ShownBodies } from "../story/message-lines.js";
 import { type PlacedDifference, placeDifferences } from "../story/placed-differences.js";
 import { createPauses, type Pauses, stepKeys } from "../story/play-pauses.js";
 import { openingProse, stepProse } from "../story/story-prose.js";
 
-const readSpeed = flag.reader((text) => {
+const readSpeed = readerOf((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
   const speed = Number(text);
   return speed > 0 && Number.isFinite(speed) ? speed : undefined;
@@ -33,8 +35,8 @@ const flags = {
   step: flag.toggle("--step", "wait after each step until Enter or Space is pressed; q ends", {
     conflicts: ["json"],
   }),
-  ...flag.frozenSandboxFlags,
-  json: flag.json,
+  ...shared.sandboxFlagsWithoutFrozen,
+  json: shared.json,
 };
 type PlayCall = CallOf<typeof flags>;
 
@@ -42,22 +44,20 @@ export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
-  args: flag.scenarioArgument,
+  args: shared.scenarioArgument,
   flags,
   modes: [
     {
       name: "play --json",
       when: ({ flags }) => flags.json,
-      words: ["[scenario]"],
-      flags: ["json", ...flag.frozenSandboxFlagNames],
+      flags: ["json", ...shared.sandboxFlagNamesWithoutFrozen],
     },
     {
       name: "play --step",
       when: ({ flags }) => flags.step,
-      words: ["[scenario]"],
-      flags: ["step", ...flag.frozenSandboxFlagNames],
+      flags: ["step", ...shared.sandboxFlagNamesWithoutFrozen],
     },
-    { name: "play", words: ["[scenario]"], flags: ["speed", ...flag.frozenSandboxFlagNames] },
+    { name: "play", flags: ["speed", ...shared.sandboxFlagNamesWithoutFrozen] },
   ],
   examples: {
     "svc-sandbox play rotation": "with time to read",

@@ -11,14 +11,16 @@ import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
+import { controlAddress, runningUrlText } from "../control-address.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import * as shared from "../flags/shared-flags.js";
 import { type Io, runsOnGithub } from "../io.js";
 import { githubAnnotations } from "../report/github-annotations.js";
 import { unmetThresholds } from "../report/thresholds.js";
 
 /** What each mode reads: how the report is printed, and what makes the command fail. */
-const outputFlags = { format: flag.format, json: flag.json, ...flag.thresholdFlags };
+const outputFlags = { format: shared.format, json: shared.json, ...shared.thresholdFlags };
 const outputFlagNames = flag.flagNamesOf(outputFlags);
 
 export const reportCommand = declareCommand({
@@ -26,7 +28,7 @@ export const reportCommand = declareCommand({
   description:
     "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
   args: {
-    "[url or file...]": `${flag.runningUrlText}; or the file of a report, with --merge several`,
+    "[url or file...]": `${runningUrlText}; or the file of a report, with --merge several`,
   },
   flags: {
     merge: flag.cliOnlyToggle(
@@ -34,25 +36,22 @@ export const reportCommand = declareCommand({
       "merge the reports in these files, written with --report or --json, into one",
     ),
     ...outputFlags,
-    ...flag.callFlags,
+    ...shared.callFlags,
   },
   modes: [
     {
       name: "report --merge",
       when: ({ flags }) => flags.merge,
-      words: ["[url or file...]"],
       flags: ["merge", ...outputFlagNames],
     },
     {
       name: "report <file>",
       when: ({ args, io }) => args.length === 1 && meansFile(args[0] as string, io.cwd),
-      words: ["[url or file...]"],
       flags: outputFlagNames,
     },
     {
       name: "report <url>",
-      words: ["[url or file...]"],
-      flags: [...outputFlagNames, ...flag.flagNamesOf(flag.callFlags)],
+      flags: [...outputFlagNames, ...flag.flagNamesOf(shared.callFlags)],
     },
   ],
   examples: {
@@ -71,7 +70,7 @@ export const reportCommand = declareCommand({
 
     let report: Report;
     if (mode === "report <url>") {
-      const client = new ControlClient(flag.controlAddress(args[0], flags, io));
+      const client = new ControlClient(controlAddress(args[0], flags, io));
       report = await client.report();
     } else {
       report = await readReports(args, io);

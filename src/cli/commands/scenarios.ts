@@ -7,12 +7,12 @@ import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import * as flag from "../flags.js";
+import * as shared from "../flags/shared-flags.js";
 
 export const listCommand = declareCommand({
   summary: "list the bundled scenarios",
   description: "Lists the bundled scenarios, one line each.",
-  flags: { json: flag.json },
+  flags: { json: shared.json },
   examples: {
     "svc-sandbox list": "names and what each one shows",
     "svc-sandbox list --json": "the same for machines",

@@ -2,8 +2,10 @@ import { finished } from "node:stream";
 import type { SandboxRun } from "../../runs/current-run.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
-import { aborted, type Io } from "../io.js";
+import * as flag from "../flags/flag.js";
+import { readFileName, readPort } from "../flags/readers.js";
+import * as shared from "../flags/shared-flags.js";
+import { aborted, backgroundVariable, type Io } from "../io.js";
 import { openNamed, stdinName } from "../scenario/open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { type ScenarioToServe, type Serving, startServing } from "../serve/start-server.js";
@@ -13,13 +15,13 @@ const flags = {
   port: flag.option(
     "-p, --port <number>",
     "the port to listen on; 0 uses any free port (default: 4747)",
-    flag.readPort,
+    readPort,
     {
       variables: ["SVC_SANDBOX_PORT", "PORT"],
     },
   ),
-  ...flag.serverFlags,
-  ...flag.sandboxFlags,
+  ...shared.serverFlags,
+  ...shared.sandboxFlags,
   watch: flag.toggle(
     "--watch",
     "load the scenario again when its file changes; a broken file does not replace the running scenario",
@@ -27,12 +29,12 @@ const flags = {
   writeEnv: flag.option(
     "--write-env <file>",
     "set SVC_BASE_URL, SVC_API_KEY, your client's other variables, and a required control token in this file; its other lines stay",
-    flag.readFileName,
+    readFileName,
   ),
   state: flag.option(
     "--state <file>",
     "keep the sandbox in this file, with its requests, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
-    flag.readFileName,
+    readFileName,
   ),
   detach: flag.toggle(
     "--detach",
@@ -47,13 +49,13 @@ const flags = {
     "--open",
     "open the dashboard in the browser (BROWSER, or the default browser) once the server is ready",
   ),
-  log: flag.log("pretty"),
+  log: shared.log("pretty"),
   showKeys: flag.toggle(
     "--show-keys",
     "print full keys and a generated control token; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
   ),
-  json: flag.json,
-  quiet: flag.quiet("no notes and no request log"),
+  json: shared.json,
+  quiet: shared.quiet("no notes and no request log"),
 };
 
 type StartCall = CallOf<typeof flags>;
@@ -62,17 +64,16 @@ export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
-  args: flag.scenarioArgument,
+  args: shared.scenarioArgument,
   flags,
   modes: [
     {
       // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
       name: "start --no-control",
       when: ({ flags }) => flags.control === false,
-      words: ["[scenario]"],
       flags: flag.flagNamesOf(flags, ["controlToken", "detach", "open"]),
     },
-    { name: "start", words: ["[scenario]"], flags: flag.flagNamesOf(flags, ["control"]) },
+    { name: "start", flags: flag.flagNamesOf(flags, ["control"]) },
   ],
   usualFlags: [
     "port",
@@ -99,7 +100,7 @@ export const startCommand = declareCommand({
   },
   async run(call) {
     const { flags, io } = call;
-    if (flags.detach && io.env[flag.backgroundVariable] === undefined) return startInBackground(call);
+    if (flags.detach && io.env[backgroundVariable] === undefined) return startInBackground(call);
 
     // A server that no command of exec or certify has started does not load this.
     if (!io.env.SVC_SANDBOX_RUN) return serveUntilStopped(call, undefined);
@@ -115,7 +116,7 @@ async function startInBackground({ fullArgv, args, io }: StartCall): Promise<num
   const stop = io.stopSignal();
   const start = await startDetached(fullArgv, {
     cwd: io.cwd,
-    env: { ...io.env, [flag.backgroundVariable]: "1" },
+    env: { ...io.env, [backgroundVariable]: "1" },
     inheritsStdin: args[0] === stdinName,
     signal: stop,
     onStderr: (text) => io.stderr.write(text),
@@ -134,7 +135,7 @@ async function startInBackground({ fullArgv, args, io }: StartCall): Promise<num
 
 /** The call with the options of the run of `exec` or `certify` that has started it. */
 function withOptionsOfRun(call: StartCall, { optionsFor }: SandboxRun): StartCall {
-  const { seed, now, frozen, profile } = optionsFor(flag.startOptionsOf(call.flags));
+  const { seed, now, frozen, profile } = optionsFor(shared.startOptionsOf(call.flags));
   const flags = { ...call.flags, seed, now, frozen, profile } as StartCall["flags"]; // an option may be `undefined`
   return { ...call, flags };
 }

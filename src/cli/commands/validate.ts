@@ -8,7 +8,7 @@ import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 import { namedOrOwn, openNamed } from "../scenario/open-scenario.js";
 import { problemsJson } from "../scenario/scenario-failures.js";
@@ -33,10 +33,10 @@ export const validateCommand = declareCommand({
   description:
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
   args: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
-  flags: { json: flag.json, quiet: flag.quiet("only problems") },
+  flags: { json: shared.json, quiet: shared.quiet("only problems") },
   modes: [
-    { name: "validate --json", when: ({ flags }) => flags.json, words: ["[file...]"], flags: ["json"] },
-    { name: "validate", words: ["[file...]"], flags: ["quiet"] },
+    { name: "validate --json", when: ({ flags }) => flags.json, flags: ["json"] },
+    { name: "validate", flags: ["quiet"] },
   ],
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",

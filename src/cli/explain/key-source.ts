@@ -8,7 +8,7 @@ import type { OutcomeId } from "../../rules/outcomes.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
-import type { SandboxFlags } from "../flags.js";
+import type { SandboxFlags } from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 import { loadNamed } from "../scenario/open-scenario.js";
 

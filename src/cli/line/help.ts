@@ -5,7 +5,8 @@ import type { CliCommand } from "../command.js";
 import { commands } from "../commands.js";
 import { isExecutable } from "../executable.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 import { type CommandLine, defaultCommand, loadCommand } from "./command-line.js";
 
@@ -58,7 +59,7 @@ function createRoot(io: Io): Commander {
 
 function createSubcommand(name: string, command: CliCommand, showsAllFlags: boolean, io: Io): Commander {
   const { usualFlags = [] } = command;
-  const allFlags = flag.allOf(command.flags);
+  const allFlags = shared.withVerbose(command.flags);
   let shownFlags: readonly string[] = usualFlags;
   if (showsAllFlags || usualFlags.length === 0) shownFlags = Object.keys(allFlags);
   const hidden = Object.keys(allFlags).length - shownFlags.length;
@@ -66,8 +67,7 @@ function createSubcommand(name: string, command: CliCommand, showsAllFlags: bool
 
   const argumentTexts = Object.entries(command.args ?? {});
   const usage = [...argumentTexts.map(([spec]) => spec), "[flags]"];
-  const takesClientCommand = command.clientCommandUsage !== undefined;
-  if (takesClientCommand) usage.push("--", command.clientCommandUsage);
+  if (command.takesClientCommand) usage.push("--", "<command...>");
   const commander = configure(new Commander(name), io)
     .summary(command.summary)
     .description(command.description)

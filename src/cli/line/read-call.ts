@@ -2,15 +2,16 @@ import type { Command as Commander, Option } from "commander";
 import { listed, quote } from "../../schema/words.js";
 import { type CliCommand, type CommandCall, type Mode, type ModeCall, modesOf } from "../command.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 
 /** The values of flags by their names, each as its reader has returned it. */
 type FlagsByName = Readonly<Record<string, unknown>>;
 
 /**
- * The mode of a call that Commander has parsed, and the words and flags that it reads. Throws a usage error that names
- * what the mode does not read.
+ * The mode of a call that Commander has parsed, and the flags that it reads. Throws a usage error that names what the mode
+ * does not read.
  */
 export function readCall(
   name: string,
@@ -21,32 +22,17 @@ export function readCall(
   const { args } = commander;
   const onLine = flagsOnLine(command, commander);
   const values = { ...flagsOfVariables(command, commander, onLine, io.env), ...onLine };
-
   const modes = modesOf(name, command);
-  const chooseBy = (flags: FlagsByName): ChosenMode => {
-    const mode = findMode(modes, { args, flags, flagsOnLine: onLine, io });
-    return { mode, unused: unusedParts(mode, command, args, onLine) };
-  };
-  let chosen = chooseBy(values);
-  // Variables must not choose a mode that does not use the whole command line: then the line chooses without them.
-  if (chosen.unused.length > 0) chosen = chooseBy(onLine);
-  const { mode, unused } = chosen;
-  if (unused.length > 0) {
-    const remove = unused.length === 1 ? "Remove it" : "Remove them";
-    throw usageError(`${mode.name} does not use ${listed(unused, "and")}. ${remove}.`);
-  }
 
-  const flags: Record<string, unknown> = {};
-  for (const [flagName, value] of Object.entries(values)) {
-    if (readsFlag(flagName, mode)) flags[flagName] = value;
-  }
-  return { mode: mode.name, args, flags };
-}
+  const mode = findMode(modes, { args, flags: values, flagsOnLine: onLine, io });
+  if (unusedParts(mode, command, args, onLine).length === 0) return callInMode(mode, args, values);
 
-interface ChosenMode {
-  readonly mode: Mode;
-  /** The words and flags of the command line that it does not read, as messages show them. */
-  readonly unused: readonly string[];
+  // A variable must not choose a mode that does not read the whole command line: here, the line chooses alone.
+  const modeOfLine = findMode(modes, { args, flags: onLine, flagsOnLine: onLine, io });
+  const unused = unusedParts(modeOfLine, command, args, onLine);
+  if (unused.length === 0) return callInMode(modeOfLine, args, values);
+  const remove = unused.length === 1 ? "Remove it" : "Remove them";
+  throw usageError(`${modeOfLine.name} does not use ${listed(unused, "and")}. ${remove}.`);
 }
 
 /** The first mode that a call is in: the last one of a command has no condition. */
@@ -54,31 +40,46 @@ function findMode(modes: readonly Mode[], call: ModeCall): Mode {
   return modes.find((mode) => mode.when === undefined || mode.when(call)) as Mode;
 }
 
+/** A call in a mode, with the flags that the mode reads. */
+function callInMode(mode: Mode, args: readonly string[], values: FlagsByName) {
+  const flags: Record<string, unknown> = {};
+  for (const [flagName, value] of Object.entries(values)) {
+    if (readsFlag(flagName, mode)) flags[flagName] = value;
+  }
+  return { mode: mode.name, args, flags };
+}
+
 function readsFlag(flagName: string, mode: Mode): boolean {
   return flagName === "verbose" || mode.flags.includes(flagName);
 }
 
-/** The words and flags of a command line that a mode does not read. */
+/** The arguments and flags of a command line that a mode does not read, as messages show them. */
 function unusedParts(
   mode: Mode,
   command: CliCommand,
   args: readonly string[],
   onLine: FlagsByName,
 ): string[] {
-  const takesMany = mode.words.at(-1)?.includes("...");
-  const unusedWords = takesMany ? [] : args.slice(mode.words.length);
-  const unused = unusedWords.map(quote);
+  const { maxArgs = maxArgsOf(command) } = mode;
+  const unused = args.slice(maxArgs).map(quote);
   for (const [flagName, { spec }] of Object.entries(command.flags)) {
     if (flagName in onLine && !readsFlag(flagName, mode)) unused.push(flag.longForm(spec));
   }
   return unused;
 }
 
+/** How many arguments a command can have. */
+function maxArgsOf({ args = {} }: CliCommand): number {
+  const declared = Object.keys(args);
+  const takesSeveral = declared.some((arg) => arg.includes("..."));
+  return takesSeveral ? Number.POSITIVE_INFINITY : declared.length;
+}
+
 /** The values of the flags on the command line. */
 function flagsOnLine(command: CliCommand, commander: Commander): FlagsByName {
   const parsed = commander.opts<Record<string, unknown>>();
   const values: Record<string, unknown> = {};
-  for (const [name, declared] of Object.entries(flag.allOf(command.flags))) {
+  for (const [name, declared] of Object.entries(shared.withVerbose(command.flags))) {
     const attribute = optionOf(declared, commander).attributeName();
     if (commander.getOptionValueSource(attribute) === "cli") values[name] = parsed[attribute];
   }
@@ -106,7 +107,7 @@ function flagsOfVariables(
   env: Io["env"],
 ): FlagsByName {
   const fromVariables = new Map<string, VariableValue>();
-  const flags = flag.allOf(command.flags);
+  const flags = shared.withVerbose(command.flags);
   for (const [name, declared] of Object.entries(flags)) {
     const variable = declared.variables.find((name) => (env[name] ?? "") !== "");
     if (variable === undefined || name in onLine) continue;
@@ -122,10 +123,11 @@ function flagsOfVariables(
 
   const values: Record<string, unknown> = {};
   for (const [name, { variable, value, isOn }] of fromVariables) {
-    const others = conflictsOf(name, flags);
-    if (others.some((other) => other in onLine)) continue;
-    const rival = others.map((other) => fromVariables.get(other)).find((other) => other?.isOn);
-    if (isOn && rival !== undefined) {
+    const conflicting = conflictsOf(name, flags);
+    if (conflicting.some((flagName) => flagName in onLine)) continue;
+    for (const flagName of conflicting) {
+      const rival = fromVariables.get(flagName);
+      if (!isOn || !rival?.isOn) continue;
       throw usageError(`${variable} and ${rival.variable} cannot be used together. Unset one of them.`);
     }
     values[name] = value;

@@ -1,8 +1,9 @@
 import { nearest } from "../../schema/words.js";
 import type { CliCommand } from "../command.js";
 import { commands } from "../commands.js";
-import * as flag from "../flags.js";
-import type { Io } from "../io.js";
+import * as flag from "../flags/flag.js";
+import * as shared from "../flags/shared-flags.js";
+import { backgroundVariable, type Io } from "../io.js";
 import { loadCommand } from "./command-line.js";
 
 const ownPrefix = "SVC_SANDBOX_";
@@ -13,7 +14,7 @@ const variablesOfRuns = ["SVC_SANDBOX_RUN", "SVC_SANDBOX_BIN"];
 /** Warns of each variable with our prefix that no flag of any command has. */
 export async function warnOfVariables(command: CliCommand, { env, stderr }: Io): Promise<void> {
   // The process that `start --detach` starts does not repeat it.
-  if (env[flag.backgroundVariable] !== undefined) return;
+  if (env[backgroundVariable] !== undefined) return;
   const effective = [...variablesOfRuns, ...flagVariables(command)];
   const others: string[] = [];
   for (const [name, value] of Object.entries(env)) {
@@ -35,13 +36,17 @@ export async function warnOfVariables(command: CliCommand, { env, stderr }: Io):
 
 function flagVariables(command: CliCommand): string[] {
   const variables: string[] = [];
-  for (const declared of Object.values(flag.allOf(command.flags))) variables.push(...declared.variables);
+  for (const declared of Object.values(shared.withVerbose(command.flags))) {
+    variables.push(...declared.variables);
+  }
   return variables;
 }
 
 /** The end of the sentence about a variable that has no effect: its flag, or a variable with a similar name. */
 function endOfWarning(name: string, flags: readonly flag.Flag<unknown>[]): string {
-  const longForm = flag.longFormOf(name.slice(ownPrefix.length));
+  const ending = name.slice(ownPrefix.length);
+  // The flag that it would set: `--port` of `PORT`.
+  const longForm = `--${ending.toLowerCase().replaceAll("_", "-")}`;
   if (flags.some(({ spec }) => flag.longForm(spec) === longForm)) {
     return `: no variable sets ${longForm}. Write it on the command line.`;
   }
@@ -52,6 +57,6 @@ function endOfWarning(name: string, flags: readonly flag.Flag<unknown>[]): strin
       if (variable.startsWith(ownPrefix)) endings.push(variable.slice(ownPrefix.length));
     }
   }
-  const meant = nearest(name.slice(ownPrefix.length), endings);
+  const meant = nearest(ending, endings);
   return meant === undefined ? "." : `. Did you mean ${ownPrefix}${meant}?`;
 }

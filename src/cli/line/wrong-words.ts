@@ -8,7 +8,9 @@ import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
 import { didYouMean, listed, nearest, quote, quoteFile } from "../../schema/words.js";
 import { commands } from "../commands.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
+import * as flag from "../flags/flag.js";
+import { isPort } from "../flags/readers.js";
+import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 import { type CommandLine, wrongUsage } from "./command-line.js";
 
@@ -40,7 +42,7 @@ const otherWords: Readonly<Record<string, string>> = {
 
 /** A hint as a sentence, or nothing: a port, the word of another tool, a similar name, or a similar file. */
 function whatIsMeant(word: string, { program, cwd }: Io): string {
-  if (flag.isPort(word)) return ` Did you mean ${program} start --port ${word}?`;
+  if (isPort(word)) return ` Did you mean ${program} start --port ${word}?`;
   const otherWord = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
   if (otherWord !== undefined) return ` Did you mean ${program} ${otherWord}?`;
 
@@ -100,7 +102,7 @@ export function parsingError(error: CommanderError, line: CommandLine, io: Io): 
 /** The long forms of the flags that a line can have. */
 function flagNames({ command }: CommandLine): string[] {
   const names = ["--help", "--version"];
-  for (const { spec } of Object.values(flag.allOf(command.flags))) names.push(flag.longForm(spec));
+  for (const { spec } of Object.values(shared.withVerbose(command.flags))) names.push(flag.longForm(spec));
   return names;
 }
 
@@ -112,7 +114,7 @@ function meantFlags(option: string, names: readonly string[], { command, argv }:
 
   // People leave out words, as in --coverage. In a line without `--`, it may be a flag of the client's command.
   const meant: string[] = [];
-  const mayBeOfClient = command.clientCommandUsage !== undefined && !argv.includes("--");
+  const mayBeOfClient = command.takesClientCommand === true && !argv.includes("--");
   const typed = option.slice(2).split("-");
   for (const name of mayBeOfClient ? [] : names) {
     const words = name.slice(2).split("-");

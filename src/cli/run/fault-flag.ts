@@ -10,7 +10,7 @@ import { didYouMean, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
 
 /** The keys that a fault may be about: other sandboxes of the command may have any. */
-const keysOfAnySandbox = { keyOf: () => "unknown" as const, legacyOwners: "unknown" as const };
+const keysOfAnySandbox = { keyOf: () => "any_key" as const, legacyOwners: "any_organization" as const };
 
 /** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
 export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {

@@ -11,7 +11,7 @@ import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { serve } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
-import type * as flag from "../flags.js";
+import type * as shared from "../flags/shared-flags.js";
 import { warnOfPinned } from "../scenario/sandbox-warnings.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { noteRefusedPort } from "../serve/refused-ports.js";
@@ -23,7 +23,7 @@ import { openRunFolder, type RunFolder } from "./run-folder.js";
 
 /** The part of a call of `exec` or `certify` that each run of its client needs. */
 type ClientCall = Pick<
-  CommandCall<Omit<ServeFlags, "verbose"> & flag.SandboxFlags>,
+  CommandCall<Omit<ServeFlags, "verbose"> & shared.SandboxFlags>,
   "clientCommand" | "flags" | "io"
 >;
 

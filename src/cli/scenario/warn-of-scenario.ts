@@ -5,14 +5,14 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { problemsAt } from "../../scenario/problems.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
-import * as flag from "../flags.js";
+import * as shared from "../flags/shared-flags.js";
 import { warnOfDates, warnOfPinned } from "./sandbox-warnings.js";
 
 /** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */
 export async function warnOfScenario(
   { loaded, places }: { readonly loaded: LoadedScenario; readonly places?: OpenedScenario["places"] },
   sandbox: SandboxState,
-  flags: flag.SandboxFlags,
+  flags: shared.SandboxFlags,
   logger: Logger,
 ): Promise<void> {
   runDue(sandbox);
@@ -26,7 +26,7 @@ export async function warnOfScenario(
 
   const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
   const { placeOf, spelling } = await places();
-  const warnings = scenarioWarnings(loaded, { spelling }, flag.startOptionsOf(flags));
+  const warnings = scenarioWarnings(loaded, { spelling }, shared.startOptionsOf(flags));
   const titles: Readonly<Record<keyof typeof warnings, string>> = {
     failingSteps: `Steps of ${name} that may fail`,
     unmarkedSecrets: `Secrets of ${name} that may be real keys`,

@@ -12,7 +12,7 @@ import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
 import type { CommandCall } from "../command.js";
-import * as flag from "../flags.js";
+import * as shared from "../flags/shared-flags.js";
 import { warnOfScenario } from "../scenario/warn-of-scenario.js";
 import { type AnnouncedFlags, announce, noteReach, printsJson } from "./announce.js";
 import { logEvents } from "./log.js";
@@ -28,7 +28,7 @@ import type { ServedScenario } from "./watch.js";
 // 3. The announcement follows once everything runs. People read it first, then notes and warnings. For a program it comes
 //    last, because the program may stop reading after it.
 
-interface ServingFlags extends AnnouncedFlags, flag.SandboxFlags {
+interface ServingFlags extends AnnouncedFlags, shared.SandboxFlags {
   readonly state?: string;
   readonly watch?: boolean;
   readonly writeEnv?: string;
@@ -115,7 +115,7 @@ async function openServedSandbox(
 function noteContinued({ savedAt }: StateFile, flags: ServingFlags, log: Logger): void {
   if (savedAt === undefined) return;
   const ignored: string[] = [];
-  for (const [name, value] of Object.entries(flag.startOptionsOf(flags))) {
+  for (const [name, value] of Object.entries(shared.startOptionsOf(flags))) {
     if (value !== undefined) ignored.push(`--${name}`);
   }
 

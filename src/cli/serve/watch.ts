@@ -6,7 +6,7 @@ import { startAnother } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
-import type * as flag from "../flags.js";
+import type * as shared from "../flags/shared-flags.js";
 import { openNamed } from "../scenario/open-scenario.js";
 import { filesOfFailure } from "../scenario/scenario-failures.js";
 import { FileWatch } from "./file-watch.js";
@@ -18,7 +18,7 @@ export interface ServedScenario {
 
 /** What a reload of the scenario needs of a running `start`. */
 interface ReloadContext {
-  readonly call: Pick<CommandCall<flag.SandboxFlags>, "flags" | "io">;
+  readonly call: Pick<CommandCall<shared.SandboxFlags>, "flags" | "io">;
   readonly scenario: ServedScenario;
   readonly sandbox: SandboxState;
   readonly logger: Logger;

@@ -11,9 +11,9 @@ import { viewClock } from "../../sandbox/views.js";
 import { formatProblem } from "../../scenario/scenario-error.js";
 import { pathText } from "../../schema/field-path.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
-import type * as flag from "../flags.js";
+import type * as shared from "../flags/shared-flags.js";
+import { actionLine, stepLine } from "../output/step-line.js";
 import type { Palette, Style } from "../output/terminal.js";
-import { actionLine, stepLine } from "../serve/log.js";
 import { type PlacedDifference, placeDifferences } from "./placed-differences.js";
 
 /** What came of a story that ran as a test. */
@@ -33,7 +33,7 @@ interface StoryTest {
 }
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-export async function testStory(opened: OpenedScenario, flags: flag.SandboxFlags): Promise<StoryTest> {
+export async function testStory(opened: OpenedScenario, flags: shared.SandboxFlags): Promise<StoryTest> {
   const { name, scenario } = opened.loaded;
   const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;

@@ -14,7 +14,7 @@ export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], no
   }
 
   // Only a known key can contradict a fault. The problem of an unknown one is that it is not among the refs.
-  const keyOf = (ref: string) => registry.keys.get(ref)?.key ?? "unknown";
+  const keyOf = (ref: string) => registry.keys.get(ref)?.key ?? "any_key";
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
     endpoints: sandbox.scenario.endpoints,

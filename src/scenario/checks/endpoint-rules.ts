@@ -2,7 +2,7 @@ import { pathWithoutParameterNames } from "../../rules/canonical-path.js";
 import { quote } from "../../schema/words.js";
 import { numbersOfBodies, writtenEndpoints } from "../written-endpoints.js";
 import { isExactInJson } from "./exact-number.js";
-import type { ScenarioRule } from "./facts.js";
+import type { ScenarioRule } from "./rule-input.js";
 
 const maxEndpoints = 100;
 
@@ -87,8 +87,8 @@ const numbersAreExact: ScenarioRule = ({ scenario, spelling, addProblem }) => {
 const longestBody = 64 * 1024;
 
 /** A 204 has no body, and any other one is not too long. */
-const bodiesFit: ScenarioRule = (facts) => {
-  const { scenario, fieldToFix, addProblem } = facts;
+const bodiesFit: ScenarioRule = (input) => {
+  const { scenario, fieldToFix, addProblem } = input;
   for (const [name, { body, status }] of writtenEndpoints(scenario)) {
     if (body === undefined) continue;
     const bodyField = ["endpoints", name, "body"];

@@ -1,7 +1,7 @@
 import { type FaultKind, faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
 import { parseDuration } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import { durationFrom, type KnownMoment } from "../format/when.js";
+import { durationFrom, type StartTime } from "../format/when.js";
 import type { Scenario } from "../scenario.generated.js";
 
 // Why a fault is useless: its fields contradict each other. `unmatched-faults.ts` has why no request matches it.
@@ -16,13 +16,14 @@ export interface FaultContradiction {
   readonly hint: string;
 }
 
-/** Why a fault ends before it starts. Its durations count from `now`. */
-export function whyEndsBeforeStart(fault: FaultFields, now: KnownMoment): FaultContradiction | undefined {
+/** Why a fault ends before it starts. Its durations count from `now`, when it becomes active. */
+export function whyEndsBeforeStart(fault: FaultFields, now: StartTime): FaultContradiction | undefined {
   const { after, until } = fault.when ?? {};
   if (after === undefined || until === undefined) return undefined;
   const start = durationFrom(now, after);
   const end = durationFrom(now, until);
-  if (start === "unknown" || end === "unknown" || end > start) return undefined;
+  // At any time, a time and a duration cannot be compared.
+  if (start.kind !== end.kind || start.milliseconds < end.milliseconds) return undefined;
   return {
     field: ["when", "until"],
     message: `the fault must end after it starts (${after}), not ${until}`,
@@ -82,8 +83,8 @@ function fitTogether(one: Effect, other: Effect): boolean {
   const first = kindOf(one);
   const second = kindOf(other);
   if (first === second) return true;
-  const fits: readonly string[] = faultKindTable[first].fits;
-  return fits.includes(second);
+  const combinesWith: readonly string[] = faultKindTable[first].combinesWith;
+  return combinesWith.includes(second);
 }
 
 function kindOf(effect: Effect): FaultKind {

@@ -1,45 +1,41 @@
 import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import { type KnownMoment, timeFrom } from "../format/when.js";
+import { type StartTime, timeFrom } from "../format/when.js";
 import { type AddProblem, addingTo, type FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import type { Facts, ScenarioRule } from "./facts.js";
 import {
   type FaultFields,
   whyDelaySwapped,
   whyEffectsExclude,
   whyEndsBeforeStart,
 } from "./fault-contradictions.js";
-import { isSnapshot, type LastingKeys, lastingKeysOf, withUnknownKeys } from "./lasting-keys.js";
+import { type KeysForFaults, keysForFaults, keysForFaultsOfSteps } from "./keys-for-faults.js";
 import { checkOutcome } from "./outcome-rules.js";
 import { checkRef } from "./ref-rules.js";
+import type { RuleInput, ScenarioRule } from "./rule-input.js";
 import { whyNeverMatches } from "./unmatched-faults.js";
 
 /** What faults are compared with: a scenario as it starts, one of its steps, or a running sandbox. */
 interface FaultContext {
-  readonly refs: Facts["refs"];
-  readonly keys: LastingKeys;
+  readonly refs: RuleInput["refs"];
+  readonly keys: KeysForFaults;
   readonly endpoints: Scenario["endpoints"];
-  /** When the durations of a fault start. */
-  readonly now: KnownMoment;
+  /** When the faults become active, from where their durations count. */
+  readonly now: StartTime;
 }
 
 /** The faults of a scenario and of its steps can match requests, and their effects fit together. */
-export const faultsFit: ScenarioRule = (facts) => {
-  const { scenario, refs, start, addProblem } = facts;
+export const faultsFit: ScenarioRule = (input) => {
+  const { scenario, refs, start, addProblem } = input;
   const { timeline = [], story = [], endpoints } = scenario;
-  const keys = lastingKeysOf(scenario);
+  const keys = keysForFaults(input);
   const atStart: FaultContext = { refs, keys, endpoints, now: start };
   checkFaultsWithKeys(scenario.faults, atStart, addProblem);
 
   // Whether the key of a fault in a step exists is a rule of steps (`checks/step-rules.ts`): another step may create the key.
-  // In a snapshot, steps may have changed each key before.
-  const keysInSteps = isSnapshot(scenario) ? withUnknownKeys(keys) : keys;
-  const inSteps: FaultContext = { ...atStart, keys: keysInSteps };
-
+  const inSteps: FaultContext = { ...atStart, keys: keysForFaultsOfSteps(input, keys) };
   for (const [index, { at, faults = [] }] of timeline.entries()) {
-    // Without a known start of the clock, the time of a step is known only if the step has a time, and no duration.
-    const now = start === "unknown" ? (parseTime(at) ?? "unknown") : timeFrom(start, at);
+    const now = timeOfStep(at, start);
     for (const [position, fault] of faults.entries()) {
       checkFault(fault, ["timeline", index, "faults", position], { ...inSteps, now }, addProblem);
     }
@@ -48,10 +44,17 @@ export const faultsFit: ScenarioRule = (facts) => {
     for (const [position, fault] of faults.entries()) {
       const field = ["story", index, "faults", position];
       // Only a run shows when a story gets to its step.
-      checkFault(fault, field, { ...inSteps, now: "unknown" }, addProblem);
+      checkFault(fault, field, { ...inSteps, now: "any_time" }, addProblem);
     }
   }
 };
+
+/** When a step of the timeline runs. */
+function timeOfStep(at: string, start: StartTime): StartTime {
+  // A duration from any time ends at any time.
+  if (start === "any_time") return parseTime(at) ?? "any_time";
+  return timeFrom(start, at);
+}
 
 /** The problems of faults that a running sandbox is to get. */
 export function faultProblems(faults: readonly FaultFields[], context: FaultContext): FieldProblem[] {

@@ -4,19 +4,19 @@ import { scenarioLimits } from "../format/scenario-limits.js";
 import { keyStateAtStart } from "../keys/key-ends.js";
 import { populationOf } from "../keys/population.js";
 import { fieldOfKey, type ScenarioKey } from "../keys/scenario-keys.js";
-import type { Facts, ScenarioRule } from "./facts.js";
+import type { RuleInput, ScenarioRule } from "./rule-input.js";
 
 /** Counts the keys that a sandbox starts with. Keys created at run time, which snapshots write as hashes, do not count. */
-export function countedKeys(facts: Facts): { populated: number; count: number } {
-  const { organizations, keysEach } = populationOf(facts.scenario);
+export function countedKeys(input: RuleInput): { populated: number; count: number } {
+  const { organizations, keysEach } = populationOf(input.scenario);
   const populated = organizations * keysEach;
-  const written = facts.keys.filter(({ fields }) => fields.sha256 === undefined).length;
+  const written = input.keys.filter(({ fields }) => fields.sha256 === undefined).length;
   return { populated, count: populated + written };
 }
 
 /** A scenario's keys fit in memory. */
-const keysWithinMaximum: ScenarioRule = (facts) => {
-  const { populated, count } = countedKeys(facts);
+const keysWithinMaximum: ScenarioRule = (input) => {
+  const { populated, count } = countedKeys(input);
   if (count <= scenarioLimits.keys) return;
 
   let field = "organizations";
@@ -25,7 +25,7 @@ const keysWithinMaximum: ScenarioRule = (facts) => {
     field = "population";
     hint = "lower population.organizations or population.keys_per_organization";
   }
-  facts.addProblem({
+  input.addProblem({
     code: "too_many_keys",
     field: [field],
     message: `the scenario has ${count} keys; the maximum is ${scenarioLimits.keys}`,
@@ -34,10 +34,10 @@ const keysWithinMaximum: ScenarioRule = (facts) => {
 };
 
 /** An organization has at most five active keys in an environment (R32). */
-const activeKeysWithinLimit: ScenarioRule = (facts) => {
+const activeKeysWithinLimit: ScenarioRule = (input) => {
   const groups = new Map<string, ScenarioKey[]>();
-  for (const key of facts.keys) {
-    if (!countsAsActiveAtStart(key, facts)) continue;
+  for (const key of input.keys) {
+    if (!countsAsActiveAtStart(key, input)) continue;
     const id = `${key.fields.environment} ${key.organization}`;
     const group = groups.get(id);
     if (group === undefined) groups.set(id, [key]);
@@ -48,7 +48,7 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
     const tooMany = active[maximumActiveKeys];
     if (tooMany === undefined) continue;
     const { organization, fields } = tooMany;
-    facts.addProblem({
+    input.addProblem({
       code: "too_many_active_keys",
       field: fieldOfKey(tooMany),
       pointAt: "name",
@@ -59,14 +59,12 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
 };
 
 /** Whether a key counts as active when the clock starts (R32). */
-function countsAsActiveAtStart({ fields }: ScenarioKey, { start, assumptions }: Facts): boolean {
+function countsAsActiveAtStart({ fields }: ScenarioKey, { start, assumptions }: RuleInput): boolean {
   const stateAtStart = keyStateAtStart(fields, start);
-  if (stateAtStart !== "unknown") return countsAsActive(stateAtStart, assumptions);
+  if (stateAtStart !== "depends_on_start") return countsAsActive(stateAtStart, assumptions);
 
-  // Only the real time shows the state. A key that is written as active may have expired, and does not count.
-  const { state = "active" } = fields;
-  if (state === "active") return false;
-  return countsAsActive(state, assumptions);
+  // Only a run shows the state. An active key may have expired, and does not count; a retiring one counts as it is written.
+  return fields.state === "retiring" && countsAsActive("retiring", assumptions);
 }
 
 export const keyCountRules: readonly ScenarioRule[] = [keysWithinMaximum, activeKeysWithinLimit];

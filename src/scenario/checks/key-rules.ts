@@ -4,13 +4,13 @@ import { durationFrom } from "../format/when.js";
 import { keyStateAtStart } from "../keys/key-ends.js";
 import { defaultScopes } from "../keys/key-settings.js";
 import { fieldOfKey } from "../keys/scenario-keys.js";
-import type { ScenarioRule } from "./facts.js";
+import type { ScenarioRule } from "./rule-input.js";
 
 // The fields of a key agree with each other. Its secret and its replacement have files of their own.
 
 /** The scopes of `/me` and of keys are known, and no key has a scope twice. */
-const scopesFit: ScenarioRule = (facts) => {
-  const { scenario, keys, assumptions, addProblem } = facts;
+const scopesFit: ScenarioRule = (input) => {
+  const { scenario, keys, assumptions, addProblem } = input;
   const knownScopes = assumptions.scopes;
   const needed = assumptions.me_scope;
   if (needed !== null && !knownScopes.includes(needed)) {
@@ -50,8 +50,8 @@ const scopesFit: ScenarioRule = (facts) => {
 };
 
 /** The requests of a minute are also requests of its day (R24). */
-const usageAddsUp: ScenarioRule = (facts) => {
-  for (const key of facts.keys) {
+const usageAddsUp: ScenarioRule = (input) => {
+  for (const key of input.keys) {
     const { fields } = key;
     const keyField = fieldOfKey(key);
     const { usage } = fields;
@@ -61,9 +61,9 @@ const usageAddsUp: ScenarioRule = (facts) => {
     const minute = usage.this_minute ?? 0;
     const today = usage.today ?? minute;
     if (today >= minute) continue;
-    facts.addProblem({
+    input.addProblem({
       code: "usage_contradiction",
-      field: facts.fieldToFix([...keyField, "usage", "today"], [...keyField, "usage", "this_minute"]),
+      field: input.fieldToFix([...keyField, "usage", "today"], [...keyField, "usage", "this_minute"]),
       message: `today is ${today}, less than this_minute, which is ${minute}`,
       hint: "the requests of this minute also count for today (R24)",
     });
@@ -73,14 +73,15 @@ const usageAddsUp: ScenarioRule = (facts) => {
 /** Only a revoked key has the time when it was revoked (R41). */
 const revocationsFitState: ScenarioRule = ({ keys, fieldToFix, addProblem }) => {
   for (const key of keys) {
-    const { revoked_at, state = "active" } = key.fields;
+    const { revoked_at, state } = key.fields;
     if (revoked_at === undefined || state === "revoked") continue;
     const keyField = fieldOfKey(key);
+    const fix = state === undefined ? "add state: revoked" : "write state: revoked";
     addProblem({
       code: "state_contradiction",
       field: fieldToFix([...keyField, "revoked_at"], [...keyField, "state"]),
-      message: `revoked_at is for revoked keys, but the key is ${state}`,
-      hint: "add state: revoked, or remove the field (R41)",
+      message: `revoked_at is for revoked keys, but the key is ${state ?? "active"}`,
+      hint: `${fix}, or remove the field (R41)`,
     });
   }
 };
@@ -92,7 +93,8 @@ const overlapsAreShort: ScenarioRule = ({ keys, start, addProblem }) => {
     // The overlap of a rotated key is over: nothing shows how long it was.
     if (overlap_ends === undefined || state === "rotated") continue;
     const timeLeft = durationFrom(start, overlap_ends);
-    if (timeLeft === "unknown" || timeLeft <= maximumOverlap) continue;
+    // Of a time, only a run shows how long it is after the start.
+    if (timeLeft.kind === "time" || timeLeft.milliseconds <= maximumOverlap) continue;
     addProblem({
       code: "overlap_out_of_range",
       field: [...fieldOfKey(key), "overlap_ends"],
@@ -108,7 +110,7 @@ const timesFitState: ScenarioRule = ({ keys, start, fieldToFix, addProblem }) =>
     const { state } = key.fields;
     if (state === undefined) continue;
     const actual = keyStateAtStart(key.fields, start);
-    if (actual === "unknown" || actual === state) continue;
+    if (actual === "depends_on_start" || actual === state) continue;
 
     const keyField = fieldOfKey(key);
     addProblem({

@@ -5,7 +5,7 @@ import { isReserved } from "../format/refs.js";
 import { isPopulated, populationOf } from "../keys/population.js";
 import { fieldOfKey } from "../keys/scenario-keys.js";
 import type { AddProblem } from "../problems.js";
-import type { Facts, KnownRefs, RefKind, ScenarioRule } from "./facts.js";
+import type { KnownRefs, RefKind, RuleInput, ScenarioRule } from "./rule-input.js";
 
 /** The scenario has an organization. */
 const organizationExists: ScenarioRule = ({ scenario, organizations, addProblem }) => {
@@ -20,14 +20,14 @@ const organizationExists: ScenarioRule = ({ scenario, organizations, addProblem 
 };
 
 /** Each ref of an organization or a key is unique, none of the population's, and no word of stories. */
-const refsAreFree: ScenarioRule = (facts) => {
-  const { organizations, keys, keyByRef, addProblem } = facts;
-  for (const ref of organizations.keys()) checkNotPopulated(ref, ["organizations", ref], facts);
+const refsAreFree: ScenarioRule = (input) => {
+  const { organizations, keys, keyByRef, addProblem } = input;
+  for (const ref of organizations.keys()) checkNotPopulated(ref, ["organizations", ref], input);
 
   for (const key of keys) {
     const { ref } = key;
     const field = fieldOfKey(key);
-    checkNotPopulated(ref, field, facts);
+    checkNotPopulated(ref, field, input);
     if (isReserved(ref)) {
       addProblem({
         code: "reserved_key_ref",
@@ -46,7 +46,7 @@ const refsAreFree: ScenarioRule = (facts) => {
   }
 };
 
-function checkNotPopulated(ref: string, field: FieldPath, { scenario, addProblem }: Facts): void {
+function checkNotPopulated(ref: string, field: FieldPath, { scenario, addProblem }: RuleInput): void {
   if (!isPopulated(ref, scenario.population)) return;
   addProblem({
     code: "taken_by_population",
@@ -58,8 +58,8 @@ function checkNotPopulated(ref: string, field: FieldPath, { scenario, addProblem
 }
 
 /** The default key and each replacement exist. */
-const refsExist: ScenarioRule = (facts) => {
-  const { scenario, keys, refs, addProblem } = facts;
+const refsExist: ScenarioRule = (input) => {
+  const { scenario, keys, refs, addProblem } = input;
   checkRef("key", scenario.default_key, ["default_key"], refs, addProblem);
   for (const key of keys) {
     checkRef("key", key.fields.replaced_by, [...fieldOfKey(key), "replaced_by"], refs, addProblem);
@@ -67,10 +67,10 @@ const refsExist: ScenarioRule = (facts) => {
 };
 
 /** The clock can still move after its start. */
-const clockIsWithinYears: ScenarioRule = (facts) => {
-  const { start } = facts;
-  if (start === "unknown" || start <= lastClockInstant) return;
-  facts.addProblem({
+const clockIsWithinYears: ScenarioRule = (input) => {
+  const { start } = input;
+  if (start === "any_time" || start <= lastClockInstant) return;
+  input.addProblem({
     code: "out_of_range",
     field: ["clock", "now"],
     message: `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`,
@@ -88,7 +88,7 @@ export function checkRef(
   kind: RefKind,
   ref: string | undefined,
   field: FieldPath,
-  refs: Facts["refs"],
+  refs: RuleInput["refs"],
   addProblem: AddProblem,
 ): void {
   const knownRefs = refs[kind];
@@ -98,18 +98,24 @@ export function checkRef(
   addProblem({ code, field, message }, () => knownRefsHint(ref, knownRefs, `${kind}s`));
 }
 
-function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
-  if (known.size === 0) return `the scenario has no ${things}`;
-  const near = known.size > maxRefsCompared ? undefined : nearest(ref, known.keys());
+function knownRefsHint(ref: string, knownRefs: KnownRefs, things: string): string {
+  // One more than are compared shows that there are too many.
+  const refs = firstItems(knownRefs.keys(), maxRefsCompared + 1);
+  if (refs.length === 0) return `the scenario has no ${things}`;
+  const near = refs.length > maxRefsCompared ? undefined : nearest(ref, refs);
   if (near !== undefined) return `did you mean ${near}?`;
 
-  const names: string[] = [];
-  for (const name of known.keys()) {
-    names.push(name);
-    if (names.length === maxRefsShown) break;
+  const more = refs.length > maxRefsShown ? ", …" : "";
+  return `${things} of this scenario: ${refs.slice(0, maxRefsShown).join(", ")}${more}`;
+}
+
+function firstItems(items: Iterable<string>, count: number): string[] {
+  const first: string[] = [];
+  for (const item of items) {
+    if (first.length === count) break;
+    first.push(item);
   }
-  const more = known.size > names.length ? ", …" : "";
-  return `${things} of this scenario: ${names.join(", ")}${more}`;
+  return first;
 }
 
 export const refRules: readonly ScenarioRule[] = [

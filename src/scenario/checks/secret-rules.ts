@@ -2,14 +2,14 @@ import { parseApiKey, prefixOf } from "../../rules/key-text.js";
 import { scenarioLimits } from "../format/scenario-limits.js";
 import { fieldOfKey, isLegacy } from "../keys/scenario-keys.js";
 import { duplicateSecretsAndIds } from "./duplicate-values.js";
-import type { ScenarioRule } from "./facts.js";
 import { countedKeys } from "./key-count-rules.js";
+import type { ScenarioRule } from "./rule-input.js";
 
 /** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
-export const secretsFit: ScenarioRule = (facts) => {
-  const { scenario, keys, fieldToFix, addProblem } = facts;
+export const secretsFit: ScenarioRule = (input) => {
+  const { scenario, keys, fieldToFix, addProblem } = input;
   // To compare more keys than are allowed would take long.
-  if (countedKeys(facts).count <= scenarioLimits.keys) {
+  if (countedKeys(input).count <= scenarioLimits.keys) {
     for (const problem of duplicateSecretsAndIds(scenario)) addProblem({ ...problem, pointAt: "name" });
   }
 

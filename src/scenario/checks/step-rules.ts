@@ -4,23 +4,22 @@ import { type ActionName, actionNames, actionRefs, actionRow, stepKind, stepKind
 import { isReserved } from "../format/refs.js";
 import { durationFrom } from "../format/when.js";
 import type { Scenario } from "../scenario.generated.js";
-import type { Facts, ScenarioRule } from "./facts.js";
-import { isSnapshot } from "./lasting-keys.js";
 import { checkOutcome } from "./outcome-rules.js";
 import { checkRef } from "./ref-rules.js";
+import type { RuleInput, ScenarioRule } from "./rule-input.js";
 
 type WrittenStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<WrittenStep, ActionName>;
 
 // Problems of single steps. Only a run shows whether a step has its expected result.
 
-/** No step of the timeline is earlier than the step before it, or than the clock's start. Without a known start, a time fits anywhere. */
+/** No step of the timeline is earlier than a step before it, or than the clock's start. */
 const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
-  let timeBefore = 0;
+  // If the clock may start at any time, times are in order among themselves, and so are durations.
+  const latest = { duration: 0, time: Number.NEGATIVE_INFINITY };
   for (const [index, { at }] of (scenario.timeline ?? []).entries()) {
-    const time = durationFrom(start, at);
-    if (time === "unknown") continue;
-    if (time < timeBefore) {
+    const { kind, milliseconds } = durationFrom(start, at);
+    if (milliseconds < latest[kind]) {
       addProblem({
         code: "timeline_order",
         field: ["timeline", index, "at"],
@@ -29,29 +28,29 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
       });
       return;
     }
-    timeBefore = time;
+    latest[kind] = milliseconds;
   }
 };
 
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
-const stepsFit: ScenarioRule = (facts) => {
-  const { timeline = [], story = [] } = facts.scenario;
-  const keysOfSteps = findKeysOfSteps(facts.scenario);
+const stepsFit: ScenarioRule = (input) => {
+  const { timeline = [], story = [] } = input.scenario;
+  const keysOfSteps = findKeysOfSteps(input.scenario);
 
   for (const [index, step] of timeline.entries()) {
     const stepField = ["timeline", index];
-    if (!hasOneAction(step, actionNames, stepField, facts)) continue;
+    if (!hasOneAction(step, actionNames, stepField, input)) continue;
     // In a snapshot, earlier changes may have made steps of the timeline impossible.
-    if (!isSnapshot(facts.scenario)) checkAction(step, stepField, keysOfSteps, facts);
+    if (!input.isSnapshot) checkAction(step, stepField, keysOfSteps, input);
   }
 
   for (const [index, step] of story.entries()) {
     const stepField = ["story", index];
-    if (!hasOneAction(step, stepKinds, stepField, facts)) continue;
-    checkAction(step, stepField, keysOfSteps, facts);
+    if (!hasOneAction(step, stepKinds, stepField, input)) continue;
+    checkAction(step, stepField, keysOfSteps, input);
     const sender = step.request?.key;
-    if (!isReserved(sender)) checkKeyOfStep(sender, [...stepField, "request", "key"], keysOfSteps, facts);
-    checkExpectation(step, stepField, facts);
+    if (!isReserved(sender)) checkKeyOfStep(sender, [...stepField, "request", "key"], keysOfSteps, input);
+    checkExpectation(step, stepField, input);
   }
 };
 
@@ -73,17 +72,22 @@ function checkKeyOfStep(
   ref: string | undefined,
   field: FieldPath,
   keysOfSteps: KeysOfSteps,
-  { refs, addProblem }: Facts,
+  { refs, addProblem }: RuleInput,
 ): void {
   if (ref === undefined || keysOfSteps === "unknown" || keysOfSteps.has(ref)) return;
   checkRef("key", ref, field, refs, addProblem);
 }
 
 /** Whether a step does only one thing; adds a problem for one that does several. */
-function hasOneAction(step: object, things: readonly string[], stepField: FieldPath, facts: Facts): boolean {
+function hasOneAction(
+  step: object,
+  things: readonly string[],
+  stepField: FieldPath,
+  input: RuleInput,
+): boolean {
   const [first, second] = Object.keys(step).filter((name) => things.includes(name));
   if (second === undefined) return true;
-  facts.addProblem({
+  input.addProblem({
     code: "step_contradiction",
     field: [...stepField, second],
     pointAt: "name",
@@ -94,25 +98,25 @@ function hasOneAction(step: object, things: readonly string[], stepField: FieldP
 }
 
 /** Checks the refs of the key, the organization and the faults of an action. */
-function checkAction(action: Action, stepField: FieldPath, keysOfSteps: KeysOfSteps, facts: Facts): void {
+function checkAction(action: Action, stepField: FieldPath, keysOfSteps: KeysOfSteps, input: RuleInput): void {
   const { name, key, organization } = actionRefs(action);
   if (name === undefined) return;
 
   // The names of the fields that have these refs, if the action has such fields: `key` in `revoke: { key: main }`.
   const { key: keyField = "", organization: organizationField = "" } = actionRow(name);
-  const { refs, addProblem } = facts;
+  const { refs, addProblem } = input;
   checkRef("organization", organization, [...stepField, name, organizationField], refs, addProblem);
-  checkKeyOfStep(key, [...stepField, name, keyField], keysOfSteps, facts);
+  checkKeyOfStep(key, [...stepField, name, keyField], keysOfSteps, input);
   for (const [index, { when }] of (action.faults ?? []).entries()) {
-    checkKeyOfStep(when?.key, [...stepField, "faults", index, "when", "key"], keysOfSteps, facts);
+    checkKeyOfStep(when?.key, [...stepField, "faults", index, "when", "key"], keysOfSteps, input);
   }
 }
 
 /** Checks that a step expects only what its kind of step can result in. */
-function checkExpectation(step: WrittenStep, stepField: FieldPath, facts: Facts): void {
+function checkExpectation(step: WrittenStep, stepField: FieldPath, input: RuleInput): void {
   const { expect } = step;
   if (expect === undefined) return;
-  const { scenario, addProblem } = facts;
+  const { scenario, addProblem } = input;
   checkOutcome(expect.outcome, [...stepField, "expect", "outcome"], scenario.endpoints, addProblem);
 
   const kind = stepKind(step);

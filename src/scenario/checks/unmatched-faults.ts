@@ -6,7 +6,7 @@ import { parseDuration } from "../../rules/time.js";
 import { quote } from "../../schema/words.js";
 import type { Scenario } from "../scenario.generated.js";
 import type { FaultContradiction, FaultFields } from "./fault-contradictions.js";
-import type { LastingKey, LastingKeys } from "./lasting-keys.js";
+import type { KeyForFaults, KeysForFaults } from "./keys-for-faults.js";
 import { hasBody } from "./outcome-rules.js";
 
 type WhenFields = NonNullable<FaultFields["when"]>;
@@ -14,7 +14,7 @@ type WhenFields = NonNullable<FaultFields["when"]>;
 /** Why no request can match a fault, whatever changes at run time; `undefined` if one can. */
 export function whyNeverMatches(
   fault: FaultFields,
-  keys: LastingKeys,
+  keys: KeysForFaults,
   endpoints: Scenario["endpoints"],
 ): FaultContradiction | undefined {
   const { when = {}, then = {} } = fault;
@@ -23,7 +23,7 @@ export function whyNeverMatches(
 }
 
 /** Why no key can send a request that matches. */
-function whyNoKeySends(when: WhenFields, keys: LastingKeys): FaultContradiction | undefined {
+function whyNoKeySends(when: WhenFields, keys: KeysForFaults): FaultContradiction | undefined {
   const { key: ref, organization, outcome } = when;
 
   // A request without a key of the sandbox is of no key and of no organization.
@@ -39,7 +39,7 @@ function whyNoKeySends(when: WhenFields, keys: LastingKeys): FaultContradiction 
 
   // The request of a known key is of its organization, and has an outcome that the key can have.
   const key = keys.keyOf(ref);
-  if (key === "unknown") return undefined;
+  if (key === "any_key") return undefined;
   if (organization !== undefined && key.organization !== organization) {
     return {
       field: ["when", "organization"],
@@ -55,9 +55,9 @@ function isWithoutKey(outcome: OutcomeId | undefined): boolean {
 }
 
 /** Why no key of any ref has the outcome of legacy keys. */
-function whyNoLegacyKey(when: WhenFields, { legacyOwners }: LastingKeys): FaultContradiction | undefined {
+function whyNoLegacyKey(when: WhenFields, { legacyOwners }: KeysForFaults): FaultContradiction | undefined {
   const { organization, outcome } = when;
-  if (outcome !== "200.legacy" || legacyOwners === "unknown") return undefined;
+  if (outcome !== "200.legacy" || legacyOwners === "any_organization") return undefined;
   const hasLegacyKey = organization === undefined ? legacyOwners.size > 0 : legacyOwners.has(organization);
   if (hasLegacyKey) return undefined;
 
@@ -70,14 +70,15 @@ function whyNoLegacyKey(when: WhenFields, { legacyOwners }: LastingKeys): FaultC
 }
 
 /** Why no request with a key has an outcome, when the sandbox starts or after any change; `undefined` if one can. */
-function whyKeyNeverHas(outcome: OutcomeId, ref: string, key: LastingKey): FaultContradiction | undefined {
+function whyKeyNeverHas(outcome: OutcomeId, ref: string, key: KeyForFaults): FaultContradiction | undefined {
   // A 404 and a 405 are decided before the key.
   if (outcome.startsWith("404.") || outcome.startsWith("405.")) return undefined;
 
-  if (key.endedAs !== undefined) {
-    const { rejection } = keyStateTable[key.endedAs];
+  const { endedFromStart } = key;
+  if (endedFromStart !== undefined) {
+    const { rejection } = keyStateTable[endedFromStart];
     if (outcome === rejection) return undefined;
-    return neverOfKey(outcome, ref, `it is ${key.endedAs} from the start`, `outcome: ${rejection}`);
+    return neverOfKey(outcome, ref, `it is ${endedFromStart} from the start`, `outcome: ${rejection}`);
   }
 
   if (!fitsKindOfKey(outcome, key)) return neverOfKey(outcome, ref, `it is ${keyInWords(key)}`);
@@ -89,7 +90,7 @@ function whyKeyNeverHas(outcome: OutcomeId, ref: string, key: LastingKey): Fault
 }
 
 /** Whether an outcome is one of keys of this kind, such as `200.legacy` of a legacy key. */
-function fitsKindOfKey(outcome: OutcomeId, key: LastingKey): boolean {
+function fitsKindOfKey(outcome: OutcomeId, key: KeyForFaults): boolean {
   if (outcome === "403.live_not_approved" || outcome === "403.live_suspended") {
     return key.environment === "live";
   }
@@ -117,7 +118,7 @@ function neverOfKey(
   };
 }
 
-function keyInWords(key: LastingKey): string {
+function keyInWords(key: KeyForFaults): string {
   const legacy = key.legacy ? "legacy " : "";
   const kind = `a ${legacy}${key.environment} key`;
   if (key.replaces === undefined) return kind;

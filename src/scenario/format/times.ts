@@ -1,7 +1,7 @@
 import { hour, type Overlap, parseDuration, parseTime, timePattern } from "../../rules/time.js";
 import { meantTimes, timeHint } from "../../rules/time-hint.js";
 import * as s from "../../schema/shape.js";
-import { parseWhen } from "./when.js";
+import { parseTimeOrDuration } from "./when.js";
 
 // Times and durations.
 
@@ -105,14 +105,14 @@ export const timeOrDuration = () =>
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    accepts: (text) => parseWhen(text) !== undefined,
+    accepts: (text) => parseTimeOrDuration(text) !== undefined,
     meant: meantTimesOrDurations,
     hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
   });
 
 function meantTimesOrDurations(text: string): string[] {
   if (isLikeTime(text)) return [...meantTimes(text)];
-  return withUnits(text, ["s", "m"]).filter((duration) => parseWhen(duration) !== undefined);
+  return withUnits(text, ["s", "m"]).filter((duration) => parseTimeOrDuration(duration) !== undefined);
 }
 
 /** Whether a text looks more like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970. */

@@ -3,37 +3,43 @@ import { day, parseDuration, parseTime } from "../../rules/time.js";
 /** The longest duration in a scenario. */
 const maximumDuration = 100 * 365 * day;
 
-/** A time (epoch milliseconds), or a duration from a start, in milliseconds. */
-export type When = { readonly at: number } | { readonly after: number };
+/** A time in epoch milliseconds, or a duration from a start, such as that of the clock. */
+export interface TimeOrDuration {
+  readonly kind: "time" | "duration";
+  readonly milliseconds: number;
+}
 
-/** Epoch milliseconds, or `unknown` if only a run shows it: a clock may start at the real time. */
-export type KnownMoment = number | "unknown";
+/** When a start is, in epoch milliseconds; `any_time` if only a run shows it, such as a clock that starts at the real time. */
+export type StartTime = number | "any_time";
 
 /** `undefined` for a text that is neither a time nor a duration of at most a hundred years. */
-export function parseWhen(text: string): When | undefined {
-  const at = parseTime(text);
-  if (at !== undefined) return { at };
-  const after = parseDuration(text);
-  if (after === undefined || Math.abs(after) > maximumDuration) return undefined;
-  return { after };
-}
-
-/** Epoch milliseconds of a time, or of a duration from `start`. */
-export function timeFrom(start: number, moment: When | string): number {
-  const when = typeof moment === "string" ? checkedWhen(moment) : moment;
-  return "at" in when ? when.at : start + when.after;
-}
-
-/** How many milliseconds after a start a time or a duration is; `unknown` for a time if the start is. */
-export function durationFrom(start: KnownMoment, text: string): number | "unknown" {
-  const when = checkedWhen(text);
-  if ("after" in when) return when.after;
-  return start === "unknown" ? "unknown" : when.at - start;
+export function parseTimeOrDuration(text: string): TimeOrDuration | undefined {
+  const time = parseTime(text);
+  if (time !== undefined) return { kind: "time", milliseconds: time };
+  const duration = parseDuration(text);
+  if (duration === undefined || Math.abs(duration) > maximumDuration) return undefined;
+  return { kind: "duration", milliseconds: duration };
 }
 
 /** Reads a text that its shape has checked. */
-function checkedWhen(text: string): When {
-  const when = parseWhen(text);
-  if (when === undefined) throw new TypeError(`${text} is neither a time nor a duration`);
-  return when;
+export function readTimeOrDuration(text: string): TimeOrDuration {
+  const timeOrDuration = parseTimeOrDuration(text);
+  if (timeOrDuration === undefined) throw new TypeError(`${text} is neither a time nor a duration`);
+  return timeOrDuration;
+}
+
+/** Epoch milliseconds of a time, or of a duration from `start`. A text is one that its shape has checked. */
+export function timeFrom(start: number, written: TimeOrDuration | string): number {
+  const { kind, milliseconds } = typeof written === "string" ? readTimeOrDuration(written) : written;
+  return kind === "time" ? milliseconds : start + milliseconds;
+}
+
+/**
+ * A checked text, so that it can be compared with others: as its duration from `start`. From `any_time`, a time stays a time.
+ * Two times are in order at any start, and so are two durations; a time and a duration are not.
+ */
+export function durationFrom(start: StartTime, text: string): TimeOrDuration {
+  const written = readTimeOrDuration(text);
+  if (written.kind === "duration" || start === "any_time") return written;
+  return { kind: "duration", milliseconds: written.milliseconds - start };
 }

@@ -3,10 +3,11 @@ import type { WrittenSettings } from "./key-settings.js";
 import type { ScenarioKey } from "./scenario-keys.js";
 
 // Keys that replaced each other are one rotation: `main`, then `main-2`, then `main-3`. In a scenario, each of them but the last has
-// the ref of the next one in `replaced_by`. A key that was never rotated is alone in its rotation.
+// the ref of the next one in `replaced_by`. A key that was never rotated is alone in its rotation. The rules of
+// `checks/replacement-rules.ts` hold: each key replaces at most one other key, and none replaces itself through others.
 
 /** A rotation, its oldest key first. */
-type Rotation = [ScenarioKey, ...ScenarioKey[]];
+type Rotation = readonly [ScenarioKey, ...ScenarioKey[]];
 
 /** Where a key is in its rotation. */
 export interface RotationPosition {
@@ -25,46 +26,44 @@ export interface SharedInRotation {
   readonly mostUsed: { readonly thisMinute: number; readonly today: number };
 }
 
+/** The rotations of the keys of a scenario, in the order of their oldest keys. */
+export function rotationsOf(keys: readonly ScenarioKey[]): Rotation[] {
+  const replacementRefs = new Set<string>();
+  for (const { fields } of keys) {
+    if (fields.replaced_by !== undefined) replacementRefs.add(fields.replaced_by);
+  }
+  const replacements = new Map<string, ScenarioKey>();
+  for (const key of keys) {
+    if (replacementRefs.has(key.ref)) replacements.set(key.ref, key);
+  }
+
+  const rotations: Rotation[] = [];
+  for (const oldest of keys) {
+    if (replacements.has(oldest.ref)) continue;
+    const rotation: [ScenarioKey, ...ScenarioKey[]] = [oldest];
+    let { replaced_by } = oldest.fields;
+    while (replaced_by !== undefined) {
+      const replacement = replacements.get(replaced_by) as ScenarioKey; // each replacement exists
+      rotation.push(replacement);
+      replaced_by = replacement.fields.replaced_by;
+    }
+    rotations.push(rotation);
+  }
+  return rotations;
+}
+
 /** Where each key of a scenario is in its rotation, by ref. */
 export function positionsInRotations(keys: readonly ScenarioKey[]): Map<string, RotationPosition> {
-  // Of two keys with one replacement, which is a problem of the scenario, the last counts; the other one ends up alone.
-  const replacedKeys = new Map<string, ScenarioKey>();
-  for (const key of keys) {
-    const { replaced_by } = key.fields;
-    if (replaced_by !== undefined) replacedKeys.set(replaced_by, key);
-  }
-
   const positions = new Map<string, RotationPosition>();
-  for (const last of keys) {
-    if (last.fields.replaced_by !== undefined) continue;
-    addPositions(positions, rotationUntil(last, replacedKeys));
-  }
-  // Keys of a circle, and a key whose replacement already replaces another key: each is alone in a rotation.
-  for (const key of keys) {
-    if (!positions.has(key.ref)) addPositions(positions, [key]);
+  for (const rotation of rotationsOf(keys)) {
+    const shared = sharedIn(rotation);
+    let replaces: string | undefined;
+    for (const { ref } of rotation) {
+      positions.set(ref, { replaces, rotation: shared });
+      replaces = ref;
+    }
   }
   return positions;
-}
-
-/** The rotation with this last key. `replacedKeys`: each replaced key by the ref of its replacement. */
-function rotationUntil(last: ScenarioKey, replacedKeys: ReadonlyMap<string, ScenarioKey>): Rotation {
-  const newestFirst = new Set([last]);
-  let older = replacedKeys.get(last.ref);
-  // Where two keys have one ref, which is a problem of the scenario, the keys may form a circle.
-  while (older !== undefined && !newestFirst.has(older)) {
-    newestFirst.add(older);
-    older = replacedKeys.get(older.ref);
-  }
-  return [...newestFirst].reverse() as Rotation; // it has the last key
-}
-
-function addPositions(positions: Map<string, RotationPosition>, rotation: Rotation): void {
-  const shared = sharedIn(rotation);
-  let replaces: string | undefined;
-  for (const { ref } of rotation) {
-    positions.set(ref, { replaces, rotation: shared });
-    replaces = ref;
-  }
 }
 
 function sharedIn(rotation: Rotation): SharedInRotation {

@@ -8,10 +8,15 @@ import { membersToSnakeCase } from "../../schema/spelling.js";
 import type { ControlServer } from "./control-server.js";
 import type { RouteResult } from "./route-result.js";
 
-// A route is written with its call, such as `PATCH /organizations/{ref}`, and a row with the shapes of its body and its query. What
-// its `run` gets has the types of these shapes and of the parts of that path; `app.ts` has checked it before. `dataRoute` is for the
-// usual response, which is `{ "data": … }`, and `controlRoute` for any other. All routes are in one list of `Route`, which has no
-// types of inputs.
+// A route is written as a call, such as `PATCH /organizations/{ref}`, and a row with the shapes of its body and its query. The types
+// of what its `run` gets follow from the row:
+//
+//     body: "key_creation"        body: the type of that shape
+//     query: s.mapping({ … })     query: the type of that shape
+//     /organizations/{ref}        params: { ref: string }
+//
+// `checkCall` has checked all of it before `run`. `dataRoute` is for the usual response, which is `{ "data": … }`, and `controlRoute`
+// for any other.
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -19,11 +24,11 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Query = s.MappingKind & s.Shape<Readonly<Record<string, unknown>>>;
 
 /** What a route works on: the sandbox, and what a client sent, checked by the shapes of the route. */
-interface RouteContext<Body = unknown, Parameters = unknown, Parts = unknown> {
+interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> {
   readonly sandbox: SandboxState;
   /** The named parts of the path, decoded. */
-  readonly params: Parts;
-  readonly query: Parameters;
+  readonly params: Params;
+  readonly query: QueryValues;
   /** The parsed body, or the scenario of a YAML body. */
   readonly body: Body;
 }
@@ -42,73 +47,78 @@ export interface Route {
   readonly path: string;
   readonly summary: string;
   /** The name of the JSON body's shape. Default: it takes no body. */
-  readonly body?: ControlBodyName;
-  readonly query?: Query;
+  readonly body: ControlBodyName | undefined;
+  readonly query: Query | undefined;
   /** Whether it changes the sandbox, so that its state is saved. */
   readonly changes: boolean;
   readonly run: (context: RouteContext, call: HttpCall) => RouteResult | Promise<RouteResult>;
-  /** Runs the route with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<WrittenScenario>, call: HttpCall) => RouteResult;
+  /** Runs the route with a YAML body; `undefined` if it accepts only JSON. */
+  readonly runYaml:
+    | ((context: RouteContext<WrittenScenario>, call: HttpCall) => RouteResult | Promise<RouteResult>)
+    | undefined;
 }
 
 /** The named parts of a path, each a text: `{ ref: string }` for `/keys/{ref}`. */
-type PathParts<Template extends string> = Template extends `${string}{${infer Part}}${infer Rest}`
-  ? Readonly<Record<Part, string>> & PathParts<Rest>
+type ParamsOf<Address extends string> = Address extends `${string}{${infer Name}}${infer Rest}`
+  ? Readonly<Record<Name, string>> & ParamsOf<Rest>
   : unknown;
 
-/** A route as it is written: its shapes and its path give the types of what `run` gets. */
-interface RouteRow<Result, Name extends ControlBodyName, Parameters extends Query, Template extends string> {
+/** A route as it is written. `Result`: what its functions return. */
+interface RouteRow<
+  Result,
+  BodyName extends ControlBodyName,
+  QueryShape extends Query,
+  Address extends string,
+> {
   readonly summary: string;
-  readonly body?: Name;
-  readonly query?: Parameters;
+  readonly body?: BodyName;
+  readonly query?: QueryShape;
   /** Default: a GET does not, any other does. */
   readonly changes?: false;
   readonly run: (
-    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>, PathParts<Template>>,
+    context: RouteContext<ControlBody<BodyName>, ValueOf<QueryShape>, ParamsOf<Address>>,
     call: HttpCall,
   ) => Result;
-}
-
-/** A row whose functions return data, whose members get their JSON names. */
-interface DataRow<Name extends ControlBodyName, Parameters extends Query, Template extends string>
-  extends RouteRow<unknown, Name, Parameters, Template> {
-  /** Of a response with something new. Default: 200. */
-  readonly status?: 201;
   /** Runs the route with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<WrittenScenario>, call: HttpCall) => unknown;
+  readonly runYaml?: ((context: RouteContext<WrittenScenario>, call: HttpCall) => Result) | undefined;
 }
 
-/** Makes a route of its call, which is a method and a path such as `GET /keys/{ref}`, and its row. */
+/** Makes a route whose row returns its result. */
 export function controlRoute<
-  const Template extends `/${string}`,
-  Name extends ControlBodyName = "nothing",
-  Parameters extends Query = Query,
+  const Address extends `/${string}`,
+  BodyName extends ControlBodyName = "nothing",
+  QueryShape extends Query = Query,
 >(
-  call: `${Method} ${Template}`,
-  row: RouteRow<RouteResult | Promise<RouteResult>, Name, Parameters, Template>,
+  call: `${Method} ${Address}`,
+  row: RouteRow<RouteResult | Promise<RouteResult>, BodyName, QueryShape, Address>,
 ): Route {
-  const [method, path] = call.split(" ") as [Method, Template]; // a call is written so
+  const [method, path] = call.split(" ") as [Method, Address]; // a call is written so
   const run = row.run as Route["run"]; // it gets only what was checked by the shapes of its row
-  return { changes: method !== "GET", ...row, run, method, path };
+  const changes = row.changes ?? method !== "GET";
+  const { summary, body, query, runYaml } = row;
+  return { method, path, summary, body, query, changes, run, runYaml };
 }
 
-/** Makes a route whose response is `{ "data": … }`, with the data that its row returns. */
+/** Makes a route whose row returns the data of its response. `status`: that of a response with something new. */
 export function dataRoute<
-  const Template extends `/${string}`,
-  Name extends ControlBodyName = "nothing",
-  Parameters extends Query = Query,
->(call: `${Method} ${Template}`, row: DataRow<Name, Parameters, Template>): Route {
-  const { run, runYaml, status = 200, ...settings } = row;
-  const resultOf = (data: unknown): RouteResult => {
-    return { kind: "json", status, json: { data: membersToSnakeCase(data) } };
-  };
-
-  const route = controlRoute<Template, Name, Parameters>(call, {
-    ...settings,
-    run: (context, httpCall) => resultOf(run(context, httpCall)),
+  const Address extends `/${string}`,
+  BodyName extends ControlBodyName = "nothing",
+  QueryShape extends Query = Query,
+>(
+  call: `${Method} ${Address}`,
+  row: RouteRow<unknown, BodyName, QueryShape, Address> & { readonly status?: 201 },
+): Route {
+  const { status = 200, run, runYaml } = row;
+  return controlRoute<Address, BodyName, QueryShape>(call, {
+    ...row,
+    run: (context, httpCall) => dataResult(run(context, httpCall), status),
+    runYaml: runYaml && ((context, httpCall) => dataResult(runYaml(context, httpCall), status)),
   });
-  if (runYaml === undefined) return route;
-  return { ...route, runYaml: (context, httpCall) => resultOf(runYaml(context, httpCall)) };
+}
+
+/** The response with data, whose members get their JSON names. */
+function dataResult(data: unknown, status: 200 | 201): RouteResult {
+  return { kind: "json", status, json: { data: membersToSnakeCase(data) } };
 }
 
 /** The fields of a query for a part of a list. `defaultLimit` is the number without a limit. */

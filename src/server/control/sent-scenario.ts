@@ -6,7 +6,7 @@ import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
 import { type CheckedScenario, interpretScenario } from "../../scenario/interpret.js";
 import { populationOf } from "../../scenario/keys/population.js";
 import { listedKeys } from "../../scenario/keys/scenario-keys.js";
-import { bundledOnly, type NamedScenario } from "../../scenario/parse-scenario.js";
+import { bundledOnly } from "../../scenario/parse-scenario.js";
 import { problemsAt, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
@@ -33,11 +33,8 @@ type SentCheck =
 
 function checkSent(sent: WrittenScenario): SentCheck {
   // A large population is rejected before its check, which would take long.
-  const population = sent.scenario?.fields.population;
-  if (isMapping(population)) {
-    const error = tooManyKeys({ version: 1, population });
-    if (error !== undefined) return { kind: "too_large", error };
-  }
+  const largePopulation = tooManyKeys(sizeOfPopulation(sent.scenario?.fields.population));
+  if (largePopulation !== undefined) return { kind: "too_large", error: largePopulation };
 
   let checked: CheckedScenario;
   try {
@@ -46,7 +43,8 @@ function checkSent(sent: WrittenScenario): SentCheck {
     if (error instanceof ScenarioError) return { kind: "not_valid", error };
     throw error;
   }
-  const error = tooManyKeys(checked.scenario);
+
+  const error = tooManyKeys(sizeOfScenario(checked.scenario));
   return error === undefined ? { kind: "checked", checked } : { kind: "too_large", error };
 }
 
@@ -57,15 +55,32 @@ export function requireStartable(sent: WrittenScenario): CheckedScenario {
   return check.checked;
 }
 
-/** A sent scenario with its name, and with its YAML if it was sent as YAML. */
-export function sentScenario({ scenario }: CheckedScenario, text?: string): NamedScenario {
-  return { scenario, name: scenario.name ?? "unnamed", text };
+/** What a scenario creates. */
+interface ScenarioSize {
+  readonly keys: number;
+  /** The organizations of a population without keys, which take as long as keys. */
+  readonly emptyOrganizations: number;
 }
 
-/** The error `validation_failed` for a scenario whose start would block the server, as a few bytes can create 100,000 keys; `undefined` for any other. */
-export function tooManyKeys(scenario: Scenario): SandboxError | undefined {
-  const { keys, emptyOrganizations } = scenarioSize(scenario);
-  // An unchecked population may have a text for a number, whose sum is NaN, which is not too large: its check rejects it.
+function sizeOfScenario(scenario: Scenario): ScenarioSize {
+  const { keys, emptyOrganizations } = sizeOfPopulation(scenario.population);
+  return { keys: [...listedKeys(scenario)].length + keys, emptyOrganizations };
+}
+
+/** The size of a population, which may have any form: one without numbers creates nothing, because its check rejects it. */
+function sizeOfPopulation(population: unknown): ScenarioSize {
+  const nothing = { keys: 0, emptyOrganizations: 0 };
+  if (!isMapping(population)) return nothing;
+
+  const { organizations, keysEach } = populationOf({ population });
+  const hasNumbers = typeof organizations === "number" && typeof keysEach === "number";
+  if (!hasNumbers) return nothing;
+  if (keysEach < 1) return { keys: 0, emptyOrganizations: organizations };
+  return { keys: organizations * keysEach, emptyOrganizations: 0 };
+}
+
+/** The error `validation_failed` for a size whose start would block the server, as a few bytes can create 100,000 keys; `undefined` for any other. */
+function tooManyKeys({ keys, emptyOrganizations }: ScenarioSize): SandboxError | undefined {
   const isTooMany = keys + emptyOrganizations > scenarioLimits.keysSent;
   if (!isTooMany) return undefined;
 
@@ -76,14 +91,6 @@ export function tooManyKeys(scenario: Scenario): SandboxError | undefined {
   return new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
-}
-
-/** How many keys a scenario creates, and how many organizations of a population without keys, which take as long. */
-function scenarioSize(scenario: Scenario) {
-  const written = [...listedKeys(scenario)].length;
-  const { organizations, keysEach } = populationOf(scenario);
-  if (keysEach < 1) return { keys: written, emptyOrganizations: organizations };
-  return { keys: written + organizations * keysEach, emptyOrganizations: 0 };
 }
 
 /** The warnings of a sent scenario, with their places in the body. */

@@ -8,7 +8,7 @@ import * as s from "../../../schema/shape.js";
 import { dataRoute, type Route } from "../route.js";
 import { withNextRequest } from "./next-request.js";
 
-/** The organizations of a directory with their keys. A call limits both. */
+/** The limit of a call that sets none. */
 const defaultLimit = 200;
 
 export const directoryRoute: Route = dataRoute("GET /directory", {
@@ -24,32 +24,29 @@ export const directoryRoute: Route = dataRoute("GET /directory", {
   run({ sandbox, query }) {
     const { filter = "", limit = defaultLimit } = query;
     const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    return directoryOf(sandbox, words, { keys: limit, sections: limit });
+    return directoryOf(sandbox, words, limit);
   },
 });
 
-/** How much a directory lists at most. Organizations with listed keys always have a section. */
-interface DirectoryLimits {
-  readonly keys: number;
-  readonly sections: number;
-}
-
-/** Lists the keys that match, with their organizations, and the matching organizations that have no keys. */
-function directoryOf(sandbox: SandboxState, words: readonly string[], limits: DirectoryLimits) {
+/**
+ * Lists the keys that match, up to the limit, with their organizations. A matching organization without keys is listed too, unless
+ * as many organizations are listed already.
+ */
+function directoryOf(sandbox: SandboxState, words: readonly string[], limit: number) {
   const now = sandbox.clock.now();
   const sections = [];
   let matchingKeys = 0;
   let listedKeys = 0;
   for (const owner of sandbox.registry.organizations.values()) {
     if (owner.keys.length === 0) {
-      const isListed = sections.length < limits.sections && hasAll(words, organizationText(owner, sandbox));
+      const isListed = sections.length < limit && hasAll(words, organizationText(owner, sandbox));
       if (isListed) sections.push(directorySection(sandbox, owner, [], now));
       continue;
     }
 
     const matches = keysWithWords(words, owner, sandbox, now);
     matchingKeys += matches.length;
-    const toList = matches.slice(0, limits.keys - listedKeys);
+    const toList = matches.slice(0, limit - listedKeys);
     listedKeys += toList.length;
     if (toList.length > 0) sections.push(directorySection(sandbox, owner, toList, now));
   }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { redactPlainKeys } from "../../../rules/redact.js";
-import type { SandboxState } from "../../../sandbox/sandbox-state.js";
+import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { rejectedSecrets, secretsByRef } from "../../../sandbox/secrets.js";
 import { checkedStart, restartSandbox, startAnother } from "../../../sandbox/start-sandbox.js";
 import {
@@ -17,16 +17,12 @@ import { readValue } from "../../../scenario/plain-data.js";
 import type { ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
+import type { WrittenScenario } from "../../../scenario/written-scenario.js";
 import { yamlText } from "../../../scenario/yaml/read-yaml.js";
 import { problemsByField } from "../control-errors.js";
+import type { ControlServer } from "../control-server.js";
 import { controlRoute, dataRoute, type Route } from "../route.js";
-import {
-  problemsInSent,
-  readSentScenario,
-  requireStartable,
-  sentScenario,
-  startWarnings,
-} from "../sent-scenario.js";
+import { problemsInSent, readSentScenario, requireStartable, startWarnings } from "../sent-scenario.js";
 import { scenarioSummary } from "./sandbox.js";
 
 export const scenarioRoutes: readonly Route[] = [
@@ -51,15 +47,8 @@ export const scenarioRoutes: readonly Route[] = [
     summary:
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
-    run({ sandbox, body }, { server }) {
-      startAnother(sandbox, namedScenario(body.name, server.startedScenario()));
-      return summarizeStart(sandbox);
-    },
-    runYaml({ sandbox, body }) {
-      const checked = requireStartable(body);
-      startAnother(sandbox, sentScenario(checked, body.text));
-      return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
-    },
+    run: ({ sandbox, body }, { server }) => startNamed(sandbox, body.name, server),
+    runYaml: ({ sandbox, body }) => startSent(sandbox, body),
   }),
   dataRoute("POST /reset", {
     summary:
@@ -74,14 +63,9 @@ export const scenarioRoutes: readonly Route[] = [
         return options.seed === undefined ? summary : withAllSecrets(summary, sandbox);
       }
       if (typeof scenario === "string") {
-        startAnother(sandbox, namedScenario(scenario, server.startedScenario()), options);
-        return withAllSecrets(summarizeStart(sandbox), sandbox);
+        return withAllSecrets(startNamed(sandbox, scenario, server, options), sandbox);
       }
-
-      const checked = requireStartable(readValue(scenario));
-      startAnother(sandbox, sentScenario(checked), options);
-      const summary = summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
-      return withAllSecrets(summary, sandbox);
+      return withAllSecrets(startSent(sandbox, readValue(scenario), options), sandbox);
     },
   }),
   dataRoute("POST /scenario/validate", {
@@ -123,36 +107,46 @@ function withoutStartOptions(scenario: Scenario): Partial<Scenario> {
   return others;
 }
 
-/** The running scenario as YAML: the original text with its comments, if known. Every key in it is cut after its prefix. */
+/** The running scenario as YAML: as it was written with its comments, if possible. Every key in it is cut after its prefix. */
 async function runningText(sandbox: SandboxState): Promise<string> {
-  const text = sandbox.text ?? (await bundledText(sandbox));
-  if (text !== undefined && spellsOutPinnedSecrets(text, sandbox.scenario)) return redactPlainKeys(text);
-  return redactPlainKeys(yamlText(sandbox.scenario));
-}
+  const { scenario } = sandbox;
+  const original = sandbox.text ?? (await bundledText(sandbox));
+  if (original === undefined) return redactPlainKeys(yamlText(scenario));
 
-/** Whether a text has each pinned secret letter by letter. In YAML, a secret can also have escapes, which `redactPlainKeys` does not read. */
-function spellsOutPinnedSecrets(text: string, scenario: Scenario): boolean {
+  // In YAML, a secret can also be written with escapes, which `redactPlainKeys` does not read.
   for (const { fields } of listedKeys(scenario)) {
-    if (fields.secret !== undefined && !text.includes(fields.secret)) return false;
+    const isEscaped = fields.secret !== undefined && !original.includes(fields.secret);
+    if (isEscaped) return redactPlainKeys(yamlText(scenario));
   }
-  return true;
+  return redactPlainKeys(original);
 }
 
 /** The text of a bundled scenario that runs with the options of its start; `undefined` for another one, which may have its name. */
-async function bundledText({
-  name,
-  scenario,
-  startOptions,
-  platform,
-}: SandboxState): Promise<string | undefined> {
+async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
+  const { name, scenario, startOptions, platform } = sandbox;
   if (!isScenarioName(name)) return undefined;
   const unchanged = checkedStart({ scenario: withStory(name), name }, startOptions, { platform }).scenario;
   const isUnchanged = isDeepStrictEqual(withoutStory(scenario), withoutStory(unchanged));
   return isUnchanged ? readBundledScenario(name) : undefined;
 }
 
+/** A scenario as it may also run: a bundled one starts with or without its story. */
 function withoutStory({ story: _, ...scenario }: Scenario): Omit<Scenario, "story"> {
   return scenario;
+}
+
+/** Starts the scenario with a name. Throws `scenario_not_found`. */
+function startNamed(sandbox: SandboxState, name: string, server: ControlServer, options: StartOptions = {}) {
+  startAnother(sandbox, namedScenario(name, server.startedScenario()), options);
+  return summarizeStart(sandbox);
+}
+
+/** Starts a scenario that was sent, whose name is in it. Throws a `ScenarioError`, or `validation_failed` for too many keys. */
+function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartOptions = {}) {
+  const checked = requireStartable(sent);
+  const { scenario } = checked;
+  startAnother(sandbox, { scenario, name: scenario.name ?? "unnamed", text: sent.text }, options);
+  return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
 }
 
 /** The scenario with a name: the one that the sandbox was started with, or a bundled one. Throws `scenario_not_found`. */

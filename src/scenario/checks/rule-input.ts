@@ -2,8 +2,8 @@ import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js
 import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import type { SourceTextAt } from "../../schema/problem.js";
-import type { KnownMoment } from "../format/when.js";
-import { isPopulated, populationOf } from "../keys/population.js";
+import type { StartTime } from "../format/when.js";
+import { isPopulated, populatedNumbers } from "../keys/population.js";
 import {
   allKeys,
   allOrganizations,
@@ -24,36 +24,37 @@ interface Reporting {
   readonly fieldToFix: (...fields: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
-/** What the rules know of a scenario that has its shape. */
-export interface Facts extends Reporting {
+/** What a rule gets: a scenario that has its shape, what several rules read from it, and how to report a problem. */
+export interface RuleInput extends Reporting {
   readonly scenario: Scenario;
+  /** Whether the scenario is the state of a sandbox that has responded to requests. */
+  readonly isSnapshot: boolean;
   /** The organizations by ref, without the population's. */
   readonly organizations: ReadonlyMap<string, ScenarioOrganization>;
   /** All keys that the scenario lists, without the population's. */
   readonly keys: readonly ScenarioKey[];
-  /** The first key with each ref. */
+  /** The same keys by ref. Of several keys with one ref, which is a problem, the first. */
   readonly keyByRef: ReadonlyMap<string, ScenarioKey>;
   readonly assumptions: Assumptions;
   /** The refs of keys and organizations, including the population's. */
   readonly refs: Readonly<Record<RefKind, KnownRefs>>;
-  /** The clock's start; `unknown` if it starts at the real time. */
-  readonly start: KnownMoment;
+  /** When the clock starts; a clock without `now` starts at the real time. */
+  readonly start: StartTime;
 }
 
 export type RefKind = "key" | "organization";
 
-/** The refs of one kind, to look up, and to list for a hint. A `Map` by ref is one. */
+/** The refs of one kind. A `Map` by ref is one. */
 export interface KnownRefs {
   readonly has: (ref: string) => boolean;
-  /** How many `keys` lists. */
-  readonly size: number;
+  /** The refs that a hint lists: those of a population, which may be many, only if there are no others. */
   readonly keys: () => Iterable<string>;
 }
 
 /** Adds a problem for each part of a scenario that breaks it. */
-export type ScenarioRule = (facts: Facts) => void;
+export type ScenarioRule = (input: RuleInput) => void;
 
-export function factsOf(scenario: Scenario, reporting: Reporting): Facts {
+export function ruleInputOf(scenario: Scenario, reporting: Reporting): RuleInput {
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = [...listedKeys(scenario)];
   const keyByRef = new Map<string, ScenarioKey>();
@@ -63,40 +64,40 @@ export function factsOf(scenario: Scenario, reporting: Reporting): Facts {
 
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
   const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
-  const assumptions = resolveAssumptions(profile, ownAssumptions, endpoints);
-
-  const refs = { key: keyRefs(keyByRef, scenario), organization: organizationRefs(organizations, scenario) };
   const now = scenario.clock?.now;
-  const start = (now === undefined ? undefined : parseTime(now)) ?? "unknown";
-  return { scenario, organizations, keys, keyByRef, assumptions, refs, start, ...reporting };
+  return {
+    scenario,
+    isSnapshot: scenario.requests_responded !== undefined,
+    organizations,
+    keys,
+    keyByRef,
+    assumptions: resolveAssumptions(profile, ownAssumptions, endpoints),
+    refs: { key: keyRefs(keyByRef, scenario), organization: organizationRefs(organizations, scenario) },
+    start: (now === undefined ? undefined : parseTime(now)) ?? "any_time",
+    ...reporting,
+  };
 }
 
-// Hints list the refs of a population, which may be many, only if there are no others.
-
 function keyRefs(listed: ReadonlyMap<string, ScenarioKey>, scenario: Scenario): KnownRefs {
-  const has = (ref: string) => listed.has(ref) || populatedKeyAt(ref, scenario) !== undefined;
-  if (listed.size > 0) return { has, size: listed.size, keys: () => listed.keys() };
-  const { organizations, keysEach } = populationOf(scenario);
   return {
-    has,
-    size: organizations * keysEach,
+    has: (ref) => listed.has(ref) || populatedKeyAt(ref, scenario) !== undefined,
     *keys() {
-      for (const { ref } of allKeys(scenario)) yield ref;
+      if (listed.size > 0) yield* listed.keys();
+      else for (const { ref } of allKeys(scenario)) yield ref;
     },
   };
 }
 
 function organizationRefs(listed: ReadonlyMap<string, ScenarioOrganization>, scenario: Scenario): KnownRefs {
-  // A key of a population has `-key-` in its ref, as in `organization-1-key-1`.
-  const isPopulatedOrganization = (ref: string) =>
-    !ref.includes("-key-") && isPopulated(ref, scenario.population);
-  const has = (ref: string) => listed.has(ref) || isPopulatedOrganization(ref);
-  if (listed.size > 0) return { has, size: listed.size, keys: () => listed.keys() };
   return {
-    has,
-    size: populationOf(scenario).organizations,
+    has: (ref) => listed.has(ref) || isPopulatedOrganization(ref, scenario),
     *keys() {
-      for (const [ref] of allOrganizations(scenario)) yield ref;
+      if (listed.size > 0) yield* listed.keys();
+      else for (const [ref] of allOrganizations(scenario)) yield ref;
     },
   };
+}
+
+function isPopulatedOrganization(ref: string, { population }: Scenario): boolean {
+  return populatedNumbers(ref)?.key === undefined && isPopulated(ref, population);
 }
