@@ -22,8 +22,8 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
  * requests, never elapsed time or connections.
  */
 export function advise(sandbox: SandboxState, call: ApiCall, exchange: Exchange): void {
-  const { behavior, unknownKeyHash } = sandbox;
-  if (!mayShowSomething(behavior, exchange)) return;
+  const { behavior } = sandbox;
+  if (isPlainSuccess(call, exchange, behavior)) return;
   const { entry } = call;
   const { outcome } = exchange;
 
@@ -32,7 +32,7 @@ export function advise(sandbox: SandboxState, call: ApiCall, exchange: Exchange)
   const advice = adviceOnTraits(call, exchange, behavior.preflightOrigins);
   if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
   if (entry !== undefined) advice.push(...adviceOnKey(entry.key, exchange, sandbox));
-  else if (call.sha256 !== unknownKeyHash) advice.push(...adviceOnMarkedKey(call, exchange));
+  else advice.push(...adviceOnUnknownKey(call, exchange, sandbox));
 
   // What it shows after the requests before it.
   if (behavior.lastRejections.get(exchange.fingerprint ?? "") === outcome) {
@@ -49,14 +49,19 @@ export function advise(sandbox: SandboxState, call: ApiCall, exchange: Exchange)
 }
 
 /**
- * Whether a request may cause advice, or show what later advice depends on. Nearly none does: it is a usual success, with a key
- * that was not rejected before. Its key is in no rotation, since the success of one would be `200.retiring` or `200.replacement`.
+ * Whether a request is as nearly all are: it causes no advice, and later advice does not depend on it. It is a usual success of
+ * `/me` with a key that is in no rotation and was not rejected before.
  */
-function mayShowSomething({ lastRejections }: ClientBehavior, exchange: Exchange): boolean {
+function isPlainSuccess({ entry }: ApiCall, exchange: Exchange, { lastRejections }: ClientBehavior): boolean {
   const { traits, outcome, leaksRealKey, fingerprint } = exchange;
-  if (outcome !== "200.test" && outcome !== "200.live") return true;
-  if (traits.length > 0 || leaksRealKey) return true;
-  return lastRejections.has(fingerprint ?? "");
+  if (outcome !== "200.test" && outcome !== "200.live") return false;
+  if (traits.length > 0 || leaksRealKey) return false;
+  if (entry === undefined || isInRotation(entry.key)) return false;
+  return !lastRejections.has(fingerprint ?? "");
+}
+
+function isInRotation({ replaces, replacedBy }: KeyRecord): boolean {
+  return replaces !== undefined || replacedBy !== undefined;
 }
 
 /** Whether the key in `x-api-key` may be one of the real service: well-formed, without a sandbox's mark, and unknown here. */
@@ -76,9 +81,16 @@ function adviceOnKey(key: KeyRecord, exchange: Exchange, sandbox: SandboxState):
 }
 
 /** The advice on a rejected key that has the mark of a sandbox, but is none of this one. */
-function adviceOnMarkedKey({ request, presented }: ApiCall, { outcome }: Exchange): readonly AdviceId[] {
+function adviceOnUnknownKey(
+  { request, presented, sha256 }: ApiCall,
+  { outcome }: Exchange,
+  { unknownKeyHash }: SandboxState,
+): readonly AdviceId[] {
+  // This key is announced to clients as one to try a 401 with.
+  if (sha256 === unknownKeyHash) return noAdvice;
+
   const { apiKey = "" } = request;
-  const isRejectedKey = presented === "well_formed" && outcome.startsWith("401");
+  const isRejectedKey = presented === "well_formed" && outcomeRow(outcome).status === 401;
   if (!isRejectedKey || !hasSandboxMark(apiKey)) return noAdvice;
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }

@@ -6,7 +6,7 @@ export class ClientBehavior {
   readonly lastRejections = new Map<string, OutcomeId>();
   /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
   readonly preflightOrigins = new Set<string>();
-  /** The refs of keys with which a client got a 200, of those in a rotation. */
+  /** The refs of keys with which a client got a success, at least of those in a rotation. */
   readonly keysThatWorked = new Set<string>();
   /** The refs of keys that were replaced while the sandbox ran: a client can have got their replacement. */
   readonly rotatedKeys = new Set<string>();
