@@ -24,7 +24,7 @@ export function typeOf(shape: Shape, indent = ""): string {
       return [
         ...shape.choices.map((one) => JSON.stringify(one)),
         // The successes of other endpoints than `/me`.
-        ...(shape.otherTexts === undefined ? [] : [successIds]),
+        ...(shape.alsoMatching === undefined ? [] : [successIds]),
       ].join(" | ");
     case "list":
       return `(${typeOf(shape.item, indent)})[]`;

@@ -1,6 +1,6 @@
-import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import type { Learned } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
+import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import type { OpenPlace } from "./rejections/open-places.js";
 
@@ -29,7 +29,7 @@ export interface Comparison {
   readonly differences: readonly ContractDifference[];
   readonly assumptions: Learned["assumptions"];
   /** What would show the assumptions that no response has shown. */
-  readonly needsOfAssumptions: Learned["needsOfAssumptions"];
+  readonly unseenAssumptions: Learned["unseenAssumptions"];
   /** What no assumption sets, and the service does in another way than `key-states`. */
   readonly unlikeKeyStates: ValuesUnlikeKeyStates;
 }

@@ -1,7 +1,7 @@
 import { pluralize } from "../report/plain-text.js";
-import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import type { ComparedOutcome } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
+import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { firstPlaces } from "./first-places.js";
 import { wordsOfOpenReasons } from "./rejections/compare-texts.js";

@@ -1,8 +1,8 @@
-import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions/assumptions.js";
 import type { Comparison } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
+import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
 import { judgeOutcomes } from "./judge-outcomes.js";
 import type { NotTheApi } from "./sending/progress.js";
 import type { Session } from "./sending/session.js";
@@ -15,7 +15,7 @@ export function describeNotCompared(session: Session, { why, message }: NotTheAp
     whyNotTried.set(outcome, session.whyNotTried.get(outcome) ?? why);
   }
 
-  const { assumptions, needsOfAssumptions } = learnAssumptions([]);
+  const { assumptions, unseenAssumptions } = learnAssumptions([]);
   return {
     url: options.url,
     comparedAt: isoTime(session.startedAt),
@@ -36,7 +36,7 @@ export function describeNotCompared(session: Session, { why, message }: NotTheAp
     openCauses: [],
     openPlaces: [],
     assumptions,
-    needsOfAssumptions,
+    unseenAssumptions,
     unlikeKeyStates: {},
     differences: [],
   };

@@ -1,5 +1,5 @@
 import { headerPairs, reasonPhrases } from "../api/http-messages.js";
-import { failures } from "../rules/fault-effects.js";
+import { failures } from "../rules/failures.js";
 import type { ApiResponse } from "../sandbox/journal/exchange.js";
 
 /** The reason phrases of HTTP, as Node's server sends them; browsers have no such list. */

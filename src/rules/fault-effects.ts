@@ -1,12 +1,14 @@
+import type { FailureStatus } from "./failures.js";
+
 /**
  * One kind of fault: everything that differs between the kinds, except how the API makes the response. A fault can have
  * the effects of several kinds, such as `status` and `latency`.
  */
 interface FaultKindRow {
-  /** The value in a scenario: `true`, or one of these. */
-  readonly value: "flag" | "delay" | "status" | "rate";
-  /** What the page shows of it; `{}` is its value. */
-  readonly label: string;
+  /** What a scenario has as its value: `true` for a flag. */
+  readonly valueKind: "flag" | "delay" | "status" | "rate";
+  /** What the page shows of a fault of this kind; `{}` stands for the value. */
+  readonly labelTemplate: string;
   /** Of a fault's kinds, the one with the highest rank names the outcome, and makes the response. */
   readonly rank: number;
   /** Whether the request still gets its complete response and is counted, only later. */
@@ -14,109 +16,109 @@ interface FaultKindRow {
   /** How the response ends: it is sent to its end or cut, the connection is reset, or nothing ever comes. */
   readonly ends: "sent" | "cut" | "reset" | "hang";
   /** The other kinds that the same fault can have. */
-  readonly fits: readonly string[];
-  /** Ends "a fault that …", the cause of its outcome. */
-  readonly faultThat: string;
+  readonly combinesWith: readonly string[];
+  /** The end of "a fault that …", the cause of its outcome. */
+  readonly causeClause: string;
   /** What a client does after a request that can be repeated: see `isIdempotent`. */
   readonly whatToDo: string;
-  /** What it does after any other request. Default: the same. */
+  /** What a client does after any other request. Default: `whatToDo`. */
   readonly whatToDoIfNotIdempotent?: string;
-  /** The description of its field in scenarios. Default: `faultThat`, as a sentence. */
-  readonly field?: string;
+  /** The description of its field in scenarios. Default: `causeClause`, as a sentence. */
+  readonly fieldDescription?: string;
   /** A fault of this kind, for `certify`, the docs and the page's buttons. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
 const readFirst = "It may have taken effect, so read its result before you send it again.";
 
-/** One row for each kind of fault. `latency` and `slow` only delay the response; the others have theirs in `api/fault-responses.ts`. */
+/** One row for each kind of fault. `api/fault-responses.ts` makes the responses of those that do not only delay one. */
 export const faultKindTable = {
   latency: {
-    value: "delay",
-    label: "{} late",
+    valueKind: "delay",
+    labelTemplate: "{} late",
     rank: 1,
     onlyDelays: true,
     ends: "sent",
-    fits: ["status", "reset", "truncate", "malformed", "slow"],
-    faultThat: "delays the response",
+    combinesWith: ["status", "reset", "truncate", "malformed", "slow"],
+    causeClause: "delays the response",
     whatToDo: "Wait for it: set a longer timeout than the response takes, and do not send the request twice.",
-    field:
+    fieldDescription:
       "The delay of the response, in real time: a duration such as 250ms, a range { min: 100ms, max: 2s }, or as monitoring shows it { median: 200ms, p99: 2s }.",
     example: { latency: "1s" },
   },
   status: {
-    value: "status",
-    label: "status {}",
+    valueKind: "status",
+    labelTemplate: "status {}",
     rank: 3,
     onlyDelays: false,
     ends: "sent",
-    fits: ["latency", "truncate", "slow"],
-    faultThat: "sends a status from 500 to 504",
+    combinesWith: ["latency", "truncate", "slow"],
+    causeClause: "sends a status from 500 to 504",
     whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
     whatToDoIfNotIdempotent: `Do not simply send the request again. ${readFirst}`,
-    field: "Responds with this status and the API's error body.",
+    fieldDescription: "Responds with this status and the API's error body.",
     example: { status: 503 },
   },
   reset: {
-    value: "flag",
-    label: "connection reset",
+    valueKind: "flag",
+    labelTemplate: "connection reset",
     rank: 7,
     onlyDelays: false,
     ends: "reset",
-    fits: ["latency"],
-    faultThat: "resets the connection",
+    combinesWith: ["latency"],
+    causeClause: "resets the connection",
     whatToDo: "Connect again, and send the request again.",
     whatToDoIfNotIdempotent: `Connect again, but do not simply send the request again. ${readFirst}`,
     example: { reset: true },
   },
   hang: {
-    value: "flag",
-    label: "no response",
+    valueKind: "flag",
+    labelTemplate: "no response",
     rank: 6,
     onlyDelays: false,
     ends: "hang",
-    fits: [],
-    faultThat: "never sends a response",
+    combinesWith: [],
+    causeClause: "never sends a response",
     whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
     whatToDoIfNotIdempotent: `Set a timeout on each request, or your client waits forever. ${readFirst}`,
     example: { hang: true },
   },
   truncate: {
-    value: "flag",
-    label: "truncated body",
+    valueKind: "flag",
+    labelTemplate: "truncated body",
     rank: 5,
     onlyDelays: false,
     ends: "cut",
-    fits: ["latency", "status", "slow"],
-    faultThat: "truncates the body and closes the connection",
+    combinesWith: ["latency", "status", "slow"],
+    causeClause: "truncates the body and closes the connection",
     whatToDo:
       "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
     whatToDoIfNotIdempotent: `Treat a truncated body as an unknown result, not as a success. ${readFirst}`,
     example: { truncate: true },
   },
   malformed: {
-    value: "flag",
-    label: "broken JSON",
+    valueKind: "flag",
+    labelTemplate: "broken JSON",
     rank: 4,
     onlyDelays: false,
     ends: "sent",
-    fits: ["latency", "slow"],
-    faultThat: "sends 200 with broken JSON",
+    combinesWith: ["latency", "slow"],
+    causeClause: "sends 200 with broken JSON",
     whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
     whatToDoIfNotIdempotent: `Treat invalid JSON as an unknown result, no matter which status. ${readFirst}`,
     example: { malformed: true },
   },
   slow: {
-    value: "rate",
-    label: "{} bytes a second",
+    valueKind: "rate",
+    labelTemplate: "{} bytes a second",
     rank: 2,
     onlyDelays: true,
     ends: "sent",
-    fits: ["latency", "status", "truncate", "malformed"],
-    faultThat: "sends the response in many parts",
+    combinesWith: ["latency", "status", "truncate", "malformed"],
+    causeClause: "sends the response in many parts",
     whatToDo:
       "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
-    field: "Sends the body at this many bytes per second.",
+    fieldDescription: "Sends the body at this many bytes per second.",
     example: { slow: 100 },
   },
 } as const satisfies Readonly<Record<string, FaultKindRow>>;
@@ -147,29 +149,6 @@ export interface FaultEffects {
   readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean };
 }
 
-/** The statuses of a service that fails, each with its error body. */
-export const failures = {
-  500: { reason: "Internal Server Error", code: "internal_error", message: "The service failed to respond." },
-  501: { reason: "Not Implemented", code: "not_implemented", message: "The service cannot do this." },
-  502: {
-    reason: "Bad Gateway",
-    code: "bad_gateway",
-    message: "The gateway got no valid response from the service.",
-  },
-  503: {
-    reason: "Service Unavailable",
-    code: "service_unavailable",
-    message: "The service is not available at the moment.",
-  },
-  504: {
-    reason: "Gateway Timeout",
-    code: "gateway_timeout",
-    message: "The gateway got no response from the service in time.",
-  },
-} as const;
-
-export type FailureStatus = keyof typeof failures;
-
 /** The most drastic kind first. */
 const kindsByRank = [...faultKinds].sort(
   (before, after) => faultKindTable[after].rank - faultKindTable[before].rank,
@@ -190,40 +169,18 @@ export function faultOutcomeId(effects: FaultEffects): FaultOutcomeId {
   return `fault.${mainFaultKind(effects)}`;
 }
 
-/** Describes a kind of fault in a sentence: `Resets the connection.` */
-export function faultKindSentence(kind: FaultKind): string {
-  const { faultThat, field }: FaultKindRow = faultKindTable[kind];
-  if (field !== undefined) return field;
-  return `${faultThat[0]?.toUpperCase()}${faultThat.slice(1)}.`;
+/** Whether the outcome of a request is that of a fault. */
+export function isFault(outcome: string): outcome is FaultOutcomeId {
+  return outcome.startsWith(outcomePrefix) && Object.hasOwn(faultKindTable, kindIn(outcome));
 }
 
-/** The row of the kind that the outcome of a fault names; `undefined` for the outcome of a response. */
-export function faultKindRow(outcome: FaultOutcomeId): FaultKindRow;
-export function faultKindRow(outcome: string): FaultKindRow | undefined;
-export function faultKindRow(outcome: string): FaultKindRow | undefined {
-  if (!outcome.startsWith("fault.")) return undefined;
-  const kind = outcome.slice("fault.".length) as FaultKind; // an id of a fault names one
-  return faultKindTable[kind];
+/** The row of the kind that the outcome of a fault names. */
+export function faultKindRow(outcome: FaultOutcomeId): FaultKindRow {
+  return faultKindTable[kindIn(outcome) as FaultKind]; // a fault's outcome ends with its kind
 }
 
-const idempotentMethods = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"];
+const outcomePrefix = "fault.";
 
-/** Whether two requests of this method do the same as one (RFC 9110, 9.2.2). */
-export function isIdempotent(method: string): boolean {
-  return idempotentMethods.includes(method);
-}
-
-/** What matters of a request with a fault for what a client should do. */
-interface FaultyRequest {
-  readonly isIdempotent: boolean;
-  /** The header `Retry-After` of its response. */
-  readonly retryAfter?: string | undefined;
-}
-
-/** What a client should do after a fault: by the fault's kind, and by whether the request can be repeated. */
-export function whatToDoAfter(outcome: FaultOutcomeId, request: FaultyRequest): string {
-  const { whatToDo, whatToDoIfNotIdempotent = whatToDo } = faultKindRow(outcome);
-  const advice = request.isIdempotent ? whatToDo : whatToDoIfNotIdempotent;
-  if (outcome !== "fault.status" || request.retryAfter === undefined) return advice;
-  return `Wait as its Retry-After says (${request.retryAfter}). ${advice}`;
+function kindIn(outcome: string): string {
+  return outcome.slice(outcomePrefix.length);
 }

@@ -2,9 +2,9 @@ import * as s from "../schema/shape.js";
 import { type FaultKind, type FaultOutcomeId, faultKinds, faultKindTable } from "./fault-effects.js";
 
 /** One way a request can end. */
-export interface Outcome {
+export interface Outcome<Id extends string = OutcomeId> {
   /** Its stable name: `401.revoked`. */
-  readonly id: string;
+  readonly id: Id;
   /** 0 for faults: their effects decide, and some send no status. */
   readonly status: number;
   /** The API's error code; `null` on success. For 429 the code is an assumption, see `rate_limit_code`. */
@@ -27,7 +27,7 @@ const unauthorized = {
   message: "A valid API key is required.",
   promised: true,
 } as const;
-const liveAccess = {
+const liveAccessRefused = {
   status: 403,
   code: "live_access_not_approved",
   message: "Live access is not approved for this organization.",
@@ -124,13 +124,13 @@ const apiRows = [
   },
   {
     id: "403.live_not_approved",
-    ...liveAccess,
+    ...liveAccessRefused,
     when: "a live key of an organization not approved for live access",
     whatToDo: "Get the organization's compliance application approved. Use a test key until then.",
   },
   {
     id: "403.live_suspended",
-    ...liveAccess,
+    ...liveAccessRefused,
     when: "a live key of an organization whose live access is suspended",
     whatToDo: "Get the organization's live access restored. Its test keys still work.",
   },
@@ -172,15 +172,15 @@ const apiRows = [
     when: "a method that the path does not accept",
     whatToDo: "Use a method that the response's Allow header lists.",
   },
-] as const satisfies readonly Outcome[];
+] as const satisfies readonly Outcome<string>[];
 
 /** The outcomes of faults, one for each kind. */
 const faultRows = faultKinds.map(faultRow);
 
 function faultRow(kind: FaultKind) {
   const id: FaultOutcomeId = `fault.${kind}`;
-  const { faultThat, whatToDo } = faultKindTable[kind];
-  const when = `a fault that ${faultThat}`;
+  const { causeClause, whatToDo } = faultKindTable[kind];
+  const when = `a fault that ${causeClause}`;
   return { id, status: 0, code: null, message: null, when, whatToDo, promised: false } as const;
 }
 
@@ -192,48 +192,52 @@ export const outcomes = [...apiRows, ...faultRows];
 
 /** The statuses that a success of an endpoint can have. */
 export const successStatuses = [200, 201, 202, 204] as const;
-export type SuccessStatus = (typeof successStatuses)[number];
 
-/** The id of a success of an endpoint other than `/me`: its status and operation id (`201.createConsentRequest`). */
-export type SuccessOutcomeId = `${SuccessStatus}.${string}` & Record<never, never>; // or editors would not suggest `200.test`
+type ApiRow = (typeof apiRows)[number];
+
+/** The id of a success of `/me`: the key decides which. */
+export type MeSuccessId = Extract<ApiRow, { readonly status: 200 }>["id"];
+
+/** The id of a success of any other endpoint: its status and operation id (`201.createConsentRequest`). */
+type EndpointSuccessId = `${(typeof successStatuses)[number]}.${string}` & Record<never, never>; // or editors would not suggest `200.test`
 
 /** The stable id of an outcome of a response. */
-export type ApiOutcomeId = (typeof apiRows)[number]["id"] | SuccessOutcomeId;
+export type ApiOutcomeId = ApiRow["id"] | EndpointSuccessId;
 
 /** The stable id of an outcome of a request. */
 export type OutcomeId = ApiOutcomeId | FaultOutcomeId;
-
-export type PromisedOutcomeId = Extract<(typeof apiRows)[number], { readonly promised: true }>["id"];
-
-/** The ids of the outcomes of responses, without the successes of other endpoints than `/me`. */
-export const apiOutcomeIds: readonly ApiOutcomeId[] = apiRows.map(({ id }) => id);
-
-/** The shape of an outcome's id: one of these, or that of a success of another endpoint than `/me`, with one of `successStatuses`. */
-export function outcomeShape(ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): s.Shape<OutcomeId> {
-  return { ...s.choice(ids), otherTexts: /^20[0124]\.[A-Za-z][\w-]*$/ } as s.Shape<OutcomeId>;
-}
 
 /** The ids of the outcomes of faults. */
 export const faultOutcomeIds = faultRows.map(({ id }) => id);
 
 /** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
-export type ApiErrorCode = Exclude<(typeof apiRows)[number]["code"], null>;
+export type ApiErrorCode = Exclude<ApiRow["code"], null>;
 
-export type OutcomeRow = Outcome & { readonly id: OutcomeId };
-
-const rowById: ReadonlyMap<string, OutcomeRow> = new Map(outcomes.map((row) => [row.id, row]));
-
-/** Whether the outcome is one of a fault. */
-export function isFault(outcome: OutcomeId): outcome is FaultOutcomeId {
-  return outcome.startsWith("fault.");
+/** The shape of the id of an outcome of a response. */
+export function apiOutcomeShape(): s.Shape<ApiOutcomeId> {
+  return idShape(apiRows.map(({ id }) => id));
 }
 
-/** The row of an outcome. The list has none for the success of another endpoint than `/me`: it is made from the id. */
-export function outcomeRow(outcome: OutcomeId): OutcomeRow {
-  return rowById.get(outcome) ?? successRow(outcome);
+/** The shape of the id of an outcome of a request. */
+export function outcomeShape(): s.Shape<OutcomeId> {
+  return idShape(outcomes.map(({ id }) => id));
 }
 
-function successRow(outcome: OutcomeId): OutcomeRow {
+/** The shape of one of these ids, or of the id of a success of another endpoint than `/me`. */
+function idShape<Id extends OutcomeId>(ids: readonly Id[]): s.Shape<Id | EndpointSuccessId> {
+  // A pattern with each of `successStatuses`.
+  const endpointSuccess = /^20[0124]\.[A-Za-z][\w-]*$/;
+  return { ...s.choice(ids), alsoMatching: endpointSuccess } as s.Shape<Id | EndpointSuccessId>; // which the pattern allows
+}
+
+const rowById: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.id, row]));
+
+/** The row of an outcome. The table has none for the success of another endpoint than `/me`: it is made from the id. */
+export function outcomeRow(outcome: OutcomeId): Outcome {
+  return rowById.get(outcome) ?? endpointSuccessRow(outcome);
+}
+
+function endpointSuccessRow(outcome: OutcomeId): Outcome {
   const point = outcome.indexOf(".");
   const operationId = outcome.slice(point + 1);
   return {

@@ -1,5 +1,5 @@
 import type { KeyRecord } from "./key-record.js";
-import type { SuccessOutcomeId } from "./outcomes.js";
+import type { MeSuccessId } from "./outcomes.js";
 
 /** What decides which success a key has. */
 interface AcceptedKey extends Pick<KeyRecord, "environment" | "legacy" | "replaces" | "overlapEndsAt"> {}
@@ -8,7 +8,7 @@ interface AcceptedKey extends Pick<KeyRecord, "environment" | "legacy" | "replac
  * The outcome of a success of `/me` with a key, which has been accepted: the overlap of a retiring one has not ended. A key
  * can be several of these, such as a retiring legacy key: the first one counts.
  */
-export function successOfKey(key: AcceptedKey): SuccessOutcomeId {
+export function successOfKey(key: AcceptedKey): MeSuccessId {
   if (key.overlapEndsAt !== undefined) return "200.retiring";
   if (key.replaces !== undefined) return "200.replacement";
   if (key.legacy) return "200.legacy";

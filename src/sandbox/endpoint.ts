@@ -3,8 +3,7 @@ import {
   isSuccess,
   type OutcomeId,
   outcomes,
-  type SuccessOutcomeId,
-  type SuccessStatus,
+  type successStatuses,
 } from "../rules/outcomes.js";
 import type { RecordAdditions } from "./record-additions.js";
 import type { KeyEntry } from "./registry.js";
@@ -15,7 +14,7 @@ export interface Endpoint {
   /** The exact path; a segment in braces matches any segment: `/things/{id}`. */
   readonly path: string;
   readonly operationId: string;
-  readonly status: SuccessStatus;
+  readonly status: (typeof successStatuses)[number];
   /** Whether `data` is the key's context: the key decides the outcome of its success. Default: false. */
   readonly isMe?: true;
   /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
@@ -41,7 +40,7 @@ export function successOutcomeOf(endpoint: Endpoint, ofKey: ApiOutcomeId): ApiOu
 }
 
 /** The outcome of each success of an endpoint other than `/me`. */
-export function ownSuccessOf({ status, operationId }: Endpoint): SuccessOutcomeId {
+export function ownSuccessOf({ status, operationId }: Endpoint): ApiOutcomeId {
   return `${status}.${operationId}` as const;
 }
 

@@ -25,9 +25,9 @@ export function isOfKind(shape: Shape, value: unknown): boolean {
   }
 }
 
-function isChoice({ choices, otherTexts }: ChoiceKind, value: unknown): boolean {
+function isChoice({ choices, alsoMatching }: ChoiceKind, value: unknown): boolean {
   if ((choices as readonly unknown[]).includes(value)) return true;
-  return otherTexts !== undefined && typeof value === "string" && otherTexts.test(value);
+  return alsoMatching !== undefined && typeof value === "string" && alsoMatching.test(value);
 }
 
 /** Whether a value is of the kind and within the limits of its shape; what is in a list or a mapping is not checked. */

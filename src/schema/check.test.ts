@@ -71,7 +71,7 @@ test("a list and a mapping each have one word, as what is required and as what i
   expect(messages.filter((one) => /array|object/.test(one))).toEqual([]);
 });
 
-const status = { ...choice(["401"]), otherTexts: /^20\d$/ } as Shape;
+const status = { ...choice(["401"]), alsoMatching: /^20\d$/ } as Shape;
 
 test.each<[name: string, shape: Shape, allowed: readonly unknown[], refused: readonly unknown[]]>([
   ["anything", anything(), [null, 1, "a", [], {}], []],

@@ -87,9 +87,9 @@ function withNull(keywords: JsonSchema): JsonSchema {
 }
 
 function choiceKeywords(shape: ChoiceKind): JsonSchema {
-  const { choices, otherTexts } = shape;
-  if (otherTexts !== undefined) {
-    const otherNames = { type: "string", pattern: otherTexts.source };
+  const { choices, alsoMatching } = shape;
+  if (alsoMatching !== undefined) {
+    const otherNames = { type: "string", pattern: alsoMatching.source };
     return { anyOf: [{ type: "string", enum: choices }, otherNames] };
   }
   const [first] = choices;

@@ -71,7 +71,7 @@ export interface ChoiceKind {
   /** Whether another version may have more choices. */
   readonly isGrowing?: boolean;
   /** Other texts that it may be. */
-  readonly otherTexts?: RegExp;
+  readonly alsoMatching?: RegExp;
   /** What to write in place of a value that is no choice. */
   readonly hint?: (value: unknown) => string | undefined;
 }

@@ -16,11 +16,12 @@ import { type AssumptionDefinition, type Assumptions, assumptionTable } from "..
 import words from "../../src/rules/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/rules/errors.js";
 import { farmerLocales } from "../../src/rules/farmer-locales.js";
-import { faultKindSentence, faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
+import { faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
 import { mePath } from "../../src/rules/known-paths.js";
 import { outcomeRow } from "../../src/rules/outcomes.js";
 import { successOutcomesOf } from "../../src/sandbox/endpoint.js";
 import descriptions from "../../src/scenario/format/descriptions.json" with { type: "json" };
+import { faultKindSentence } from "../../src/scenario/format/field-descriptions.js";
 import { controlBodySchema } from "../../src/scenario/format/scenario-json-schema.js";
 import { problemCodes, warningCodes } from "../../src/scenario/problems.js";
 import { listed } from "../../src/schema/words.js";
@@ -188,7 +189,7 @@ function effectsPart(): string {
   const rows = faultKinds.map((kind) => [
     code(Object.entries(faultKindTable[kind].example).flat().join(": ")),
     faultKindSentence(kind),
-    faultKindTable[kind].fits.map(code).join(", "),
+    faultKindTable[kind].combinesWith.map(code).join(", "),
     code(`fault.${kind}`),
   ]);
   const ofStatus = (["body: html", "retry_after: 30s"] as const).map((example) => {

@@ -11,7 +11,7 @@ import { served } from "../support/servers.js";
 
 const values = { delay: "40ms", rate: 2000, status: 503, flag: true } as const;
 const faultOf = (kind: keyof typeof faultKindTable, more: Fault["then"] = {}): Fault["then"] => ({
-  ...{ [kind]: values[faultKindTable[kind].value] },
+  ...{ [kind]: values[faultKindTable[kind].valueKind] },
   ...more,
 });
 const scenarioOf = (then: Fault["then"]) => scenarioWith([{ when: { key: "main" }, then }]);
@@ -33,7 +33,7 @@ async function endOf(kind: keyof typeof faultKindTable, send: (init: RequestInit
 test.each(faultKinds)(
   "%s ends as its row says on a socket and through fetch, and counts only if it only delays",
   async (kind) => {
-    const { ends, onlyDelays, value } = faultKindTable[kind];
+    const { ends, onlyDelays, valueKind } = faultKindTable[kind];
     const scenario = scenarioOf(faultOf(kind));
     const server = await served({ scenario });
     const alone = createSandbox({ scenario });
@@ -47,15 +47,15 @@ test.each(faultKinds)(
       expect(sandbox.keys.get("main").usage.today).toBe(onlyDelays ? 1 : 0);
       const [request] = sandbox.requests.list();
       expect(request).toMatchObject({ fault: `fault.${kind}` });
-      expect(request?.durationMs).toBeGreaterThanOrEqual(value === "delay" ? 40 : 0);
+      expect(request?.durationMs).toBeGreaterThanOrEqual(valueKind === "delay" ? 40 : 0);
     }
   },
 );
 
 test.each(faultKinds)("of %s, a response that is whole is unread if its client gives up", async (kind) => {
-  const { ends, fits, value } = faultKindTable[kind];
-  const later = { delay: "1m", rate: 1 }[value as string] ?? values[value];
-  const canBeLate = (fits as readonly string[]).includes("latency");
+  const { ends, combinesWith, valueKind } = faultKindTable[kind];
+  const later = { delay: "1m", rate: 1 }[valueKind as string] ?? values[valueKind];
+  const canBeLate = (combinesWith as readonly string[]).includes("latency");
   const late = { [kind]: later, ...(canBeLate && { latency: "1m" as const }) };
   const server = await served({ scenario: scenarioOf(faultOf(kind, late)) });
   const client = connect(Number(new URL(server.url).port), "127.0.0.1", () =>

@@ -11,9 +11,9 @@ vi.mock("../../src/rules/fault-effects.js", async (original) => {
   const effects = await original<typeof import("../../src/rules/fault-effects.js")>();
   const { latency, status, reset } = effects.faultKindTable;
   const more = {
-    stall: { ...latency, field: "The pause in the body." },
-    refuse: { ...status, field: "The status of a refusal." },
-    "half-close": { ...reset, field: "Closes one half." },
+    stall: { ...latency, fieldDescription: "The pause in the body." },
+    refuse: { ...status, fieldDescription: "The status of a refusal." },
+    "half-close": { ...reset, fieldDescription: "Closes one half." },
   };
   Object.assign(effects.faultKindTable, more);
   (effects.faultKinds as string[]).push(...Object.keys(more));

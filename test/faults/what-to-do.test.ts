@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { detailsWithoutTexts } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { faultKinds, faultKindTable, isIdempotent, whatToDoAfter } from "../../src/rules/fault-effects.js";
+import { isIdempotent, whatToDoAfter } from "../../src/rules/after-fault.js";
+import { faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
 
 type Effect = NonNullable<Scenario["faults"]>[number]["then"];
 

@@ -1,5 +1,7 @@
-import { commandLine, pluralize } from "../../report/plain-text.js";
-import { isFault, type OutcomeId } from "../../rules/outcomes.js";
+import { pluralize } from "../../report/plain-text.js";
+import { commandLine } from "../../report/shell-words.js";
+import { isFault } from "../../rules/fault-effects.js";
+import type { OutcomeId } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
 import { asksFor, type Check, nameOf, statusOfRejection } from "../checks/check.js";

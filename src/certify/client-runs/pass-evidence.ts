@@ -1,4 +1,4 @@
-import { isFault } from "../../rules/outcomes.js";
+import { isFault } from "../../rules/fault-effects.js";
 import { listed } from "../../schema/words.js";
 import { notJudged, type Reason, type RunEvidence, sufficient } from "../checks/judgment.js";
 import type { RunEnd, SentKey } from "./client-run.js";

@@ -1,6 +1,6 @@
 import { exampleOfFault } from "../../api/example-faults.js";
-import { type FaultOutcomeId, faultKindRow } from "../../rules/fault-effects.js";
-import { isFault, outcomeRow } from "../../rules/outcomes.js";
+import { type FaultOutcomeId, faultKindRow, isFault } from "../../rules/fault-effects.js";
+import { outcomeRow } from "../../rules/outcomes.js";
 import { heldResult, notJudged, type ResultOfCheck, runNotMade } from "../checks/judgment.js";
 import { type ClientRun, hasFailed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
 import { passEvidence } from "../client-runs/pass-evidence.js";

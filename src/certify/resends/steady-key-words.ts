@@ -1,5 +1,6 @@
+import { isFault } from "../../rules/fault-effects.js";
 import { keyVariable } from "../../rules/key-text.js";
-import { isFault, isSuccess, outcomeRow } from "../../rules/outcomes.js";
+import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
 import type { Reason } from "../checks/judgment.js";
 import type { KeyRequest, SentKey } from "../client-runs/client-run.js";

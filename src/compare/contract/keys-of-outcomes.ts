@@ -1,6 +1,7 @@
 import { findPrefix, keyVariable } from "../../rules/key-text.js";
-import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
+import { outcomeRow } from "../../rules/outcomes.js";
 import type { ContractRule } from "./contract-rules.js";
+import type { PromisedOutcomeId } from "./promised-outcome.js";
 
 /** The key with which a comparison reaches an outcome. */
 interface NeededKey {
@@ -90,6 +91,13 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
   if (misfit !== undefined) return { kind: "no_key", why: misfit };
   const needed = kind === undefined ? "" : `a ${kind} key in `;
   return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
+}
+
+/** Returns the outcomes that the key in a variable could reach, whichever variables come before it. */
+export function outcomesReachedWith(variable: string, env: Variables): PromisedOutcomeId[] {
+  const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
+  const reached = rows.filter((row) => findKey({ ...row, variables: [variable] }, env).kind === "key");
+  return reached.map(({ outcome }) => outcome);
 }
 
 function isKeyOfKind(apiKey: string, kind: NeededKey["kind"]): boolean {

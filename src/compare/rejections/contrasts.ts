@@ -1,4 +1,4 @@
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { compareTexts, type TextAtPlace } from "./compare-texts.js";
 import type { DifferingPlace } from "./consequences.js";
 import { placeId, type ResponsePlace } from "./places.js";

@@ -1,4 +1,4 @@
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { compareTexts, type OpenReason } from "./compare-texts.js";
 import { findConsequences } from "./consequences.js";
 import type { Contrast } from "./contrasts.js";

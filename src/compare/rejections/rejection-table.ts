@@ -1,4 +1,5 @@
-import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
+import { outcomeRow } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import type { Attempt, CompletedAttempt } from "../sending/attempt.js";
 import { compareTexts, type TextAtPlace } from "./compare-texts.js";
 import type { DifferingPlace } from "./consequences.js";

@@ -1,4 +1,5 @@
-import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
+import { outcomeRow } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { type Attempt, describeAttempt } from "../sending/attempt.js";
 import { repeatAttempt } from "../sending/send-attempt.js";
 import type { SendResult, Session } from "../sending/session.js";

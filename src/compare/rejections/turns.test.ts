@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import type { Contrast } from "./contrasts.js";
 import { allTurns, planTurn } from "./turns.js";
 

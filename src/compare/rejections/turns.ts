@@ -1,4 +1,4 @@
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import type { Contrast } from "./contrasts.js";
 
 // A balancer may give its requests to its nodes in turn. If all turns were alike, each request of a suspect could meet one

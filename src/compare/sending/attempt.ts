@@ -1,4 +1,5 @@
-import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
+import { outcomeRow } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { describeResponse } from "../response/describe-response.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
 

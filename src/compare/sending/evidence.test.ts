@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { createRedactKeys } from "../response/redact-keys.js";
 import { readResponse } from "../response/redacted-response.js";
 import { weighResponse } from "./evidence.js";

@@ -1,4 +1,4 @@
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { type Attempt, describeAttempt } from "./attempt.js";
 import { type Ending, endings } from "./endings.js";
 

@@ -1,6 +1,6 @@
 import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
 import { nodePlatform } from "../../node/platform.js";
-import type { PromisedOutcomeId } from "../../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { type RedactedResponse, readResponse } from "../response/redacted-response.js";
 import { type Recognition, recognizeApi } from "./api-recognition.js";
 import type { Attempt, AttemptRequest } from "./attempt.js";

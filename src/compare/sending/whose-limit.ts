@@ -1,6 +1,7 @@
 import { pluralize } from "../../report/plain-text.js";
-import { outcomeRow, type PromisedOutcomeId } from "../../rules/outcomes.js";
+import { outcomeRow } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
+import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { numberText, perDayPath, perMinutePath, readDayUse, wholeNumberIn } from "../response/members.js";
 import { type Attempt, type Evidence, got200, type TimedRequest } from "./attempt.js";
 

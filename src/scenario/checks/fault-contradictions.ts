@@ -83,8 +83,8 @@ function fitTogether(one: Effect, other: Effect): boolean {
   const first = kindOf(one);
   const second = kindOf(other);
   if (first === second) return true;
-  const fits: readonly string[] = faultKindTable[first].fits;
-  return fits.includes(second);
+  const combinesWith: readonly string[] = faultKindTable[first].combinesWith;
+  return combinesWith.includes(second);
 }
 
 function kindOf(effect: Effect): FaultKind {

@@ -1,12 +1,13 @@
 import { controlPath, mePath } from "../../rules/known-paths.js";
-import { apiOutcomeIds, isSuccess, successStatuses } from "../../rules/outcomes.js";
+import { isSuccess, outcomes, successStatuses } from "../../rules/outcomes.js";
 import * as s from "../../schema/shape.js";
 import { scope } from "./fields.js";
 
 // The endpoints of a scenario. `checks/endpoint-rules.ts` checks their fields against each other.
 
 /** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
-const successesOfMe = apiOutcomeIds.filter(isSuccess).map((id) => id.replace("200.", ""));
+const idsOfMe = outcomes.map(({ id }) => id).filter(isSuccess);
+const successesOfMe = idsOfMe.map((id) => id.replace("200.", ""));
 const namesOfMe = ["getRelyingPartyContext", ...successesOfMe];
 
 const operationId = s.text({

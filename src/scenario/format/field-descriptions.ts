@@ -1,6 +1,6 @@
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import words from "../../rules/assumptions.json" with { type: "json" };
-import { faultKindSentence, faultKinds } from "../../rules/fault-effects.js";
+import { type FaultKind, faultKindRow, faultKinds } from "../../rules/fault-effects.js";
 import type { Describe } from "../../schema/json-schema.js";
 import type { Shape } from "../../schema/shape.js";
 import { shapeAt } from "../../schema/shape-fields.js";
@@ -13,6 +13,13 @@ import { scenarioSchema } from "./schema.js";
 
 /** Texts by the path of their field: `organizations.<ref>.type`. */
 type Texts = Readonly<Record<string, string>>;
+
+/** Describes a kind of fault in a sentence: `Resets the connection.` */
+export function faultKindSentence(kind: FaultKind): string {
+  const { causeClause, fieldDescription } = faultKindRow(`fault.${kind}`);
+  if (fieldDescription !== undefined) return fieldDescription;
+  return `${causeClause[0]?.toUpperCase()}${causeClause.slice(1)}.`;
+}
 
 /** The texts of `descriptions.json`, and those that the tables of faults and assumptions have. */
 function scenarioTexts(): Texts {

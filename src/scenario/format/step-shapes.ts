@@ -1,10 +1,11 @@
 import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
 import { actionErrorCodes } from "../../rules/errors.js";
-import { type FailureStatus, failures, faultKinds, faultKindTable } from "../../rules/fault-effects.js";
+import { type FailureStatus, failures } from "../../rules/failures.js";
+import { faultKinds, faultKindTable } from "../../rules/fault-effects.js";
 import { environments } from "../../rules/key-text.js";
 import { mePath } from "../../rules/known-paths.js";
 import { organizationChange } from "../../rules/organization.js";
-import { type ApiOutcomeId, apiOutcomeIds, outcomeShape } from "../../rules/outcomes.js";
+import { apiOutcomeShape, outcomeShape } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
@@ -47,7 +48,7 @@ const positive = () => s.integer({ min: 1 });
 const conditionFields = {
   key: s.optional(refOf("key")),
   organization: s.optional(refOf("organization")),
-  outcome: s.optional(outcomeShape(apiOutcomeIds) as s.Shape<ApiOutcomeId>),
+  outcome: s.optional(apiOutcomeShape()),
   after: s.optional(timeOrDuration()),
   until: s.optional(timeOrDuration()),
   every: s.optional(positive()),
@@ -70,13 +71,13 @@ const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; //
 const failureStatus = () =>
   s.choice(failureStatuses, "bad_choice", (value) => causesOfStatus.get(Number(value)));
 
-/** The shape of the value of each effect: the row of a kind in `faultKindTable` names one of these as its `value`. */
+/** The shape of the value of each effect: the row of a kind in `faultKindTable` names one of these as its `valueKind`. */
 const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: positive };
 
 const effectFields: Record<string, s.Optional> = {};
 for (const kind of faultKinds) {
   // A description belongs to one shape, so each field has its own.
-  const makeShape: () => s.Shape = effectShapes[faultKindTable[kind].value];
+  const makeShape: () => s.Shape = effectShapes[faultKindTable[kind].valueKind];
   effectFields[kind] = s.optional(makeShape());
 }
 

@@ -91,8 +91,16 @@ export const requestRoutes: readonly Route[] = [
 
 /** What the page needs to offer an effect of a fault. */
 function describedEffect(effect: FaultKind) {
-  const { value, label, example, onlyDelays, ends, faultThat } = faultKindTable[effect];
-  return { effect, value, label, example, onlyDelays, ends, does: faultThat };
+  const { valueKind, labelTemplate, example, onlyDelays, ends, causeClause } = faultKindTable[effect];
+  return {
+    effect,
+    value: valueKind,
+    label: labelTemplate,
+    example,
+    onlyDelays,
+    ends,
+    does: causeClause,
+  };
 }
 
 /** How many requests of the journal are the story's, with each outcome, and how many there are with each outcome, fault and advice. */
