@@ -46,8 +46,8 @@ export interface Wording {
   readonly code: ShapeCode;
   /** What the message calls the part. Default: the name of its field. */
   readonly name?: string;
-  /** The message is the name of the part, and this. */
-  readonly what: string;
+  /** The message without the name of the part: `is missing`. */
+  readonly predicate: string;
   readonly hint: string;
   readonly pointAt?: "name";
   readonly meant?: FieldPath;

@@ -1,3 +1,5 @@
+import type { MappingValue, ValueOf } from "./value-of.js";
+
 // Shapes describe values as plain data: checks, messages, JSON Schema and types come from them (docs/decisions/0011).
 
 /** What is wrong with a value, as a code that callers test. */
@@ -12,6 +14,8 @@ export type ShapeCode =
   | "bad_time"
   | "out_of_range"
   | "empty_list";
+
+export type { ValueOf };
 
 /** The description of a value of one kind. Each shape is made by one of the constructors below, such as `text()`. */
 export type Shape<Value = unknown> = Kind & CommonOptions<Value>;
@@ -52,8 +56,8 @@ export interface TextKind extends Range {
   readonly meant?: (text: string) => readonly string[];
   /** The kind of thing that the text is the ref of. Absent for a text that is no ref, or the ref of something new. */
   readonly refersTo?: "key" | "organization";
-  /** How to mend an invalid text, if nothing shows what it means. `siblings` are the members of a record with this name. */
-  readonly hint?: (text: string, siblings?: Readonly<Record<string, unknown>>) => string | undefined;
+  /** How to mend an invalid text, if nothing shows what it means. For a text that is the name of a member, `record` has all members. */
+  readonly hint?: (text: string, record?: Readonly<Record<string, unknown>>) => string | undefined;
 }
 
 export interface NumberKind extends Range {
@@ -70,7 +74,7 @@ export interface ChoiceKind {
   readonly isConstant?: boolean;
   /** Whether another version may have more choices. */
   readonly isGrowing?: boolean;
-  /** Other texts that it may be. */
+  /** The pattern of texts that are allowed besides the choices. */
   readonly alsoMatching?: RegExp;
   /** What to write in place of a value that is no choice. */
   readonly hint?: (value: unknown) => string | undefined;
@@ -87,10 +91,8 @@ export interface MappingKind<Of extends Fields = Fields> {
   readonly fields: Of;
   /** Whether it may have other, unchecked fields. */
   readonly isOpen?: boolean;
-  /** It has no effect without one of these fields. Default: it needs none. */
-  readonly needsOneOf?: readonly string[];
-  /** Whether a needed field that is `false` counts as missing. */
-  readonly isOffByFalse?: boolean;
+  /** The mapping has no effect without one of these fields; if `isFalseMissing`, a field that is `false` has none either. Default: it needs none. */
+  readonly needs?: { readonly oneOf: readonly string[]; readonly isFalseMissing: boolean };
 }
 
 /** A mapping with any number of members of one shape, such as the keys of an organization by their refs. */
@@ -120,30 +122,6 @@ export interface Optional<Of extends Shape = Shape> {
   readonly optional: Of;
 }
 
-/** The type of the values of a shape. */
-export type ValueOf<Of> = Of extends { readonly Value?: infer Value } ? Value : never;
-
-/** The type of a mapping with these fields: `{ readonly ref: string; readonly name?: string | undefined }`. */
-type MappingValue<Of extends Fields> = Shown<
-  RequiredFields<Of, Exclude<keyof Of, OptionalNames<Of>>> & OptionalFields<Of, OptionalNames<Of>>
->;
-
-/** The names of the optional fields. */
-type OptionalNames<Of extends Fields> = {
-  [Name in keyof Of]: Of[Name] extends Optional ? Name : never;
-}[keyof Of];
-
-// These two map the names of `Of` directly, or the fields would lose their doc comments.
-type RequiredFields<Of extends Fields, Names extends keyof Of> = {
-  readonly [Name in Names]: ValueOf<Of[Name]>;
-};
-type OptionalFields<Of extends Fields, Names extends keyof Of> = {
-  readonly [Name in Names]?: (Of[Name] extends Optional<infer Inner> ? ValueOf<Inner> : never) | undefined;
-};
-
-/** The same type, which editors then show with its members, not with its derivation. */
-type Shown<Value> = Value extends infer Members ? { [Name in keyof Members]: Members[Name] } : never;
-
 // Constructors by kind, which files import as `s`. Each call creates a new shape, which can have its own description.
 
 export const text = (of: Omit<TextKind, "kind"> = {}): TextKind & CommonOptions<string> => ({
@@ -163,7 +141,7 @@ export const number = (of: Range = {}): Shape<number> => ({
 });
 /** A whole number, from 0 unless the range has another start. */
 export const integer = (of: Range = {}): Shape<number> =>
-  ({ ...number({ min: 0, ...of }), isWhole: true }) as Shape<number>;
+  ({ ...number({ min: 0, ...of }), isWhole: true }) as Shape<number>; // a number has this member
 export const flag = (): Shape<boolean> => ({ kind: "boolean" });
 export const anything = (): Shape => ({ kind: "anything" });
 export const choice = <const Choice extends string | number>(
@@ -173,7 +151,7 @@ export const choice = <const Choice extends string | number>(
 ): Shape<Choice> => ({ kind: "choice", choices, code, ...(hint && { hint }) });
 /** A choice that may get more choices in another version. */
 export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> =>
-  ({ ...choice(choices), isGrowing: true }) as Shape<Choice>;
+  ({ ...choice(choices), isGrowing: true }) as Shape<Choice>; // a choice has this member
 /** A choice of one value, for good. */
 export const always = <const Value extends string | boolean>(value: Value): Shape<Value> => ({
   kind: "choice",
@@ -194,9 +172,14 @@ export const mapping = <Of extends Fields>(
 });
 /** A mapping that has no effect without one of these fields. */
 export const needingOneOf = <Of extends MappingKind>(
-  needs: readonly (keyof Of["fields"] & string)[],
+  oneOf: readonly (keyof Of["fields"] & string)[],
   of: Of,
-): Of => ({ ...of, needsOneOf: needs });
+): Of => ({ ...of, needs: { oneOf, isFalseMissing: false } });
+/** A mapping that has no effect without one of these fields that is not `false`. */
+export const needingOneOn = <Of extends MappingKind>(
+  oneOf: readonly (keyof Of["fields"] & string)[],
+  of: Of,
+): Of => ({ ...of, needs: { oneOf, isFalseMissing: true } });
 /** A mapping that may have other fields besides these. */
 export const openMapping = <Of extends Fields>(fields: Of) => ({ ...mapping(fields), isOpen: true });
 export const record = <Member>(

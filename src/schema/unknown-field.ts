@@ -14,7 +14,7 @@ export function unknownField(mistake: Mistake, notation: Notation): Wording {
   const problem = {
     code: "unknown_field",
     name: `unknown field ${quote(path.at(-1))}`,
-    what: parent.length === 0 ? "at the top level" : `in ${pathText(spelled)}`,
+    predicate: parent.length === 0 ? "at the top level" : `in ${pathText(spelled)}`,
     pointAt: "name",
   } as const;
 

@@ -1,6 +1,5 @@
 import { faultKinds } from "../../rules/fault-effects.js";
 import { defaultOverlap } from "../../rules/key-state.js";
-import { accessInWords } from "../../rules/organization.js";
 import { minute, type Overlap } from "../../rules/time.js";
 import {
   type ActionResult,
@@ -10,6 +9,7 @@ import {
   type StoryStep,
 } from "../../sandbox/step-results.js";
 import { actionName, actionRow } from "../../scenario/actions.js";
+import { accessInWords } from "../access-words.js";
 
 /** The words of an action in a sentence. */
 interface Sentence {
