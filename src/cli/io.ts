@@ -1,21 +1,18 @@
-import { on, once } from "node:events";
+import { once } from "node:events";
 import { accessSync, constants as fileConstants } from "node:fs";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { longestTimer } from "../node/timers.js";
 import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
+import { type KeyPresses, openKeyboard } from "./keyboard.js";
+import { createOutput } from "./output/process-output.js";
 import type { Output, Printer } from "./output/terminal.js";
 
-/** The keyboard of a terminal, until it is closed. */
-export interface KeyPresses {
-  /** Resolves to the character of the next key, or to a name such as `return`, `space`, `left` or `ctrl-c`. */
-  readonly next: () => Promise<string>;
-  readonly close: () => void;
-}
+// Three ways to end: a server stops at a signal (`stopSignal`), or as if one had come (`stop`). A command that runs other programs
+// takes the signals itself (`takeSignals`), and ends the process when it has written its report (`endSoon`).
 
 /** Everything that a command uses of its process, so that tests can run it in theirs. */
 export interface Io {
@@ -133,40 +130,6 @@ async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void>
   } while (timeLeft > 0 && !signal.aborted);
 }
 
-/** Drops what cannot be written. The next text is written again, but once a write has failed, nobody counts as reader. Reports the first failure that is not a closed pipe. */
-function createOutput(stream: NodeJS.WriteStream, reportFailure: (error: unknown) => void): Output {
-  let isClosed = false;
-  let hasFailed = false;
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    isClosed = true;
-    // A reader that has enough (`| head`) closes the pipe.
-    const isClosedByReader = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
-    if (isClosedByReader || hasFailed) return;
-    hasFailed = true;
-    reportFailure(error);
-  });
-
-  return {
-    isTTY: stream.isTTY,
-    // Windows are resized, so it is read each time. Some terminals report 0 for unknown.
-    get columns() {
-      return stream.columns || undefined;
-    },
-    write: (text, done) => stream.write(text, done),
-    async waitForReader(until) {
-      const mustWait = stream.writableNeedDrain && !isClosed && !until.aborted;
-      if (mustWait) {
-        // A failed stream or an abort rejects, which also ends the wait.
-        await once(stream, "drain", { signal: until }).catch(() => {});
-      } else {
-        // The event loop needs a turn to handle signals.
-        await new Promise(setImmediate);
-      }
-      return !isClosed;
-    },
-  };
-}
-
 /** `undefined` if it was deleted. */
 function workingFolder(process: NodeJS.Process): string | undefined {
   try {
@@ -218,29 +181,4 @@ function endSoon(process: NodeJS.Process): void {
   const timer = setTimeout(() => process.exit(), stopWithinMs);
   // A process that has nothing left to do ends before.
   timer.unref();
-}
-
-async function openKeyboard(input: ReadStream): Promise<KeyPresses | undefined> {
-  if (input.isTTY !== true) return undefined;
-  const { emitKeypressEvents } = process.getBuiltinModule("node:readline");
-  emitKeypressEvents(input);
-  input.setRawMode(true);
-  // Keeps keys in order that are pressed before they are read.
-  const presses = on(input, "keypress");
-  input.resume();
-  return {
-    async next() {
-      // Once it is closed, the value is missing.
-      const { value = [] } = await presses.next();
-      const [text = "", key = {}] = value as [string?, { name?: string; ctrl?: boolean }?];
-      if (key.ctrl === true) return `ctrl-${key.name}`;
-      return key.name ?? text;
-    },
-    close() {
-      presses.return?.();
-      input.setRawMode(false);
-      // Reading a terminal keeps the process alive.
-      input.pause();
-    },
-  };
 }

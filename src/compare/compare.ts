@@ -1,6 +1,5 @@
 import type { Comparison } from "./comparison.js";
 import { contractOutcomes, isLimit } from "./contract/keys-of-outcomes.js";
-import type { SecondSuccess } from "./differences/successes.js";
 import { judgeSession } from "./judge-session.js";
 import { tryLimits } from "./limits/limits.js";
 import { describeNotCompared } from "./not-compared.js";
@@ -16,17 +15,17 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   // The outcomes, the causes of 401 again, and last the limits, after which a key works no more. After the end of a session,
   // each step only keeps why it sends nothing.
   const session = new Session(send, options);
-  const secondSuccess = await tryOutcomes(session);
+  await tryOutcomes(session);
   const sentAgain = await sendRejectionsAgain(session);
   const differencesOfLimits = await tryLimits(session);
 
   const { progress } = session;
   if (progress.kind === "not_compared") return describeNotCompared(session, progress);
-  return judgeSession(session, progress, { secondSuccess, sentAgain, differencesOfLimits });
+  return judgeSession(session, progress, sentAgain, differencesOfLimits);
 }
 
 /** Sends a request for each outcome that needs no limit to be reached, and a second one with a key that works. */
-async function tryOutcomes(session: Session): Promise<SecondSuccess> {
+async function tryOutcomes(session: Session): Promise<void> {
   // The outcomes without a key come first: a host gets a key only if its responses could be the API's.
   const rows = contractOutcomes.filter(({ outcome }) => !isLimit(outcome));
   for (const row of rows) {
@@ -41,6 +40,5 @@ async function tryOutcomes(session: Session): Promise<SecondSuccess> {
 
   // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
   const [working] = completedWith(session.attempts, 200);
-  if (working === undefined) return { kind: "no_working_key" };
-  return repeatAttempt(session, working);
+  if (working !== undefined) await repeatAttempt(session, working);
 }

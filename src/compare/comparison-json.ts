@@ -21,7 +21,7 @@ export function comparisonJson(comparison: Comparison): object {
     uncompared: comparison.openCauses,
     unjudged: comparison.openPlaces.map(openPlaceJson),
     assumptions: assumptionsJson(comparison.assumptions),
-    unseen: comparison.needsOfAssumptions,
+    unseen: comparison.unseenAssumptions,
     seen: comparison.unlikeKeyStates,
     differences: comparison.differences.map(differenceJson),
   };

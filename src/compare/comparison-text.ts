@@ -28,48 +28,48 @@ const verdictTones: Readonly<Record<Comparison["verdict"], Tone>> = {
   not_compared: "bad",
 };
 
-export function renderComparison(result: Comparison, format: "text" | "json", style?: TextStyle): string {
-  const { url, comparedAt, requests, maxRequests, verdict, notes } = result;
+export function renderComparison(comparison: Comparison, format: "text" | "json", style?: TextStyle): string {
+  const { url, comparedAt, requests, maxRequests, verdict, notes } = comparison;
   const isCompared = verdict !== "not_compared";
   return render(
     {
       kind: "comparison",
       subject: url,
       title: `Compared ${url} with the contract at ${comparedAt}: ${requests} of at most ${maxRequests} requests`,
-      sections: isCompared ? comparisonSections(result) : [],
+      sections: isCompared ? comparisonSections(comparison) : [],
       notes: isCompared ? notes : [],
-      conclusion: { text: describeConclusion(result), tone: verdictTones[verdict] },
+      conclusion: { text: describeConclusion(comparison), tone: verdictTones[verdict] },
       failures: [],
-      json: comparisonJson(result),
+      json: comparisonJson(comparison),
     },
     format,
     style,
   );
 }
 
-function comparisonSections(result: Comparison): Section[] {
+function comparisonSections(comparison: Comparison): Section[] {
   return [
     {
       title: "Outcomes",
       columns: ["outcome", "result", "response, key, reason"],
-      rows: outcomeRows(result.outcomes),
+      rows: outcomeRows(comparison.outcomes),
     },
     {
       title: "What the specification leaves open, as this service does it",
       columns: ["assumption", "value", "seen in, or what would show it"],
-      rows: assumptionTableRows(result),
+      rows: assumptionTableRows(comparison),
     },
     {
       title: "What else it does in another way than key-states",
       columns: ["what", "value", "seen in"],
-      rows: unlikeKeyStatesRows(result.unlikeKeyStates),
+      rows: unlikeKeyStatesRows(comparison.unlikeKeyStates),
     },
     {
       title: "Differences",
       columns: ["outcomes", "where", "rules", "request", "expected", "found"],
-      rows: mergeDifferences(result.differences).map(differenceRow),
+      rows: mergeDifferences(comparison.differences).map(differenceRow),
     },
-    { title: "Rules", columns: ["rule", "means"], rows: ruleRows(result) },
+    { title: "Rules", columns: ["rule", "means"], rows: ruleRows(comparison) },
   ];
 }
 
@@ -95,12 +95,12 @@ function outcomeRows(outcomes: readonly ComparedOutcome[]): TableRow[] {
   return rows;
 }
 
-function assumptionTableRows({ assumptions, needsOfAssumptions }: Comparison): TableRow[] {
+function assumptionTableRows({ assumptions, unseenAssumptions }: Comparison): TableRow[] {
   const rows: TableRow[] = [];
   for (const [name, learned] of Object.entries(assumptions)) {
     rows.push({ cells: [name, shownText(String(learned.value)), whereSeen(learned)] });
   }
-  for (const [name, needs] of Object.entries(needsOfAssumptions)) {
+  for (const [name, needs] of Object.entries(unseenAssumptions)) {
     rows.push({ cells: [name, { text: "not seen", tone: "quiet" }, needs] });
   }
   return rows;
@@ -121,7 +121,7 @@ interface MergedDifference {
   readonly rules: Set<ContractRule>;
 }
 
-/** Merges the differences that only their outcomes tell apart. */
+/** Merges the differences at one place with the same words, whichever outcomes and rules they have. */
 function mergeDifferences(differences: readonly ContractDifference[]): MergedDifference[] {
   const mergedByContent = new Map<string, MergedDifference>();
   for (const difference of differences) {
@@ -169,8 +169,8 @@ function describeRequest({ laterRequest, requestId }: ContractDifference): strin
   return requestId === undefined ? nth : `${nth}, ${requestId}`;
 }
 
-function describeConclusion(result: Comparison): string {
-  const { whyNotCompared, verdict, differences, outcomes } = result;
+function describeConclusion(comparison: Comparison): string {
+  const { whyNotCompared, verdict, differences, outcomes } = comparison;
   if (verdict === "not_compared") return whyNotCompared ?? "";
 
   const counts = { agrees: 0, agrees_in_part: 0, differs: 0, not_tried: 0 };
@@ -185,7 +185,7 @@ function describeConclusion(result: Comparison): string {
     differs: pluralize(mergeDifferences(differences).length, "difference"),
     stopped: "Stopped early. Nothing that was compared differs",
   };
-  return `${start[verdict]} from the contract: ${words.join(", ")}.${sentenceOnR14(result)}`;
+  return `${start[verdict]} from the contract: ${words.join(", ")}.${sentenceOnR14(comparison)}`;
 }
 
 /** The sentence on what was not judged of R14, after a space; empty if everything was, or no 401 was tried. */

@@ -29,7 +29,7 @@ export interface Comparison {
   readonly differences: readonly ContractDifference[];
   readonly assumptions: Learned["assumptions"];
   /** What would show the assumptions that no response has shown. */
-  readonly needsOfAssumptions: Learned["needsOfAssumptions"];
+  readonly unseenAssumptions: Learned["unseenAssumptions"];
   /** What no assumption sets, and the service does in another way than `key-states`. */
   readonly unlikeKeyStates: ValuesUnlikeKeyStates;
 }

@@ -5,7 +5,7 @@ import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import type { Comparison } from "./comparison.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { judgeAttempt } from "./differences/judge.js";
-import { compareSuccesses, type SecondSuccess } from "./differences/successes.js";
+import { compareSuccesses } from "./differences/successes.js";
 import { judgeOutcomes } from "./judge-outcomes.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
 import { compareRejections } from "./rejections/causes-of-401.js";
@@ -14,23 +14,17 @@ import type { Attempt, CompletedAttempt } from "./sending/attempt.js";
 import type { SessionProgress } from "./sending/progress.js";
 import type { Session } from "./sending/session.js";
 
-/** What the steps of a comparison have found, apart from the attempts themselves. */
-interface StepResults {
-  readonly secondSuccess: SecondSuccess;
-  readonly sentAgain: SentAgain;
-  readonly differencesOfLimits: readonly ContractDifference[];
-}
-
-/** Judges what the requests of a session have shown. */
+/** Judges what the requests of a session have shown, together with the differences that its limits have shown already. */
 export function judgeSession(
   session: Session,
   progress: SessionProgress,
-  { secondSuccess, sentAgain, differencesOfLimits }: StepResults,
+  sentAgain: SentAgain,
+  differencesOfLimits: readonly ContractDifference[],
 ): Comparison {
   // Judge each attempt alone, and some of them together.
   const { attempts, whyNotTried, budget } = session;
   const rejections = compareRejections(sentAgain);
-  const successes = compareSuccesses(attempts, secondSuccess);
+  const successes = compareSuccesses(attempts, whyNotTried);
   const differences = withoutRepetitions([
     ...attempts.flatMap(judgeAttempt),
     ...differencesOfLimits,
@@ -64,7 +58,7 @@ export function judgeSession(
     openCauses: [...openCauses.keys()],
     openPlaces,
     assumptions: learned.assumptions,
-    needsOfAssumptions: learned.needsOfAssumptions,
+    unseenAssumptions: learned.unseenAssumptions,
     unlikeKeyStates: valuesUnlikeKeyStates(expectedAttempts),
     differences,
   };

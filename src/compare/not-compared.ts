@@ -15,7 +15,7 @@ export function describeNotCompared(session: Session, { why, message }: NotTheAp
     whyNotTried.set(outcome, session.whyNotTried.get(outcome) ?? why);
   }
 
-  const { assumptions, needsOfAssumptions } = learnAssumptions([]);
+  const { assumptions, unseenAssumptions } = learnAssumptions([]);
   return {
     url: options.url,
     comparedAt: isoTime(session.startedAt),
@@ -36,7 +36,7 @@ export function describeNotCompared(session: Session, { why, message }: NotTheAp
     openCauses: [],
     openPlaces: [],
     assumptions,
-    needsOfAssumptions,
+    unseenAssumptions,
     unlikeKeyStates: {},
     differences: [],
   };

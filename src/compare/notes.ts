@@ -1,5 +1,10 @@
 import { listed } from "../schema/words.js";
-import { keysInVariables, unusedVariables, type Variables } from "./contract/keys-of-outcomes.js";
+import {
+  keysInVariables,
+  outcomesReachedWith,
+  unusedVariables,
+  type Variables,
+} from "./contract/keys-of-outcomes.js";
 import { undocumentedNames } from "./differences/undocumented-names.js";
 import type { Attempt } from "./sending/attempt.js";
 
@@ -22,14 +27,23 @@ export function notesOnVariables(attempts: readonly Attempt[], env: Variables): 
     );
   }
 
-  const legacy = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY");
-  const isLiveSet = (env.SVC_KEY_LEGACY_LIVE ?? "").trim() !== "";
-  if (legacy !== undefined && isLiveSet) {
-    notes.push(`SVC_KEY_LEGACY_LIVE was not tried: ${legacy.outcome} was compared with SVC_KEY_LEGACY.`);
-  }
-
+  notes.push(...notesOnUntriedKeys(attempts, env));
   notes.push(...notesOnSharedKeys(attempts));
   for (const name of unusedVariables(env)) notes.push(`${name} is not used: no outcome has this name.`);
+  return notes;
+}
+
+/** Notes on keys that were not tried, because a variable before theirs has a key for their outcome. */
+function notesOnUntriedKeys(attempts: readonly Attempt[], env: Variables): string[] {
+  const triedKeys = new Set(attempts.map(({ apiKey }) => apiKey));
+  const notes: string[] = [];
+  for (const [variable, apiKey] of keysInVariables(env)) {
+    if (triedKeys.has(apiKey)) continue;
+    const outcomesOfKey = outcomesReachedWith(variable, env);
+    const instead = attempts.find(({ outcome }) => outcomesOfKey.includes(outcome));
+    if (instead === undefined) continue;
+    notes.push(`${variable} was not tried: ${instead.outcome} was compared with ${instead.variable}.`);
+  }
   return notes;
 }
 

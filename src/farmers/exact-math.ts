@@ -1,7 +1,7 @@
 import type { RandomStream } from "../rules/seed.js";
 
 // Numbers from random streams, the same on every engine. Engines may differ in the last digit of Math.sin and others, but not of
-// sums, products and square roots: only these are used.
+// sums, products, quotients and square roots: only these are used.
 
 /** A number from 0 to less than 1. */
 export function fraction(draw: RandomStream): number {
@@ -54,7 +54,9 @@ export function direction(draw: RandomStream): readonly [cosine: number, sine: n
 }
 
 export function rounded(value: number, digits: number): number {
-  const factor = 10 ** digits;
+  // Engines may also differ in powers with `**`.
+  let factor = 1;
+  for (let digit = 0; digit < digits; digit++) factor *= 10;
   return Math.round(value * factor) / factor;
 }
 

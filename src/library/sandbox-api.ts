@@ -28,6 +28,7 @@ import {
   requestQuery,
 } from "../scenario/format/inputs.js";
 import { libraryNotation, valueNotation } from "../scenario/format/notations.js";
+import type { Shape, ValueOf } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { quote } from "../schema/words.js";
 import { fetchResponse } from "./fetch-response.js";
@@ -79,52 +80,42 @@ export function sandboxApi(state: () => SandboxState): Sandbox {
       );
       return expectRequests(upToDate(), input);
     },
-    report: withoutOptions("report", () => clientReport(state())),
-    snapshot: withoutOptions("snapshot", () => snapshotSandbox(upToDate())),
-    reset: withoutOptions("reset", () => restartSandbox(state())),
+    report: rejectingArguments("report", () => clientReport(state())),
+    snapshot: rejectingArguments("snapshot", () => snapshotSandbox(upToDate())),
+    reset: rejectingArguments("reset", () => restartSandbox(state())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: state });
 }
 
 function clockApi(state: () => SandboxState): Sandbox["clock"] {
   return {
-    now: withoutOptions("clock.now", () => viewClock(state().clock).now),
-    isFrozen: withoutOptions("clock.isFrozen", () => state().clock.isFrozen()),
+    now: rejectingArguments("clock.now", () => viewClock(state().clock).now),
+    isFrozen: rejectingArguments("clock.isFrozen", () => state().clock.isFrozen()),
     advance: (by) => operations.advance(state(), { by }).now,
     set: (to) => operations.clock(state(), { now: requireInstant(to) }).now,
-    freeze: withoutOptions("clock.freeze", () => void operations.clock(state(), { frozen: true })),
-    resume: withoutOptions("clock.resume", () => void operations.clock(state(), { frozen: false })),
+    freeze: rejectingArguments("clock.freeze", () => void operations.clock(state(), { frozen: true })),
+    resume: rejectingArguments("clock.resume", () => void operations.clock(state(), { frozen: false })),
   };
 }
 
 function keysApi(state: () => SandboxState): Sandbox["keys"] {
   return {
-    list: withoutOptions("keys.list", () => viewKeys(state())),
+    list: rejectingArguments("keys.list", () => viewKeys(state())),
     get: (ref) => viewKey(state().registry.key(ref), state()),
     create(creation, by) {
-      const body = membersToSnakeCase(withEndAsText(creation));
-      const input = checkInput(inputShapes.key_creation, body, "Failed to create a key", libraryNotation);
+      const body = membersToSnakeCase(withExpiryAsText(creation));
+      const input = checkArgument(inputShapes.key_creation, body, "Failed to create a key");
       return operations.create_key(state(), input, checkedActor(by));
     },
     rotate(key, rotation = {}, by) {
-      const input = checkInput(
-        inputShapes.key_rotation,
-        rotation,
-        "Failed to rotate the key",
-        libraryNotation,
-      );
+      const input = checkArgument(inputShapes.key_rotation, rotation, "Failed to rotate the key");
       const { replacement, secret } = operations.rotate(state(), { ...input, key }, checkedActor(by));
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(state(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
-      const body = withEndAsText(end);
-      const input = checkInput(
-        inputShapes.key_expiry,
-        body,
-        "Failed to set the end of the key",
-        libraryNotation,
-      );
+      const body = withExpiryAsText(end);
+      const input = checkArgument(inputShapes.key_expiry, body, "Failed to set the end of the key");
       return operations.expire(state(), { key, ...input }, checkedActor(by)).key;
     },
   };
@@ -132,16 +123,11 @@ function keysApi(state: () => SandboxState): Sandbox["keys"] {
 
 function organizationsApi(state: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: withoutOptions("organizations.list", () => viewOrganizations(state())),
+    list: rejectingArguments("organizations.list", () => viewOrganizations(state())),
     get: (ref) => viewOrganization(state().registry.organization(ref).organization, state()),
     update(ref, change, by) {
-      const failure = "Failed to change the organization";
-      const input = checkInput(
-        inputShapes.organization_update,
-        membersToSnakeCase(change),
-        failure,
-        libraryNotation,
-      );
+      const body = membersToSnakeCase(change);
+      const input = checkArgument(inputShapes.organization_update, body, "Failed to change the organization");
       return operations.organization(state(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
@@ -164,10 +150,11 @@ function farmersApi(state: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultsApi(state: () => SandboxState): Sandbox["faults"] {
-  const list = withoutOptions("faults.list", () => writtenFaults(state().faults));
+  const list = rejectingArguments("faults.list", () => writtenFaults(state().faults));
   return {
     list,
     set(faults) {
+      // Faults are written as in scenarios, so that errors have those names.
       const change = { faults: faults ?? null };
       const input = checkInput(
         inputShapes.faults_change,
@@ -193,26 +180,34 @@ function requestsApi(state: () => SandboxState): Sandbox["requests"] {
       );
       return listRequests(state(), input);
     },
-    total: withoutOptions("requests.total", () => state().journal.total()),
-    clear: withoutOptions("requests.clear", () => operations.clear_requests(state())),
+    total: rejectingArguments("requests.total", () => state().journal.total()),
+    clear: rejectingArguments("requests.clear", () => operations.clear_requests(state())),
   };
 }
 
 /** A function that rejects any value, because the value would do nothing. */
-function withoutOptions<Result>(name: string, run: () => Result): (...values: readonly unknown[]) => Result {
+function rejectingArguments<Result>(
+  name: string,
+  run: () => Result,
+): (...values: readonly unknown[]) => Result {
   return (...values) => {
     if (values.every((value) => value === undefined)) return run();
     throw new SandboxError("validation_failed", `${name} has no options. Call it without a value.`);
   };
 }
 
+/** A copy of an argument, whose members have the names of the shape already. Throws `validation_failed` with the names of the library. */
+function checkArgument<Of extends Shape>(shape: Of, argument: unknown, failure: string): ValueOf<Of> {
+  return checkInput(shape, argument, failure, libraryNotation);
+}
+
 /** Who acts, checked. Default: an administrator. */
 function checkedActor(by: ActingAs = {}) {
-  return checkInput(actorQuery, by, "Failed to act", libraryNotation);
+  return checkArgument(actorQuery, by, "Failed to act");
 }
 
 /** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */
-function withEndAsText(fields: { readonly expires?: string | Instant }): unknown {
+function withExpiryAsText(fields: { readonly expires?: string | Instant }): unknown {
   // They are checked later, and may be anything.
   const { expires } = Object(fields) as typeof fields;
   if (expires === undefined || typeof expires === "string") return fields;

@@ -37,45 +37,50 @@ export function dryRunProblems(
 export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
   // With its story.
   const inStory = start();
-  const resultsInStory = followTimeline(inStory);
+  const timelineInStory = new FollowedTimeline(inStory);
   const storyProblems = runWholeStory(inStory);
-  const succeededInStory = new Set<number>();
-  for (const result of resultsInStory) {
-    if (timelineProblem(result) === undefined) succeededInStory.add(result.index);
-  }
+
+  // Without it.
+  const alone = start();
+  const timelineAlone = new FollowedTimeline(alone);
+  // The scenario of a running sandbox has steps that fail because of its earlier changes. They do not run.
+  if (!isSnapshot(alone.scenario)) runToLastStep(alone);
 
   // A timeline step may depend on the story, so it must succeed in only one of both runs.
   const timelineProblems: FieldProblem[] = [];
-  for (const result of timelineWithoutStory(start())) {
-    if (succeededInStory.has(result.index)) continue;
-    const failure = timelineProblem(result);
-    if (failure !== undefined) timelineProblems.push(failure);
+  for (const result of timelineAlone.results) {
+    const problem = timelineProblem(result);
+    if (problem !== undefined && !timelineInStory.hasSucceeded(result.index)) timelineProblems.push(problem);
   }
   return [...timelineProblems, ...storyProblems];
 }
 
-/** Runs the timeline of a sandbox to its last step, and returns the results. */
-function timelineWithoutStory(sandbox: SandboxState): readonly TimelineResult[] {
-  const results = followTimeline(sandbox);
+/** The results of a timeline's steps in one run, from the start of its sandbox on. */
+class FollowedTimeline {
+  readonly results: TimelineResult[];
+
+  constructor({ timeline, journal }: SandboxState) {
+    this.results = [...timeline.ranAtStart];
+    journal.subscribe((event) => {
+      if (event.type === "timeline.step") this.results.push(event.result);
+    });
+  }
+
+  /** Whether the step of this index has run without a problem. */
+  hasSucceeded(index: number): boolean {
+    return this.results.some((result) => result.index === index && timelineProblem(result) === undefined);
+  }
+}
+
+/** Moves the clock of a sandbox to the last step of its timeline. */
+function runToLastStep(sandbox: SandboxState): void {
   const last = sandbox.timeline.steps.at(-1);
-  // The scenario of a running sandbox has steps that fail because of its earlier changes. They do not run.
-  if (last === undefined || isSnapshot(sandbox.scenario)) return results;
-  advanceClock(sandbox, Math.max(0, last.at - sandbox.clock.now()));
-  return results;
+  if (last !== undefined) advanceClock(sandbox, Math.max(0, last.at - sandbox.clock.now()));
 }
 
 /** Whether a scenario was made from a sandbox that has responded to requests. */
 function isSnapshot({ requests_responded: requests }: SandboxState["scenario"]): boolean {
   return requests !== undefined;
-}
-
-/** Collects the results of the timeline's steps, in a list that grows while the sandbox runs. */
-function followTimeline(sandbox: SandboxState): readonly TimelineResult[] {
-  const results: TimelineResult[] = [...sandbox.timeline.ranAtStart];
-  sandbox.journal.subscribe((event) => {
-    if (event.type === "timeline.step") results.push(event.result);
-  });
-  return results;
 }
 
 /** Runs a story to its end, and returns which of its steps fail. */

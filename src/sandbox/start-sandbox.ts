@@ -45,7 +45,7 @@ const startOptionsShape = s.mapping({
 });
 
 /** How the user reaches a server and certifies a client. `program`: how svc-sandbox is started. */
-export function invocationOfServer(program = "svc-sandbox", isSecure = false): Invocation {
+export function invocationOfServer(isSecure = false, program = "svc-sandbox"): Invocation {
   const curlOptions = isSecure ? "-k" : "";
   return { curlOptions, certify: `${program} certify`, command: "npm test" };
 }

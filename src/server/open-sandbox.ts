@@ -4,7 +4,7 @@ import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { StateFile, StateOptions } from "./state-file.js";
 
 /** Where a server keeps its sandbox. */
-interface KeepingOptions extends StateOptions {
+interface StateFileOptions extends StateOptions {
   /** The name of the state file. Default: the sandbox is not kept. */
   readonly name: string | undefined;
   /** The folder of a relative name. Default: that of the process. */
@@ -14,7 +14,7 @@ interface KeepingOptions extends StateOptions {
 /** Starts the sandbox of a server, or continues the one of its state file, which the caller closes. Throws as `openStateFile`. */
 export async function openSandbox(
   start: Start,
-  { name, cwd = "", ...options }: KeepingOptions,
+  { name, cwd = "", ...options }: StateFileOptions,
 ): Promise<{ readonly sandbox: SandboxState; readonly stateFile: StateFile | undefined }> {
   if (name === undefined) return { sandbox: startSandbox(start), stateFile: undefined };
 

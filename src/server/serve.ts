@@ -2,7 +2,7 @@ import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { controlPath } from "../rules/known-paths.js";
 import { runDue } from "../sandbox/operations/run-due.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import type { HostProgram } from "./control/control-server.js";
+import type { SurroundingProgram } from "./control/control-server.js";
 import { LateControl } from "./control/late-control.js";
 import { type ListenOptions, listen } from "./listen.js";
 import { baseUrlFor } from "./listening-address.js";
@@ -29,8 +29,8 @@ export interface ServeOptions extends ListenOptions {
   readonly onDefect?: (error: unknown) => void;
 }
 
-/** What the program around the server gives it. The defaults are in `completeHosting`. */
-export interface Hosting extends Partial<HostProgram> {
+/** What the program around the server may give it. */
+export interface ProgramOptions extends Partial<SurroundingProgram> {
   /** How the user starts svc-sandbox, for messages. Default: by its name. */
   readonly program?: string;
 }
@@ -57,10 +57,15 @@ const dueIntervalMs = 250;
 const tokenBytes = 24;
 
 /** Serves a sandbox; resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
-export async function serve(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
+export async function serve(
+  sandbox: SandboxState,
+  options: ServeOptions & ProgramOptions,
+): Promise<RunningServer> {
   runDue(sandbox);
   const startedAt = nodePlatform.time();
-  const hostProgram = completeHosting(options, sandbox, () => void close());
+  // As it is now: another scenario may run later.
+  const { name, scenario, text } = sandbox;
+  const { stateFile, onDefect = () => {} } = options;
   const { publicUrl, allowedHosts } = readPublicNames(options.publicUrl, options.allowHosts);
 
   // No request is missed until `respondTo`: Node emits the first one in a later turn of its event loop.
@@ -69,29 +74,33 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
     allowedHosts,
     options.program ?? "svc-sandbox",
   );
-  // Other machines can call its control plane.
-  const controlToken = options.controlToken || (isLocal ? undefined : randomToken());
-  const stopping = new AbortController();
 
   // Timelines also continue without requests.
   const dueTimer = timers.setInterval(() => tryToRunDue(sandbox), dueIntervalMs).unref();
-
-  async function close(grace = 2000): Promise<void> {
+  const stopping = new AbortController();
+  const close = async (grace = 2000) => {
     stopping.abort();
     timers.clearInterval(dueTimer);
     await closeServer(server, openConnections, grace);
-  }
+  };
 
   const hasControl = options.control !== false;
+  // Other machines can call its control plane.
+  const controlToken = options.controlToken || (isLocal ? undefined : randomToken());
   const control = new LateControl({
-    ...hostProgram,
     sandbox,
     startedAt,
     startId: nodePlatform.random(),
+    startedScenario: options.startedScenario ?? (() => ({ name, scenario, text })),
+    stateFile,
     isLocal,
     allowedHosts,
     controlToken,
     stopping: stopping.signal,
+    stop: options.stop ?? (() => void close()),
+    beforeControlCall: options.beforeControlCall ?? (() => {}),
+    onControlCall: options.onControlCall ?? (() => {}),
+    onDefect,
   });
   respondTo(server, {
     sandbox,
@@ -99,10 +108,10 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
     handleControl: hasControl ? control.handle : undefined,
     baseUrlFor: (request) => publicUrl ?? baseUrlFor(request, localUrl),
     stopping: stopping.signal,
-    onDefect: hostProgram.onDefect,
+    onDefect,
   });
 
-  await beginToSave(hostProgram.stateFile, close);
+  await beginToSave(stateFile, close);
   const url = publicUrl ?? localUrl;
   return {
     url,
@@ -111,20 +120,6 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
     certificate: certificate?.cert,
     controlUrl: hasControl ? url + controlPath : undefined,
     controlToken: hasControl ? controlToken : undefined,
-  };
-}
-
-/** What the program around the server gives it, with the default of each member. `close` closes the server. */
-function completeHosting(hosting: Hosting, sandbox: SandboxState, close: () => void): HostProgram {
-  // As it is now: another scenario may run later.
-  const { name, scenario, text } = sandbox;
-  return {
-    startedScenario: hosting.startedScenario ?? (() => ({ name, scenario, text })),
-    stateFile: hosting.stateFile,
-    stop: hosting.stop ?? close,
-    beforeControlCall: hosting.beforeControlCall ?? (() => {}),
-    onControlCall: hosting.onControlCall ?? (() => {}),
-    onDefect: hosting.onDefect ?? (() => {}),
   };
 }
 

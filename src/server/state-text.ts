@@ -73,7 +73,8 @@ function checksumOf(text: string): string {
 }
 
 /**
- * Reads the sandbox of a text, as of the current scenario's name; `file` is the text's name for messages. Throws
+ * Reads the sandbox of a text. If the scenario that started it has another name now, so has the sandbox. `file` is the name for messages.
+ * Throws
  * `state_unreadable`, or `state_mismatch` if another scenario started it.
  */
 export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {

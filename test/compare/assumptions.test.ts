@@ -64,7 +64,7 @@ test("a comparison learns the assumptions of a sandbox, and a sandbox with its s
       const start = () => createSandbox({ scenario: scenarioWith(assumptions), now, frozen: true });
       const comparison = await compareSandbox(start());
       expect(valuesOf(comparison)).toEqual(assumptions);
-      expect([comparison.needsOfAssumptions, comparison.differences]).toEqual([{}, []]);
+      expect([comparison.unseenAssumptions, comparison.differences]).toEqual([{}, []]);
       const text = learnedScenario({ ...comparison, url });
       expect(text.startsWith(`${learnedHeading}\n`)).toBe(true);
       const learned = createSandbox({ scenario: parseScenario(text), now, frozen: true });
@@ -91,7 +91,7 @@ test("with one test key, a comparison learns only what its 401s and 200s show", 
         }),
       });
       const unlearned = ["request_id_on_errors", "error_details", "rate_limit_code", "retry_after"];
-      expect(Object.keys(comparison.needsOfAssumptions)).toEqual(
+      expect(Object.keys(comparison.unseenAssumptions)).toEqual(
         hasHeaders ? unlearned : [...unlearned, "rate_limit_headers"],
       );
     }),
@@ -466,7 +466,7 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
   [
     "a scope that its 403 names",
     on([403], (reply, { ref }) => {
-      const details = ref === "wrong-scope" ? { needed_scope: "reports:read" } : {};
+      const details = ref === "wrong-scope" ? { scopes: ["a"], needed_scope: "reports:read" } : {};
       setIn(reply, "body.error.details", details);
     }),
     [
@@ -494,14 +494,14 @@ test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
 );
 
 test("a gateway's own 429, as HTML, shows its headers, and no code", async () => {
-  const { values, needsOfAssumptions, notes } = await learn((reply) => {
+  const { values, unseenAssumptions, notes } = await learn((reply) => {
     if (reply.status !== 429) return;
     Object.assign(reply, {
       bytes: "<html>Slow down</html>",
       headers: { "Content-Type": "text/html", "Retry-After": "5" },
     });
   });
-  expect([values.retry_after, values.request_id_on_errors, needsOfAssumptions]).toEqual([
+  expect([values.retry_after, values.request_id_on_errors, unseenAssumptions]).toEqual([
     "seconds",
     false,
     { error_details: "a 429 (--probe-limits); 403.insufficient_scope shows false" },
@@ -544,4 +544,15 @@ test("only the host of a URL is in the scenario, with any letters", async () => 
     expect(text.split("\n")[1]).toBe(`# What ${host} does, compared at 2026-03-02T09:00:30Z.`);
     expect(parseScenario(text).assumptions).toEqual(plain);
   }
+});
+
+test("without a 401, a request id on errors needs one", async () => {
+  const { unseenAssumptions } = await compareWithContract(
+    probed((reply) => {
+      if (reply.status === 401) reply.status = 403;
+      if (reply.status !== 200) reply.headers["X-Request-Id"] = "req-1";
+    }).send,
+    { url, env: allProbeKeys, probeLimits: true, unknownKey: unknownSecret },
+  );
+  expect(unseenAssumptions.request_id_on_errors).toMatch(/^a 401; .* shows true$/);
 });

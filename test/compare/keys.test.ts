@@ -58,6 +58,25 @@ test("R37 a scope that the replacement lacks is found, also after the first 80 c
   ]);
 });
 
+test("R26 a replacement without a limit has nothing in its place", async () => {
+  const { send } = probed((reply, { ref }) => {
+    if (ref === "replacement") setIn(reply, "body.data.limits.per_day", null);
+  });
+  const { differences } = await compareWithContract(send, {
+    ...{ url, env: allProbeKeys, probeLimits: false, unknownKey: unknownSecret },
+  });
+  expect(differences).toContainEqual(
+    expect.objectContaining({ rules: ["R26"], at: "$.data.limits.per_day", found: "nothing" }),
+  );
+});
+
+test("a key that is not tried, because a variable before it has one for its outcome, is a note", async () => {
+  const { SVC_KEY_ACTIVE = "", SVC_KEY_RETIRING = "" } = allProbeKeys;
+  const note = "SVC_API_KEY was not tried: 200.test was compared with SVC_KEY_ACTIVE.";
+  expect((await compare({ ...probeKeys, SVC_API_KEY: SVC_KEY_RETIRING })).notes).toEqual([note]);
+  expect((await compare({ ...probeKeys, SVC_API_KEY: SVC_KEY_ACTIVE })).notes).toEqual([]);
+});
+
 /** The unknown keys that a comparison sends. */
 async function unknownKeys(env: Readonly<Record<string, string>>): Promise<string[]> {
   const sent = new Set<string>();

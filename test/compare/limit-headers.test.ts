@@ -106,6 +106,16 @@ test("R23 a header in two lines is one list", async () => {
   expect(await learnWith(twoLines)).toBe("draft");
 });
 
+test("R23 a policy with another window than that of its limit is not learned", async () => {
+  const withWindow = (window: number) => (reply: Reply) => {
+    if (reply.status !== 200) return;
+    reply.headers["RateLimit-Policy"] = `"minute";q=60;w=${window}`;
+    reply.headers.RateLimit = '"minute";r=50;t=60';
+  };
+  expect(await learnWith(withWindow(60))).toBe("draft");
+  expect(await learnWith(withWindow(60_000))).toBe(undefined);
+});
+
 const legacyOf = (limit: string) => ({
   ...{ "X-RateLimit-Limit": limit, "X-RateLimit-Remaining": "50", "X-RateLimit-Reset": "60" },
 });

@@ -10,10 +10,11 @@ import type { CertifyPlan } from "../../certify/checks/plan.js";
 import { checkOnlyNames } from "../../certify/only-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
-import { commandLine, pluralize } from "../../report/plain-text.js";
+import { pluralize } from "../../report/plain-text.js";
 import { expectedOutcomes } from "../../report/possible-outcomes.js";
 import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
+import { commandLine } from "../../report/shell-words.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { faultOutcomeIds } from "../../rules/outcomes.js";
 import { redactPlainKeys } from "../../rules/redact.js";
@@ -116,10 +117,9 @@ export const certifyCommand = declareCommand({
     const loaded = await loadNamed(args[0], io);
     const plan = createPlan(loaded, flags);
 
-    // The flags of each run's sandbox and of its server.
-    const { now, frozen, jobs = availableParallelism(), ...served } = flags;
-    const command = { loaded, call: { io, clientCommand, flags: served }, startOptions: { now, frozen } };
-    const client = new ClientStarter(command, jobs);
+    const { now, frozen, jobs = availableParallelism() } = flags;
+    // The plan has the seeds.
+    const client = new ClientStarter({ loaded, call, startOptions: { now, frozen } }, jobs);
     try {
       const { stopwatch, time } = nodePlatform;
       const started = stopwatch();
@@ -285,10 +285,12 @@ function resultText(
   const text = wrap(certificateText(result, program, palette.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
 
-  // Why the client could not be judged may be in its output.
-  const isNotJudged = result.verdict === "not_judged" && result.why !== undefined;
-  if (!isNotJudged || result.problems.length > 0) return text;
-  if (plainOutput.every((line) => line.trim() === "")) return text;
+  if (!mayBeExplainedByOutput(result) || plainOutput.every((line) => line.trim() === "")) return text;
   const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
   return `${text}Its last output:\n${lines.join("")}`;
+}
+
+/** Whether the output of the command may say why the client could not be judged at all. */
+function mayBeExplainedByOutput({ verdict, why, problems }: CertifyResult): boolean {
+  return verdict === "not_judged" && why !== undefined && problems.length === 0;
 }

@@ -78,9 +78,10 @@ export const compareCommand = declareCommand({
   async run({ args, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(args[0] ?? "");
-    const file = flags.writeScenario;
+    const { writeScenario } = flags;
+    const learnedFile = writeScenario === undefined ? undefined : new LearnedFile(writeScenario, io);
     // A file that cannot be written ends the command before the first request.
-    const writeLearned = file === undefined ? undefined : learnedFile(file, io);
+    learnedFile?.requireReplaceable();
     const certificate = await readClientCertificate(url, flags, io.cwd);
     warnOfPlainHttp(url, io);
 
@@ -105,48 +106,65 @@ export const compareCommand = declareCommand({
       io.stdout.write(redactPlainKeys(renderComparison(result, format, io.stdout.style())));
     }
     if (stop.aborted) return 128 + constants.signals[stop.reason as NodeJS.Signals];
-    writeLearned?.(result);
+    learnedFile?.write(result);
     return ["agrees", "agrees_in_part"].includes(verdict) ? exitCode.fine : exitCode.failed;
   },
 });
 
-/** Returns what writes the file after the comparison. Throws now unless it is new, or an earlier comparison has written it. */
-function learnedFile(name: string, { cwd, stderr, program }: Io): (comparison: Comparison) => void {
-  const path = resolve(cwd, name);
-  const orUnwritable = (act: () => void) => {
-    try {
-      act();
-    } catch (cause) {
-      throw unwritable(cause, quoteFile(name), "Name another file with --write-scenario.");
-    }
-  };
-  orUnwritable(() => requireLearned(path));
+/** The file of `--write-scenario`. It may be replaced only if an earlier comparison has written it. */
+class LearnedFile {
+  readonly #name: string;
+  readonly #path: string;
+  readonly #io: Pick<Io, "stderr" | "program">;
 
-  return (comparison) => {
+  constructor(name: string, io: Io) {
+    this.#name = name;
+    this.#path = resolve(io.cwd, name);
+    this.#io = io;
+  }
+
+  /** Throws a usage error unless the file can be written: it is new, or an earlier comparison has written it. */
+  requireReplaceable(): void {
+    try {
+      requireOwnFile(this.#path);
+    } catch (cause) {
+      throw this.#unwritable(cause);
+    }
+  }
+
+  /** Writes the scenario that a comparison has found, and prints that. One that ended early replaces none. */
+  write(comparison: Comparison): void {
+    const { stderr, program } = this.#io;
     const { assumptions, endedBy } = comparison;
-    if (endedBy !== undefined && existsSync(path)) {
-      stderr.say(`${quoteFile(name)} was kept: the comparison ended early, at ${endedBy}.\n`);
+    const file = quoteFile(this.#name);
+    if (endedBy !== undefined && existsSync(this.#path)) {
+      stderr.say(`${file} was kept: the comparison ended early, at ${endedBy}.\n`);
       return;
     }
     const count = Object.keys(assumptions).length;
     if (count === 0) {
-      stderr.say(`${quoteFile(name)} was not written: no assumption was seen.\n`);
+      stderr.say(`${file} was not written: no assumption was seen.\n`);
       return;
     }
 
-    const text = redactPlainKeys(learnedScenario(comparison));
-    orUnwritable(() => {
-      // It may be another file by now.
-      requireLearned(path);
-      writeFileAtomically(path, text, 0o600);
-    });
-    const start = `${program} start ${asFileArgument(name)}`;
-    stderr.say(`Wrote ${pluralize(count, "assumption")} to ${quoteFile(name)}. Start it with: ${start}\n`);
-  };
+    // Another program may have written it during the comparison.
+    this.requireReplaceable();
+    try {
+      writeFileAtomically(this.#path, redactPlainKeys(learnedScenario(comparison)), 0o600);
+    } catch (cause) {
+      throw this.#unwritable(cause);
+    }
+    const start = `${program} start ${asFileArgument(this.#name)}`;
+    stderr.say(`Wrote ${pluralize(count, "assumption")} to ${file}. Start it with: ${start}\n`);
+  }
+
+  #unwritable(cause: unknown): SandboxError {
+    return unwritable(cause, quoteFile(this.#name), "Name another file with --write-scenario.");
+  }
 }
 
-/** Throws unless the file may be written: there is none yet, or an earlier comparison has written it. */
-function requireLearned(path: string): void {
+/** Throws if there is a file that no comparison has written, or if its folder cannot be written. */
+function requireOwnFile(path: string): void {
   accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { shellWord } from "../../report/plain-text.js";
+import { shellWord } from "../../report/shell-words.js";
 import type { Profile } from "../../rules/assumptions.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters, type RequestCounter } from "../../sandbox/journal/counts.js";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { packageFile } from "../../node/package-files.js";
-import { shellWord } from "../../report/plain-text.js";
+import { shellWord } from "../../report/shell-words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
@@ -73,7 +73,7 @@ export const initCommand = declareCommand({
 
     const notes: string[] = [];
     if (client !== undefined) {
-      const file = args[0] ?? clients[client].to;
+      const file = args[0] ?? clients[client].writtenTo;
       notes.push(...(await writeClientTests(client, file, io, flags)));
     }
     if (agent) notes.push(...(await writeAgentSection(io.cwd)));
@@ -120,19 +120,19 @@ async function writeClientTests(
   io: Io,
   flags: WriteFlags,
 ): Promise<string[]> {
-  const { example, test, script } = clients[kind];
+  const { example, exampleFile, script, runCommand } = clients[kind];
   // What is wrong with the project or the call shows before the first file is written.
   requireEnding(kind, name);
   const project = script === undefined ? undefined : await addScript(script, io.cwd);
   await requireNeeds(kind, io);
   const file = newFile(name, io.cwd, flags);
 
-  const text = await packageFile(`examples/${example}/${test}`);
+  const text = await packageFile(`examples/${example}/${exampleFile}`);
   makeFolderFor(file);
   writeProjectFile(file, text, name);
   const folder = relative(io.cwd, dirname(file));
   const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
-  const run = clients[kind].run.replace("%", () => testFolder);
+  const run = runCommand(testFolder);
   if (project === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
   if (!project.runsOurLine) {
     return [

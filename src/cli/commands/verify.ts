@@ -123,33 +123,30 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
 /** Plays the story of each scenario, and prints the verdicts as they come, unless they are printed as JSON. A broken scenario does not stop the others. */
 async function verdictsOn(names: readonly string[], call: VerifyCall): Promise<Verdict[]> {
   const { flags, io } = call;
-  const openings = await Promise.all(names.map((name) => openToVerify(name, io)));
+  const attempts = await Promise.all(names.map((name) => openToVerify(name, io)));
 
   // What cannot be read is reported before the first story is played.
-  for (const opening of openings) {
-    if (opening.kind === "not_played") sayNotPlayed(opening, call);
+  const unreadable: NotPlayed[] = [];
+  for (const attempt of attempts) {
+    if (attempt.kind === "not_played") unreadable.push(attempt);
   }
+  for (const verdict of unreadable) sayNotPlayed(verdict, call);
 
   // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
-  const unread = openings.filter((opening) => opening.kind === "not_played");
-  const hasUnknownName = unread.some(({ isUnknown }) => isUnknown);
-  if (hasUnknownName && flags.watch !== true) return unread;
+  const hasUnknownName = unreadable.some(({ isUnknown }) => isUnknown);
+  if (hasUnknownName && flags.watch !== true) return unreadable;
 
   const verdicts: Verdict[] = [];
-  let isFirst = true;
-  for (const opening of openings) {
-    if (opening.kind === "not_played") {
-      verdicts.push(opening);
+  for (const attempt of attempts) {
+    if (attempt.kind === "not_played") {
+      verdicts.push(attempt);
       continue;
     }
-    const verdict = await verifyOpened(opening, call);
+    const verdict = await playStory(attempt, call);
+    const isFirst = verdicts.every(({ kind }) => kind === "not_played");
+    if (verdict.kind === "played") sayPlayed(verdict, isFirst, call);
+    else sayNotPlayed(verdict, call);
     verdicts.push(verdict);
-    if (verdict.kind === "not_played") {
-      sayNotPlayed(verdict, call);
-      continue;
-    }
-    sayPlayed(verdict, isFirst, call);
-    isFirst = false;
   }
   return verdicts;
 }
@@ -165,18 +162,18 @@ function sayNotPlayed({ error }: NotPlayed, { flags, io }: VerifyCall): void {
   if (!flags.json) io.stderr.say(`${error}\n`);
 }
 
-interface OpenedToVerify {
+interface ScenarioToVerify {
   readonly kind: "opened";
   readonly name: string;
-  readonly opened: OpenedScenario;
+  readonly scenario: OpenedScenario;
 }
 
 /** Reads a scenario. One that cannot be read is not played. */
-async function openToVerify(name: string, io: Io): Promise<OpenedToVerify | NotPlayed> {
+async function openToVerify(name: string, io: Io): Promise<ScenarioToVerify | NotPlayed> {
   // If the folder was deleted, this throws, in place of an error for each scenario.
   const { cwd } = io;
   try {
-    return { kind: "opened", name, opened: await openNamed(name, io) };
+    return { kind: "opened", name, scenario: await openNamed(name, io) };
   } catch (error) {
     return notPlayed(name, error, cwd);
   }
@@ -219,14 +216,14 @@ interface NotPlayed {
 type Verdict = Played | NotPlayed;
 
 /** Plays the story of a scenario that could be opened. */
-async function verifyOpened({ name, opened }: OpenedToVerify, call: VerifyCall): Promise<Verdict> {
+async function playStory({ name, scenario }: ScenarioToVerify, call: VerifyCall): Promise<Verdict> {
   const { flags, io } = call;
   try {
-    const test = await testStory(opened, flags);
+    const test = await testStory(scenario, flags);
     return {
       kind: "played",
       exitCode: test.passed ? exitCode.fine : exitCode.failed,
-      files: opened.loaded.files,
+      files: scenario.loaded.files,
       text: storyTestText(test, io.stdout.style(), flags.quiet === true),
       json: storyTestJson(test),
     };

@@ -2,7 +2,7 @@ import { authorizationChecks } from "../../api/authorize.js";
 import { whatToDoAbout } from "../../api/next-request.js";
 import { checkResults } from "../../api/request-details.js";
 import { nodePlatform } from "../../node/platform.js";
-import { shellWord } from "../../report/plain-text.js";
+import { shellWord } from "../../report/shell-words.js";
 import { describeKeyForm } from "../../rules/describe-key-form.js";
 import { SandboxError } from "../../rules/errors.js";
 import {
@@ -23,7 +23,7 @@ import { usageError } from "../exit-codes.js";
 import type { KeySource } from "./key-source.js";
 
 /** What an endpoint returns for a key, and why, as JSON. */
-export interface ExplainedKey extends StrayFacts {
+export interface ExplainedKey extends ForeignKeyFacts {
   /** The running sandbox's URL; `null` for what the scenario would respond. */
   readonly url: string | null;
   /** `null` for a key that the sandbox does not have, and for `none`. */
@@ -47,8 +47,8 @@ interface ExplainedCheck extends Omit<ReturnType<typeof checkResults>[number], "
   readonly outcome: OutcomeId | null;
 }
 
-/** What shows of a stray: a key that the sandbox does not have. */
-interface StrayFacts {
+/** What shows of a foreign key: one that the sandbox does not have. */
+interface ForeignKeyFacts {
   /** Well-formed, but not of this scenario and not of any sandbox. */
   readonly real_key_suspected: boolean;
   readonly key_of_another_sandbox: boolean;
@@ -61,7 +61,7 @@ interface StrayFacts {
 }
 
 /** The facts of a ref, and of a key that the sandbox has. */
-const noStrayFacts: StrayFacts = {
+const noForeignKey: ForeignKeyFacts = {
   real_key_suspected: false,
   key_of_another_sandbox: false,
   other_prefix_of: null,
@@ -69,23 +69,23 @@ const noStrayFacts: StrayFacts = {
   key_form: null,
 };
 
-/** What a word of the command line means. `ref` gets the same response as its next request. */
+/** What a word of the command line means. */
 type MeantKey =
-  /** A key of the sandbox, by its ref or as a client sends it. */
-  | { readonly kind: "key_of_sandbox"; readonly ref: string }
-  | { readonly kind: "reserved_ref"; readonly ref: string }
-  /** Any other key, as a client sends it. */
+  /** A key of the sandbox, by its ref or as a client sends it; or a reserved ref, such as `none`. */
+  | { readonly kind: "ref"; readonly ref: string }
+  /** A key that the sandbox does not have, as a client sends it. The reserved ref that stands in for it gets the same response. */
   | {
-      readonly kind: "other_key";
+      readonly kind: "foreign_key";
       readonly apiKey: string;
       readonly fingerprint: string;
-      readonly ref: "unknown" | "malformed";
+      readonly standIn: "unknown" | "malformed";
     };
 
 /** Explains what the next request with a key gets. Throws `unknown_ref` for a word that looks like a ref, and is none. */
 export async function explainKey(word: string, keys: KeySource, program: string): Promise<ExplainedKey> {
   const meant = readKeyWord(word, keys, program);
-  const next = await keys.predict(meant.ref);
+  const ref = meant.kind === "ref" ? meant.ref : meant.standIn;
+  const next = await keys.predict(ref);
 
   const { outcome } = next;
   const { status, when } = outcomeRow(outcome);
@@ -95,15 +95,15 @@ export async function explainKey(word: string, keys: KeySource, program: string)
   }
 
   let { fingerprint } = next;
-  let facts = noStrayFacts;
-  // The key that stands for `unknown` may be given whole: it is no stray.
-  if (meant.kind === "other_key" && meant.fingerprint !== next.fingerprint) {
+  let facts = noForeignKey;
+  // The key that stands for `unknown` may be given whole: it is of this sandbox.
+  if (meant.kind === "foreign_key" && meant.fingerprint !== next.fingerprint) {
     fingerprint = meant.fingerprint;
-    facts = strayFacts(meant.apiKey, keys);
+    facts = foreignKeyFacts(meant.apiKey, keys);
   }
   return {
     url: keys.url,
-    key: meant.kind === "key_of_sandbox" ? meant.ref : null,
+    key: isReserved(ref) ? null : ref,
     fingerprint,
     method: keys.method,
     path: keys.path,
@@ -124,8 +124,7 @@ export async function explainKey(word: string, keys: KeySource, program: string)
 const cutRequestId = /^(?:req_[0-9a-z]*|[0-9a-f]{8}-[0-9a-f-]*|1-[0-9a-f]{8}-[0-9a-f]*)$/i;
 
 function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
-  if (keys.refs.includes(word)) return { kind: "key_of_sandbox", ref: word };
-  if (isReserved(word)) return { kind: "reserved_ref", ref: word };
+  if (keys.refs.includes(word) || isReserved(word)) return { kind: "ref", ref: word };
   if (cutRequestId.test(word)) {
     throw usageError(
       `${quote(word)} is too short for the id of a request. Copy the whole X-Request-Id, or use last.`,
@@ -137,9 +136,9 @@ function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
   const apiKey = word.trim();
   const sha256 = nodePlatform.sha256(apiKey);
   const ref = keys.findRef(sha256);
-  if (ref !== undefined) return { kind: "key_of_sandbox", ref };
-  const reservedRef = isWellFormedKey(apiKey) ? "unknown" : "malformed";
-  return { kind: "other_key", apiKey, fingerprint: fingerprintOf(sha256), ref: reservedRef };
+  if (ref !== undefined) return { kind: "ref", ref };
+  const standIn = isWellFormedKey(apiKey) ? "unknown" : "malformed";
+  return { kind: "foreign_key", apiKey, fingerprint: fingerprintOf(sha256), standIn };
 }
 
 /** Whether a word is meant as a ref, and not as a key that a client sends. */
@@ -174,16 +173,16 @@ function unknownKey(word: string, keys: KeySource, program: string): SandboxErro
   );
 }
 
-function strayFacts(stray: string, keys: KeySource): StrayFacts {
-  const isWhole = isSandboxKey(stray);
-  const parsed = parseApiKey(stray);
-  const otherPrefixOf = refWithOtherPrefix(stray, keys);
+function foreignKeyFacts(apiKey: string, keys: KeySource): ForeignKeyFacts {
+  const isWhole = isSandboxKey(apiKey);
+  const parsed = parseApiKey(apiKey);
+  const otherPrefixOf = refWithOtherPrefix(apiKey, keys);
   return {
     real_key_suspected: parsed?.hasMark === false,
     key_of_another_sandbox: isWhole && otherPrefixOf === null,
     other_prefix_of: otherPrefixOf,
     key_cut: parsed?.hasMark === true && !isWhole,
-    key_form: describeKeyForm(stray),
+    key_form: describeKeyForm(apiKey),
   };
 }
 

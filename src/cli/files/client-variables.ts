@@ -15,7 +15,9 @@ export function clientEnvironment(
   const standard = defaultSecret(sandbox);
   if (standard !== undefined) variables.SVC_API_KEY = standard;
 
-  const keySecrets = secretsByRef(sandbox, server && announcedKeys(sandbox).keys);
+  const keySecrets =
+    server === undefined ? secretsByRef(sandbox) : secretsByRef(sandbox, announcedKeys(sandbox).keys);
+  // The keys of `unknown` and `malformed`, which no sandbox accepts.
   const secrets = { ...keySecrets, ...rejectedSecrets(sandbox) };
   for (const [ref, secret] of Object.entries(secrets)) variables[keyVariable(ref)] = secret;
   return variables;

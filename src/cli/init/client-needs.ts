@@ -19,9 +19,13 @@ interface LackingProject {
   readonly file: string | undefined;
   /** The needs that it lacks. */
   readonly missing: readonly string[];
-  /** The folder of the installed package; `undefined` if neither the project nor a folder above has it. */
-  readonly packageFolder: string | undefined;
+  /** The folder of this package once it is installed. */
+  readonly packageFolder: string;
+  readonly packageStep: PackageStep;
 }
+
+/** How this package gets into a project that lacks it: npm installs it, or tar unpacks it. */
+type PackageStep = "none" | "npm" | "tar";
 
 /** Throws a usage error with what to install, if a project lacks what the tests of a client need. */
 export async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
@@ -36,8 +40,11 @@ export async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
   else if (needs.files.length > 0) lack = `and there is no ${needs.files[0]} here`;
 
   const installed = installedFile(io.cwd, "package.json");
-  const project = { needs, file, missing, packageFolder: installed && dirname(installed) };
-  const steps = await installSteps(project);
+  const packageStep = packageStepOf(needs, missing, installed);
+  let packageFolder = packageStep === "tar" ? "./package" : "./node_modules/svc-sandbox";
+  // A folder above may have it.
+  if (installed !== undefined) packageFolder = dirname(installed);
+  const steps = await installSteps({ needs, file, missing, packageFolder, packageStep });
   steps.push(`Then run this again: ${io.program} init --client ${kind}`);
   if (needs.otherWay !== undefined) steps.push(needs.otherWay);
   throw usageError(
@@ -47,18 +54,20 @@ export async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
 
 /** The needs that a project with these files lacks. */
 async function missingNeeds(
-  { names, shownBy }: ClientTests["needs"],
+  { names, whereNamed }: ClientTests["needs"],
   files: readonly string[],
   { cwd, env }: Io,
 ): Promise<readonly string[]> {
-  if (shownBy === "python") {
+  if (whereNamed === "python") {
     // Python itself is asked what it finds, also in a virtual environment.
     const python = spawnSync("python3", ["-c", "import svc_sandbox.pytest_plugin"], { cwd, env });
     return python.status === 0 ? [] : names;
   }
 
   const texts = await Promise.all(files.map((name) => readFile(join(cwd, name), "utf8")));
-  if (shownBy === "text_of_files") return names.filter((name) => !texts.some((text) => text.includes(name)));
+  if (whereNamed === "text_of_files") {
+    return names.filter((name) => !texts.some((text) => text.includes(name)));
+  }
   const dependencies = texts.flatMap(dependenciesIn);
   return names.filter((name) => !dependencies.includes(name));
 }
@@ -76,39 +85,39 @@ function dependenciesIn(text: string): string[] {
   return names;
 }
 
+/** How a project gets this package; `installed` is a file of it in the project or a folder above, if there is one. */
+function packageStepOf(
+  { names }: ClientTests["needs"],
+  missing: readonly string[],
+  installed: string | undefined,
+): PackageStep {
+  // A project of Node must name it, also if a folder above has it.
+  if (names.includes(thisPackage)) return missing.includes(thisPackage) ? "npm" : "none";
+  if (installed !== undefined) return "none";
+  // A machine with the single executable may have no npm, which only a project of Node needs.
+  return isExecutable() ? "tar" : "npm";
+}
+
 /** The paragraphs about how to install what a project lacks. */
 async function installSteps(project: LackingProject): Promise<string[]> {
-  const { needs, file } = project;
+  const { needs, file, packageStep } = project;
   const steps: string[] = [];
   if (needs.stepsInFile !== undefined) steps.push(...(await needs.stepsInFile(file)));
 
-  const from = lacksPackage(project) ? ", with the file of npm pack (there is no release yet)" : "";
-  steps.push(`Install ${needs.installed}${from}:`);
+  const from = packageStep === "none" ? "" : ", with the file of npm pack (there is no release yet)";
+  steps.push(`Install ${needs.whatToInstall}${from}:`);
   const commands = installCommands(project);
   steps.push(commands.map((line) => `  ${line}`).join("\n"));
   return steps;
 }
 
-/** Whether this package has to be installed. A project of Node must name it, also if a folder above has it. */
-function lacksPackage({ needs, missing, packageFolder }: LackingProject): boolean {
-  if (needs.names.includes(thisPackage)) return missing.includes(thisPackage);
-  return packageFolder === undefined;
-}
-
 /** The command lines that install this package, if a project lacks it, and what else the tests need. */
-function installCommands(project: LackingProject): string[] {
-  const { needs, file, missing, packageFolder } = project;
-  // A machine with the single executable may have no npm, which only a project of Node needs.
-  const unpacksItself = isExecutable() && !needs.names.includes(thisPackage);
-  const unpack = unpacksItself ? "tar -xzf" : "npm install --save-dev";
-  const unpackedFolder = unpacksItself ? "./package" : "./node_modules/svc-sandbox";
-
+function installCommands({ needs, file, missing, packageFolder, packageStep }: LackingProject): string[] {
   const commands: string[] = [];
-  if (lacksPackage(project)) commands.push(`${unpack} ./svc-sandbox-${version}.tgz`);
+  if (packageStep === "npm") commands.push(`npm install --save-dev ./svc-sandbox-${version}.tgz`);
+  if (packageStep === "tar") commands.push(`tar -xzf ./svc-sandbox-${version}.tgz`);
   if (file === undefined && needs.startProject !== undefined) commands.push(needs.startProject);
   const lacksMore = missing.some((name) => name !== thisPackage);
-  if (lacksMore && needs.install !== undefined) {
-    commands.push(needs.install.replace("%", () => packageFolder ?? unpackedFolder));
-  }
+  if (lacksMore && needs.install !== undefined) commands.push(needs.install(packageFolder));
   return commands;
 }

@@ -12,15 +12,15 @@ export interface ClientTests {
   /** The folder in `examples`. */
   readonly example: string;
   /** The file in this folder. */
-  readonly test: string;
+  readonly exampleFile: string;
   /** The file in the user's project, if the call names no other one. */
-  readonly to: string;
+  readonly writtenTo: string;
   /** How the names of such files end, so that their runner finds and reads them. */
   readonly endings: readonly string[];
   /** The command that the script `test:sandbox` runs with a sandbox. */
   readonly script?: string;
-  /** The command line that runs the tests; % is the folder of their file. */
-  readonly run: string;
+  /** The command line that runs the tests in a folder. */
+  readonly runCommand: (testFolder: string) => string;
   readonly needs: ClientNeeds;
 }
 
@@ -29,17 +29,17 @@ interface ClientNeeds {
   /** The names of what they need. */
   readonly names: readonly string[];
   /** Where a project shows that it has them: in its dependencies, anywhere in the text of its files, or to Python. */
-  readonly shownBy: "package_json" | "text_of_files" | "python";
+  readonly whereNamed: "package_json" | "text_of_files" | "python";
   /** The files of a project that may name them, the usual one first. */
   readonly files: readonly string[];
   /** The command line that starts a project without such a file. */
   readonly startProject?: string;
   /** What to write into such a file before the installation, as paragraphs; `file` is the project's own one. */
   readonly stepsInFile?: (file: string | undefined) => Promise<readonly string[]>;
-  /** The command lines that install what they need besides this package, from the folder of this package (%). */
-  readonly install?: string;
+  /** The command lines that install what they need besides this package, from the folder of this package. */
+  readonly install?: (packageFolder: string) => string;
   /** What is installed, in a sentence. */
-  readonly installed: "it" | "the jar";
+  readonly whatToInstall: "it" | "the jar";
   /** A sentence about another way. */
   readonly otherWay?: string;
 }
@@ -53,85 +53,86 @@ function needsOfNode(runner?: string): ClientNeeds {
   if (runner !== undefined) names.push(runner);
   return {
     names,
-    shownBy: "package_json",
+    whereNamed: "package_json",
     files: ["package.json"],
-    installed: "it",
-    ...(runner !== undefined && { install: `npm install --save-dev ${runner}` }),
+    whatToInstall: "it",
+    ...(runner !== undefined && { install: () => `npm install --save-dev ${runner}` }),
   };
 }
 
-const nodeProject = { example: "exec", run: "npm run test:sandbox" };
+const nodeProject = { example: "exec", runCommand: () => "npm run test:sandbox" };
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 
 export const clients: Readonly<Record<ClientKind, ClientTests>> = {
   vitest: {
     ...nodeProject,
-    test: "whoami.test.js",
-    to: "test/whoami.test.js",
+    exampleFile: "whoami.test.js",
+    writtenTo: "test/whoami.test.js",
     endings: [".js", ".mjs", ".ts", ".mts"],
     script: "vitest run",
     needs: needsOfNode("vitest"),
   },
   jest: {
     ...nodeProject,
-    test: "whoami.jest.cjs",
-    to: "test/whoami.test.cjs",
+    exampleFile: "whoami.jest.cjs",
+    writtenTo: "test/whoami.test.cjs",
     endings: [".cjs", ".js"],
     script: "jest",
     needs: needsOfNode("jest"),
   },
   node: {
     ...nodeProject,
-    test: "whoami.node.mjs",
-    to: "test/whoami.test.mjs",
+    exampleFile: "whoami.node.mjs",
+    writtenTo: "test/whoami.test.mjs",
     endings: [".mjs", ".js"],
     script: "node --test",
     needs: needsOfNode(),
   },
   pytest: {
     example: "pytest",
-    test: "test_whoami.py",
-    to: "tests/test_whoami.py",
+    exampleFile: "test_whoami.py",
+    writtenTo: "tests/test_whoami.py",
     endings: [".py"],
-    run: "python3 -m pytest --min-coverage 80",
+    runCommand: () => "python3 -m pytest --min-coverage 80",
     needs: {
       names: ["svc_sandbox"],
-      shownBy: "python",
+      whereNamed: "python",
       files: [],
-      install: "python3 -m pip install pytest %/packaging/python",
-      installed: "it",
+      install: (folder) => `python3 -m pip install pytest ${folder}/packaging/python`,
+      whatToInstall: "it",
     },
   },
   junit: {
     example: "junit5",
-    test: "WhoamiTest.java",
-    to: "src/test/java/WhoamiTest.java",
+    exampleFile: "WhoamiTest.java",
+    writtenTo: "src/test/java/WhoamiTest.java",
     endings: ["Test.java"],
-    run: "mvn test -Dsvc-sandbox.min-coverage=80",
+    runCommand: () => "mvn test -Dsvc-sandbox.min-coverage=80",
     needs: {
       names: ["svc-sandbox-junit5"],
-      shownBy: "text_of_files",
+      whereNamed: "text_of_files",
       files: ["pom.xml", "build.gradle", "build.gradle.kts"],
       stepsInFile: stepsInPom,
-      install: "mvn --file %/packaging/java install",
-      installed: "the jar",
+      install: (folder) => `mvn --file ${folder}/packaging/java install`,
+      whatToInstall: "the jar",
       otherWay: `No Maven, no Gradle: ${docsPlace("test-runners", "junit-5")}.`,
     },
   },
   go: {
     example: "go",
-    test: "whoami_test.go",
-    to: "whoami/whoami_test.go",
+    exampleFile: "whoami_test.go",
+    writtenTo: "whoami/whoami_test.go",
     endings: ["_test.go"],
-    run: "SVC_SANDBOX_MIN_COVERAGE=80 go test %",
+    runCommand: (testFolder) => `SVC_SANDBOX_MIN_COVERAGE=80 go test ${testFolder}`,
     needs: {
       names: [goModule],
-      shownBy: "text_of_files",
+      whereNamed: "text_of_files",
       files: ["go.mod"],
       startProject: "go mod init example.com/client",
       // No terminal breaks lines as short as these, which are pasted.
-      install: `module=${goModule}\n  go mod edit -require=$module@v${version}\n  go mod edit -replace=$module=%/packaging/go`,
-      installed: "it",
+      install: (folder) =>
+        `module=${goModule}\n  go mod edit -require=$module@v${version}\n  go mod edit -replace=$module=${folder}/packaging/go`,
+      whatToInstall: "it",
     },
   },
 };
@@ -147,11 +148,11 @@ async function stepsInPom(file: string | undefined): Promise<readonly string[]> 
 /** The names of the tests in a folder that are as `init` has written them. */
 export async function untouchedTests(cwd: string): Promise<string[]> {
   const untouched: string[] = [];
-  for (const { example, test, to } of Object.values(clients)) {
-    const file = join(cwd, to);
+  for (const { example, exampleFile, writtenTo } of Object.values(clients)) {
+    const file = join(cwd, writtenTo);
     if (!existsSync(file)) continue;
-    const asWritten = await packageFile(`examples/${example}/${test}`);
-    if (asWritten.equals(await readFile(file))) untouched.push(to);
+    const asWritten = await packageFile(`examples/${example}/${exampleFile}`);
+    if (asWritten.equals(await readFile(file))) untouched.push(writtenTo);
   }
   return untouched;
 }

@@ -1,7 +1,7 @@
-import { rerunCommand } from "../../report/plain-text.js";
 import type { ReportFormat } from "../../report/render/layout.js";
 import { conclusion, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
+import { rerunCommand } from "../../report/shell-words.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { listed, quoteFile } from "../../schema/words.js";
@@ -26,18 +26,6 @@ interface ShownRun {
   readonly unmet: readonly UnmetThreshold[];
   readonly folder: RunFolder;
 }
-
-/** Where the report can be read, which decides what else is printed. */
-type ReportPlace =
-  /** On stderr, as JSON without other lines after it. */
-  | "stderr_as_json"
-  /** On stderr, for people. */
-  | "stderr_as_text"
-  /** On stderr, as Markdown or JUnit. */
-  | "stderr_as_markup"
-  | "files"
-  /** Only in the named files, if any: with --quiet, nothing is printed about them. */
-  | "quiet";
 
 /** The flag that names the files of the report, and what they contain. */
 export const reportFlag = { name: "--report", what: "the report" };
@@ -64,42 +52,24 @@ export class ExecReport {
     const failures = await writeTargets(targets, (inFormat) => this.#render(inFormat), reportFlag, io);
     const isWritten = failures.length === 0;
 
-    switch (this.#placeOf(targets, isWritten)) {
-      case "stderr_as_json":
-        this.#sayFailures(failures);
-        // JSON comes last: programs read it to the end of stderr.
-        io.stderr.write(redactPlainKeys(this.#render(format)));
-        return isWritten;
-      case "stderr_as_text":
-        // The text already ends with the unmet thresholds.
-        this.#print(format);
-        break;
-      case "stderr_as_markup":
-        this.#print(format);
-        this.#sayUnmet();
-        break;
-      case "files":
-        this.#sayWhereItIs(targets);
-        this.#sayUnmet();
-        break;
-      case "quiet":
-        this.#sayUnmet();
-        break;
+    // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
+    const printsReport = !isWritten || (targets.length === 0 && !quiet);
+    if (printsReport && format === "json") {
+      this.#sayFailures(failures);
+      // JSON comes last: programs read it to the end of stderr.
+      io.stderr.write(redactPlainKeys(this.#render("json")));
+      return isWritten;
     }
+
+    if (printsReport) this.#print(format);
+    else if (!quiet) this.#sayWhereItIs(targets);
+    // A report as text already ends with the unmet thresholds.
+    const showsUnmet = printsReport && format === "text";
+    if (!showsUnmet) this.#sayUnmet();
     if (!quiet) this.#sayWhatIsMissing();
     if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
     this.#sayFailures(failures);
     return isWritten;
-  }
-
-  #placeOf(targets: readonly ReportTarget[], isWritten: boolean): ReportPlace {
-    const { quiet = false, format = "text" } = this.#call.flags;
-    // A report that a file should have, and has not, must not be lost.
-    if (isWritten && quiet) return "quiet";
-    if (isWritten && targets.length > 0) return "files";
-
-    if (format === "json") return "stderr_as_json";
-    return format === "text" ? "stderr_as_text" : "stderr_as_markup";
   }
 
   /** The report in a format; without a style, it has no colors and no width, as in files. */

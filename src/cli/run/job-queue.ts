@@ -6,14 +6,17 @@ interface Job {
   isShared: boolean;
 }
 
+/** A job that waits for its turn, and what starts it. */
+interface WaitingJob {
+  readonly job: Job;
+  readonly start: () => void;
+}
+
 /** Runs at most `limit` jobs in parallel. They start in their order. */
 export class JobQueue {
   #limit: number;
+  readonly #waiting: WaitingJob[] = [];
   readonly #underWay = new Set<Job>();
-  /** Resolves when the latest job has started: the next job waits for that. */
-  #lastBegun = Promise.resolve();
-  /** Called when any job ends; wakes the job that waits for room. */
-  #onEnd = () => {};
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -22,13 +25,15 @@ export class JobQueue {
   /** Runs a job in its turn; with `isAlone`, while no other is under way. */
   async run<Result>(work: () => Promise<Result>, isAlone: boolean) {
     const job: Job = { isAlone, isShared: false };
-    this.#lastBegun = this.#lastBegun.then(() => this.#begin(job));
-    await this.#lastBegun;
+    await new Promise<void>((start) => {
+      this.#waiting.push({ job, start });
+      this.#startWaiting();
+    });
     try {
       return { result: await work(), isShared: job.isShared };
     } finally {
       this.#underWay.delete(job);
-      this.#onEnd();
+      this.#startWaiting();
     }
   }
 
@@ -37,25 +42,27 @@ export class JobQueue {
     this.#limit = 1;
   }
 
-  /** Waits until there is room for a job, and starts it. */
-  async #begin(job: Job): Promise<void> {
-    while (!this.#hasRoomFor(job)) await this.#nextEnd();
-    this.#underWay.add(job);
-    if (this.#underWay.size === 1) return;
-    for (const one of this.#underWay) one.isShared = true;
+  /** Starts the jobs that wait, in their order, up to the first one without room. */
+  #startWaiting(): void {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined || !this.#hasRoomFor(next.job)) return;
+      this.#waiting.shift();
+      this.#underWay.add(next.job);
+      if (this.#underWay.size > 1) this.#markShared();
+      next.start();
+    }
+  }
+
+  #markShared(): void {
+    for (const job of this.#underWay) job.isShared = true;
   }
 
   #hasRoomFor({ isAlone }: Job): boolean {
     if (isAlone) return this.#underWay.size === 0;
-    for (const other of this.#underWay) {
-      if (other.isAlone) return false;
+    for (const job of this.#underWay) {
+      if (job.isAlone) return false;
     }
     return this.#underWay.size < this.#limit;
-  }
-
-  #nextEnd(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onEnd = resolve;
-    });
   }
 }

@@ -140,11 +140,12 @@ class RunningCommand {
 
     child.on("error", (failure: NodeJS.ErrnoException) => {
       // On Windows, cross-spawn reports a missing command this way after cmd.exe has run.
-      if (child.pid === undefined || failure.code === "ENOENT") this.#end({ kind: "not_run", failure });
+      const hasNotRun = child.pid === undefined || failure.code === "ENOENT";
+      if (hasNotRun) this.#resolveEnd({ kind: "not_run", failure });
     });
     child.on("exit", (exitCode, signal) => {
       const code = exitCode ?? 128 + constants.signals[signal as NodeJS.Signals];
-      this.#readRest({ kind: "ended", code, isTimedOut: this.#isTimedOut });
+      this.#drainOutput({ kind: "ended", code, isTimedOut: this.#isTimedOut });
     });
   }
 
@@ -183,25 +184,25 @@ class RunningCommand {
   }
 
   /** Ends once the output that is left after the command's exit is read. */
-  #readRest(end: CommandEnd): void {
+  #drainOutput(end: CommandEnd): void {
     const { stdout, stderr } = this.#child;
     if (stdout === null && stderr === null) {
-      this.#end(end);
+      this.#resolveEnd(end);
       return;
     }
 
     // Processes that the command has left keep its output open: those of its group are killed.
     if (this.#place === "own_group") this.#send("SIGKILL");
-    this.#child.once("close", () => this.#end(end));
+    this.#child.once("close", () => this.#resolveEnd(end));
     // A process outside the group may keep it open forever, so the reading ends after a while, but not while our own output has a slow reader.
     this.#repeat(outputGraceMs, () => {
       const isPassedOn = this.#place === "at_terminal";
       const hasSlowReader = isPassedOn && outputs.some((name) => process[name].writableNeedDrain);
-      if (!hasSlowReader) this.#end(end);
+      if (!hasSlowReader) this.#resolveEnd(end);
     });
   }
 
-  #end(end: CommandEnd): void {
+  #resolveEnd(end: CommandEnd): void {
     for (const cleanUp of this.#cleanups) cleanUp();
     // A process outside the group may keep its outputs open.
     this.#child.stdout?.destroy();

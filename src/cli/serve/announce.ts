@@ -1,7 +1,8 @@
 import { isLoopbackHost } from "../../node/host-names.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
-import { alignColumns, shellWord } from "../../report/plain-text.js";
+import { alignColumns } from "../../report/plain-text.js";
+import { shellWord } from "../../report/shell-words.js";
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { mePath } from "../../rules/known-paths.js";
 import { redactPlainKeys } from "../../rules/redact.js";
@@ -51,10 +52,15 @@ export function announce(
   { flags, io }: AnnouncedCall,
   log: Logger,
 ): void {
-  const showsKeys = showsSecrets(flags);
-  const hideKeys = showsKeys ? (text: string) => text : redactPlainKeys;
   const kind = announcementKind(flags);
-  const token = announcedToken(kind, server, flags);
+  // Other people may read logs, so with a log of JSON, keys and the token are hidden by default.
+  const showsSecrets = flags.showKeys ?? flags.log !== "json";
+  const hideKeys = showsSecrets ? (text: string) => text : redactPlainKeys;
+
+  // People know the token that they have set, and so do their browsers. The program that starts the server gets each token.
+  const generatedToken = flags.controlToken === undefined ? server.controlToken : undefined;
+  const tokenOfReader = kind === "json_line" ? server.controlToken : generatedToken;
+  const token = showsSecrets ? tokenOfReader : undefined;
 
   switch (kind) {
     case "json_line":
@@ -70,34 +76,10 @@ export function announce(
       break;
   }
 
-  const generatedToken = generatedTokenOf(server, flags);
-  if (generatedToken !== undefined && !showsKeys) {
+  if (generatedToken !== undefined && !showsSecrets) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
   }
   if (flags.open) openDashboard(server, generatedToken, io, log);
-}
-
-/** Whether keys and the token are shown. Other people may read logs, so with a log of JSON they are hidden by default. */
-function showsSecrets(flags: AnnouncedFlags): boolean {
-  return flags.showKeys ?? flags.log !== "json";
-}
-
-/** The control token of a server that the user has not set. */
-function generatedTokenOf(server: RunningServer, flags: AnnouncedFlags): string | undefined {
-  return flags.controlToken === undefined ? server.controlToken : undefined;
-}
-
-/** The control token that an announcement shows, if any. */
-function announcedToken(
-  kind: AnnouncementKind,
-  server: RunningServer,
-  flags: AnnouncedFlags,
-): string | undefined {
-  if (!showsSecrets(flags)) return undefined;
-  // The program that starts the server gets each token, also the user's own.
-  if (kind === "json_line") return server.controlToken;
-  // People know the token that they have set, and so do their browsers.
-  return generatedTokenOf(server, flags);
 }
 
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */

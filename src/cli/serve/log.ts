@@ -1,23 +1,17 @@
-import { errorCodeOf } from "../../api/story/expectation.js";
-import { actionIntent, stepIntent } from "../../api/story/step-text.js";
 import type { Logger } from "../../node/logger.js";
-import { pluralize } from "../../report/plain-text.js";
 import { adviceOf } from "../../rules/advice.js";
 import { outcomes } from "../../rules/outcomes.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine, safeOutput, withoutLogCommands } from "../../rules/terminal-text.js";
-import { isoTime, shortTime } from "../../rules/time.js";
+import { isoTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import {
-  allDifferences,
-  type PlayedStep,
-  type StepDifference,
-  type StoryResponse,
-} from "../../sandbox/step-results.js";
+import { allDifferences, type StepDifference } from "../../sandbox/step-results.js";
 import type { Io } from "../io.js";
-import { type Palette, paintStatus, responseText, type Style, startOfLine } from "../output/terminal.js";
+import { actionLine, stepLine } from "../output/step-line.js";
+import { type Palette, paintStatus, responseText, type Style } from "../output/terminal.js";
+import { LogLines } from "./log-lines.js";
 
 /** The flags of a command with a log. */
 export interface LogFlags {
@@ -26,12 +20,9 @@ export interface LogFlags {
   readonly verbose?: boolean;
 }
 
-/** About a hundred thousand lines wait for the reader: one that stops reading must not fill the memory. */
-const maxUnreadLength = 32 * 1024 * 1024;
-
 /** Creates the log on stderr that the flags ask for. */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
-  const lines = new LogLines(io.stderr, (message) => logger.problem(message));
+  const lines = new LogLines(io.stderr);
   const write = (text: string) => lines.write(text);
 
   let logger: Logger;
@@ -42,43 +33,10 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   } else {
     logger = createTextLog(write, io.stderr.style(), flags.verbose === true);
   }
-  // With --quiet, only problems are left.
+  lines.onLoss = logger.problem;
+  // With --quiet, only problems are left: `logEvents` logs no event then.
   if (!flags.quiet) return logger;
   return { ...logger, note() {}, controlCall() {} };
-}
-
-/** Lines are lost if they cannot be written, or if too many wait for the reader; their number is reported later. */
-class LogLines {
-  readonly #output: Io["stderr"];
-  readonly #onLoss: (message: string) => void;
-  /** The number of lost lines that are not reported yet. */
-  #lost = 0;
-  /** The length of the text that waits for the reader. */
-  #waiting = 0;
-
-  constructor(output: Io["stderr"], onLoss: (message: string) => void) {
-    this.#output = output;
-    this.#onLoss = onLoss;
-  }
-
-  write(text: string): void {
-    if (this.#waiting > maxUnreadLength) {
-      this.#lost += 1;
-      return;
-    }
-    this.#waiting += text.length;
-    this.#output.write(text, (error) => {
-      this.#waiting -= text.length;
-      if (error) this.#lost += 1;
-      else if (this.#lost > 0) this.#reportLoss();
-    });
-  }
-
-  #reportLoss(): void {
-    const count = pluralize(this.#lost, "message");
-    this.#lost = 0;
-    this.#onLoss(`The log could not be written for a while: ${count} lost before the last line.`);
-  }
 }
 
 /** Logs the steps that ran when a sandbox started, and its requests and steps from now on. */
@@ -110,9 +68,6 @@ function createTextLog(write: (text: string) => void, style: Style, verbose: boo
     problem: (message) => writeWrapped(palette.red(safeOutput(message))),
   };
 }
-
-/** The most columns of narration in a log on a terminal. */
-const maxNarration = 60;
 
 // The widths of columns.
 const responseWidth = Math.max(...outcomes.map((row) => responseText(row).length));
@@ -148,26 +103,6 @@ function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): 
   return columns.join("  ");
 }
 
-/** Describes a step of the story on one line: the action and its result. On a terminal, narration is shortened. */
-export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): string {
-  const { say, step, failure, response } = result;
-  if (say !== null) return palette.dim(onOneLine(say, isTerminal));
-  // A step may leave out the method and path of its request.
-  const intent = oneSafeLine(stepIntent(step, result.request));
-  if (failure !== null) return `${intent} → ${palette.red(failure.code)}`;
-  if (response !== null) return `${intent} → ${responseLine(response, palette)}`;
-  if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(result.now)}`;
-  return actionLine(result);
-}
-
-/** Describes an action in a few words, with its error: `rotate active → active-2, overlap 60m`. */
-export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "performed">): string {
-  const intent = actionIntent(step, performed);
-  const error = performed?.error ?? null;
-  if (error === null) return oneSafeLine(intent);
-  return oneSafeLine(`${intent} → rejected: ${error.code} (${error.message})`);
-}
-
 /** Describes a step of the timeline or the story as a line of the log: the sandbox's time, the source, the action. */
 function stepLogLine(event: StepEvent, style: Style): string {
   const { palette } = style;
@@ -188,17 +123,4 @@ function stepLogLine(event: StepEvent, style: Style): string {
     columns.push(palette.red(difference));
   }
   return columns.join("  ");
-}
-
-/** A response of the story, with its outcome and its fault. */
-function responseLine(response: StoryResponse, palette: Palette): string {
-  const { status, outcome, fault } = response;
-  const outcomes = fault === null || fault === outcome ? outcome : `${outcome}, ${fault}`;
-  const text = oneSafeLine(responseText({ status, code: errorCodeOf(response) }));
-  return `${paintStatus(palette, status)(text)}  ${palette.dim(outcomes)}`;
-}
-
-function onOneLine(text: string, isShortened: boolean): string {
-  const line = oneSafeLine(text.trim().replace(/\s+/g, " "));
-  return isShortened ? startOfLine(line, maxNarration) : line;
 }

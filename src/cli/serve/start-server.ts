@@ -92,7 +92,7 @@ async function openServedSandbox(
   const start = checkedStart(scenario.loaded, flags, {
     platform: nodePlatform,
     run: run?.conditionedRun,
-    invocation: invocationOfServer(io.program, isSecure),
+    invocation: invocationOfServer(isSecure, io.program),
   });
   const opened = await openSandbox(start, {
     name: flags.state,

@@ -12,8 +12,8 @@ import { formatProblem } from "../../scenario/scenario-error.js";
 import { pathText } from "../../schema/field-path.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
 import type * as shared from "../flags/shared-flags.js";
+import { actionLine, stepLine } from "../output/step-line.js";
 import type { Palette, Style } from "../output/terminal.js";
-import { actionLine, stepLine } from "../serve/log.js";
 import { type PlacedDifference, placeDifferences } from "./placed-differences.js";
 
 /** What came of a story that ran as a test. */

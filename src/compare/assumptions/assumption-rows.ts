@@ -4,12 +4,11 @@ import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import { isMapping } from "../../schema/type-tag.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { readChallenge } from "../response/challenge.js";
 import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";
 import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import type { CompletedAttempt } from "../sending/attempt.js";
 import type { LimitHeaders } from "./limit-headers.js";
 
 export type LearnedValue = string | boolean;
@@ -19,10 +18,9 @@ export type ShownAssumption =
   | { readonly kind: "value"; readonly value: LearnedValue; readonly words: string }
   | { readonly kind: "another_form"; readonly words: string };
 
-/** A response, and what other responses tell of it. */
-interface ReadContext {
-  readonly response: RedactedResponse;
-  readonly outcome: PromisedOutcomeId;
+/** An attempt to read, and what the responses together tell of its own. */
+export interface ReadContext {
+  readonly attempt: CompletedAttempt;
   /** The challenge of the response without the words that vary. */
   readonly challenge: string;
   readonly limitHeaders: LimitHeaders;
@@ -36,11 +34,9 @@ export interface AssumptionRow {
   readonly read: (context: ReadContext) => ShownAssumption | undefined;
   /** The statuses that must all have shown this value before it is learned. Default: none, so any response is enough. */
   readonly required?: (value: LearnedValue) => readonly number[];
-  /** What would show it, for a reader who has not seen it. */
-  readonly needs: string;
+  /** The status that would show it, for a reader who has not seen it. */
+  readonly needs: number;
 }
-
-const a429 = "a 429 (--probe-limits)";
 
 /** The assumptions that show in single responses. */
 export const assumptionRows: Readonly<Partial<Record<keyof Assumptions, AssumptionRow>>> = {
@@ -49,18 +45,18 @@ export const assumptionRows: Readonly<Partial<Record<keyof Assumptions, Assumpti
     statuses: [401, 403, 429],
     read: readRequestId,
     required: () => [401, 429],
-    needs: a429,
+    needs: 429,
   },
-  www_authenticate: { statuses: [401], read: readApiKeyChallenge, needs: "a 401" },
-  error_details: { statuses: [403, 429], read: readDetails, required: () => [429], needs: a429 },
-  rate_limit_code: { statuses: [429], read: readCode, needs: a429 },
-  retry_after: { statuses: [429], read: readRetryAfter, needs: a429 },
+  www_authenticate: { statuses: [401], read: readApiKeyChallenge, needs: 401 },
+  error_details: { statuses: [403, 429], read: readDetails, required: () => [429], needs: 429 },
+  rate_limit_code: { statuses: [429], read: readCode, needs: 429 },
+  retry_after: { statuses: [429], read: readRetryAfter, needs: 429 },
   rate_limit_headers: {
     statuses: [200, 429],
     read: readLimitForm,
     // Many services send them only with a 429.
     required: (value) => (value === "none" ? [429] : []),
-    needs: a429,
+    needs: 429,
   },
 };
 
@@ -81,13 +77,13 @@ function anotherForm(words: string): ShownAssumption {
   return { kind: "another_form", words };
 }
 
-function readRequestId({ response }: ReadContext): ShownAssumption {
-  return valueShown(Boolean(headerOf(response, "x-request-id")));
+function readRequestId({ attempt }: ReadContext): ShownAssumption {
+  return valueShown(Boolean(headerOf(attempt.response, "x-request-id")));
 }
 
 /** `true` is one challenge `ApiKey`, and not `Basic`, at which a browser asks for a password. */
-function readApiKeyChallenge({ response, challenge }: ReadContext): ShownAssumption {
-  const parts = readChallenge(response);
+function readApiKeyChallenge({ attempt, challenge }: ReadContext): ShownAssumption {
+  const parts = readChallenge(attempt.response);
   switch (parts.kind) {
     case "none":
       return valueShown(false);
@@ -99,7 +95,8 @@ function readApiKeyChallenge({ response, challenge }: ReadContext): ShownAssumpt
   }
 }
 
-function readDetails({ response }: ReadContext): ShownAssumption | undefined {
+function readDetails({ attempt }: ReadContext): ShownAssumption | undefined {
+  const { response } = attempt;
   const error = memberIn(response, ["error"]);
   if (!isMapping(error)) return undefined;
   if (!Object.hasOwn(error, "details")) return valueShown(false);
@@ -112,15 +109,16 @@ function readDetails({ response }: ReadContext): ShownAssumption | undefined {
   return anotherForm(`details with ${names === "" ? "no members" : shownText(names)}`);
 }
 
-function readCode({ response }: ReadContext): ShownAssumption {
-  const code = memberIn(response, ["error", "code"]);
+function readCode({ attempt }: ReadContext): ShownAssumption {
+  const code = memberIn(attempt.response, ["error", "code"]);
   if (typeof code !== "string") return anotherForm("no error.code");
   const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code }, redact);
   if (mismatches.length > 0) return anotherForm(quoted(code));
   return valueShown(code);
 }
 
-function readRetryAfter({ response, outcome }: ReadContext): ShownAssumption {
+function readRetryAfter({ attempt }: ReadContext): ShownAssumption {
+  const { response, outcome } = attempt;
   const value = headerOf(response, "retry-after");
   if (value === undefined) return valueShown("none");
   const form = retryAfterForm(value);

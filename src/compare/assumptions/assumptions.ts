@@ -9,6 +9,7 @@ import {
   type AssumptionRow,
   assumptionRows,
   type LearnedValue,
+  type ReadContext,
   type ShownAssumption,
 } from "./assumption-rows.js";
 import { stableChallenges } from "./challenges.js";
@@ -26,7 +27,7 @@ interface LearnedAssumption {
 export interface Learned {
   readonly assumptions: Readonly<Record<string, LearnedAssumption>>;
   /** What would show the assumptions that no response has shown. */
-  readonly needsOfAssumptions: Readonly<Record<string, string>>;
+  readonly unseenAssumptions: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
 }
 
@@ -46,59 +47,74 @@ interface Reading {
 
 /** Returns the assumptions that the responses of a service show. */
 export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned {
+  const contexts = readContexts(attempts);
   const assumptions: Record<string, LearnedAssumption> = {};
-  const needsOfAssumptions: Record<string, string> = {};
+  const unseenAssumptions: Record<string, string> = {};
   const notes: string[] = [];
   for (const [name, row] of Object.entries(assumptionRows)) {
-    const result = learnAssumption(row, attempts);
+    const result = learnAssumption(row, contexts);
     switch (result.kind) {
       case "learned":
         assumptions[name] = result.assumption;
         break;
       case "needs_more":
-        needsOfAssumptions[name] = result.needs;
+        unseenAssumptions[name] = result.needs;
         break;
       case "only_noted":
         notes.push(`${name} is not learned, because ${result.note}.`);
         break;
     }
   }
-  return { assumptions, needsOfAssumptions, notes: [...notes, ...notesOnScope(attempts)] };
+  return { assumptions, unseenAssumptions, notes: [...notes, ...notesOnScope(attempts)] };
+}
+
+function readContexts(attempts: readonly CompletedAttempt[]): ReadContext[] {
+  const challenges = stableChallenges(attempts);
+  const limitHeadersByAttempt = readLimitHeaders(attempts);
+  return attempts.map((attempt) => {
+    const challenge = challenges.get(attempt) ?? "";
+    const limitHeaders = limitHeadersByAttempt.get(attempt) ?? { kind: "none" };
+    return { attempt, challenge, limitHeaders };
+  });
 }
 
 /** Learns the value that all responses show, unless a response that is missing could show another one. */
-function learnAssumption(row: AssumptionRow, attempts: readonly CompletedAttempt[]): AssumptionResult {
-  const readings = readAlike(row, attempts);
+function learnAssumption(row: AssumptionRow, contexts: readonly ReadContext[]): AssumptionResult {
+  const readings = groupByShownValue(row, contexts);
   const [reading, ...otherReadings] = readings;
-  if (reading === undefined) return { kind: "needs_more", needs: row.needs };
+  if (reading === undefined) return { kind: "needs_more", needs: describeStatus(row.needs) };
 
-  const { shown } = reading;
+  const { shown, attempts } = reading;
   if (shown.kind !== "value" || otherReadings.length > 0) {
     return { kind: "only_noted", note: describeReadings(readings) };
   }
 
   const { value, words } = shown;
-  const statuses = new Set(reading.attempts.map(({ response }) => response.status));
-  const from = listOutcomes(reading.attempts, reading.attempts);
+  const from = listOutcomes(attempts, attempts);
+  const statuses = new Set(attempts.map(({ response }) => response.status));
+  const missingStatuses = row.statuses.filter((status) => !statuses.has(status));
   const required = row.required?.(value) ?? [];
-  if (!required.every((status) => statuses.has(status))) {
-    return { kind: "needs_more", needs: `${row.needs}; ${from.join(", ")} shows ${words}` };
+  const missingRequired = missingStatuses.filter((status) => required.includes(status));
+  if (missingRequired.length > 0) {
+    const needed = missingRequired.map(describeStatus).join(" and ");
+    return { kind: "needs_more", needs: `${needed}; ${from.join(", ")} shows ${words}` };
   }
-  const missingResponses = listMissingResponses(row, reading.attempts);
+  const missingResponses = [...missingStatuses, ...listMissingLimits(attempts)];
   return { kind: "learned", assumption: { value, from, missingResponses } };
 }
 
-/** Reads an assumption in each response that shows it. Responses that show the same are one reading. */
-function readAlike(row: AssumptionRow, attempts: readonly CompletedAttempt[]): Reading[] {
-  const challenges = stableChallenges(attempts);
-  const limitHeadersByAttempt = readLimitHeaders(attempts);
+/** Describes the response that a reader has to get: `a 429 (--probe-limits)`. */
+function describeStatus(status: number): string {
+  return status === 429 ? "a 429 (--probe-limits)" : `a ${status}`;
+}
+
+/** Reads an assumption in each response that shows it. Responses that show the same value are one reading. */
+function groupByShownValue(row: AssumptionRow, contexts: readonly ReadContext[]): Reading[] {
   const readingsByText = new Map<string, Reading>();
-  for (const attempt of attempts) {
-    const { outcome, response } = attempt;
-    if (!row.statuses.includes(response.status)) continue;
-    const challenge = challenges.get(attempt) ?? "";
-    const limitHeaders = limitHeadersByAttempt.get(attempt) ?? { kind: "none" };
-    const shown = row.read({ response, outcome, challenge, limitHeaders });
+  for (const context of contexts) {
+    const { attempt } = context;
+    if (!row.statuses.includes(attempt.response.status)) continue;
+    const shown = row.read(context);
     if (shown === undefined) continue;
 
     // Not the words of a value: those of a long value are cut off, and two long values can begin alike.
@@ -121,22 +137,13 @@ function describeReadings(readings: readonly Reading[]): string {
   return `${why}: ${listed.join("; ")}`;
 }
 
-/** Returns the statuses that could show the assumption and none of the attempts has and, of the two limits, the one that is missing. */
-function listMissingResponses(
-  row: AssumptionRow,
-  attempts: readonly CompletedAttempt[],
-): (number | PromisedOutcomeId)[] {
-  const statuses = new Set(attempts.map(({ response }) => response.status));
+/** Returns the limit whose 429 is missing, if the attempts have that of the other one. */
+function listMissingLimits(attempts: readonly CompletedAttempt[]): PromisedOutcomeId[] {
+  const limits = contractOutcomes.map(({ outcome }) => outcome).filter(isLimit);
   const outcomes = new Set(attempts.map(({ outcome }) => outcome));
-  const missing: (number | PromisedOutcomeId)[] = [];
-  for (const status of row.statuses) if (!statuses.has(status)) missing.push(status);
-  if (!statuses.has(429)) return missing;
-
   // A gateway can send the 429 of the minute, and the service that of the day: each shows nothing of the other.
-  for (const { outcome } of contractOutcomes) {
-    if (isLimit(outcome) && !outcomes.has(outcome)) missing.push(outcome);
-  }
-  return missing;
+  const missing = limits.filter((limit) => !outcomes.has(limit));
+  return missing.length === limits.length ? [] : missing;
 }
 
 /** The scope of the endpoint is an assumption that nothing sets: an error may name it. */
@@ -146,8 +153,10 @@ function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
   const details = memberIn(rejected.response, ["error", "details"]);
   if (!isMapping(details)) return [];
 
-  const nameOfScope = Object.keys(details).find((name) => /scope/i.test(name));
-  const scope = nameOfScope === undefined ? undefined : details[nameOfScope];
+  const named = Object.entries(details).find(
+    ([name, value]) => /scope/i.test(name) && typeof value === "string",
+  );
+  const scope = named?.[1];
   if (typeof scope !== "string" || scope === assumptionTable.me_scope.minimal) return [];
   return [
     `403.insufficient_scope names the scope ${quoted(scope)}: set it with me_scope, and in the scopes of your scenario's keys.`,

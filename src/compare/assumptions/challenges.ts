@@ -9,7 +9,8 @@ import type { CompletedAttempt } from "../sending/attempt.js";
 export function stableChallenges(
   attempts: readonly CompletedAttempt[],
 ): ReadonlyMap<CompletedAttempt, string> {
-  // What varies in the challenges of one cause is blank in those of the other causes, too: then they can be equal.
+  // A word that varies for one cause is `…` for all: if a nonce is only drawn anew for unknown keys, the challenges of all
+  // causes can still be equal.
   const varying = new Set<string>();
   for (const outcome of new Set(attempts.map((attempt) => attempt.outcome))) {
     const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
@@ -25,10 +26,10 @@ export function stableChallenges(
   return challenges;
 }
 
-/**
- * Splits at spaces, commas, quotation marks, and after `=`, so that the values of parameters are words: `Digest nonce="a1"` has
- * the words `Digest`, ` `, `nonce=`, `"`, `a1` and `"`.
- */
+/** After and before each space, comma and quotation mark, and after `=`. */
+const betweenWords = /(?<=[\s=,"])|(?=[\s,"])/;
+
+/** The values of parameters are words: `Digest nonce="a1"` has the words `Digest`, ` `, `nonce=`, `"`, `a1` and `"`. */
 function wordsOfChallenge({ response }: CompletedAttempt): Words {
-  return (headerOf(response, "www-authenticate") ?? "").split(/(?<=[\s=,"])|(?=[\s,"])/);
+  return (headerOf(response, "www-authenticate") ?? "").split(betweenWords);
 }

@@ -119,14 +119,15 @@ function isResetInOtherUnits([first, ...later]: readonly TimedCount[]): boolean 
 /**
  * How a reset has changed since the first one of its window:
  * - `seconds`: by a second each second, or not at all, since a clock can stand still
- * - `new_window`: otherwise, but the window can be over
- * - `other_units`: otherwise, although the window cannot be over
+ * - `new_window`: in another way, since the window can be over
+ * - `other_units`: in another way, although the window cannot be over
  */
 function readChange(first: TimedCount, later: TimedCount): "seconds" | "new_window" | "other_units" {
   if (later.reset === first.reset) return "seconds";
   const expected = expectReset(first, later);
   if (later.reset >= expected.least && later.reset <= expected.most) return "seconds";
-  return expected.least <= 0 ? "new_window" : "other_units";
+  const canWindowBeOver = expected.least <= 0;
+  return canWindowBeOver ? "new_window" : "other_units";
 }
 
 /**

@@ -102,17 +102,10 @@ function findWindow(limits: readonly KeyLimit[], quota: number, reset: number): 
  * are not in the sandbox's form: earlier drafts have other parameters.
  */
 function readDraft(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders | undefined {
-  const windowByName = new Map<string, number>();
-  let longestWindow = 0;
-  for (const { name, quota, window } of readItems(headerOf(response, "ratelimit-policy"))) {
-    if (quota === undefined || window === undefined) return undefined;
-    const isOfKey = limits.length === 0 || limits.some((limit) => limit.quota === quota);
-    if (!isOfKey) return undefined;
-    // Of two policies with one name, the first counts.
-    if (!windowByName.has(name)) windowByName.set(name, window);
-    longestWindow = Math.max(longestWindow, window);
-  }
+  const windowByName = readPolicies(response, limits);
+  if (windowByName === undefined) return undefined;
 
+  const longestWindow = Math.max(...windowByName.values());
   const counts: LimitCount[] = [];
   for (const { name, remaining, reset } of readItems(headerOf(response, "ratelimit"))) {
     if (remaining === undefined || reset === undefined) return undefined;
@@ -122,6 +115,22 @@ function readDraft(response: RedactedResponse, limits: readonly KeyLimit[]): Lim
     counts.push({ limitName: name, remaining, reset });
   }
   return { kind: "counted", form: "draft", counts };
+}
+
+/** Reads the windows of the policies by their names, in seconds; `undefined` if one is no limit of the key. */
+function readPolicies(
+  response: RedactedResponse,
+  limits: readonly KeyLimit[],
+): ReadonlyMap<string, number> | undefined {
+  const windowByName = new Map<string, number>();
+  for (const { name, quota, window } of readItems(headerOf(response, "ratelimit-policy"))) {
+    if (quota === undefined || window === undefined) return undefined;
+    const isOfKey = limits.some((limit) => limit.quota === quota && limit.window === window);
+    if (limits.length > 0 && !isOfKey) return undefined;
+    // Of two policies with one name, the first counts.
+    if (!windowByName.has(name)) windowByName.set(name, window);
+  }
+  return windowByName;
 }
 
 /** Reads up to fifteen digits, which a number has exactly; `undefined` for anything else. */

@@ -25,8 +25,8 @@ interface ValueWithOutcomes {
 
 const valueNames = ["per_minute", "per_day", "scopes", "challenge", "details"] as const;
 
-/** The values of a 200 or a 401 in words; `undefined` for those that it does not have. */
-type ResponseValues = Readonly<Record<(typeof valueNames)[number], string | undefined>>;
+/** The values of a 200 or a 401 in words, without those that it does not have. */
+type ResponseValues = Readonly<Partial<Record<(typeof valueNames)[number], string | undefined>>>;
 
 /** The values of a response, and those that `key-states` has for its outcome. */
 interface ComparedValues {
@@ -43,7 +43,11 @@ export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): Va
     const { outcome, response } = attempt;
     if (response.status !== 200 && response.status !== 401) continue;
     const ofService = readValues(response, challenges.get(attempt) ?? "");
-    compared.push({ attempt, ofService, ofKeyStates: valuesOfKeyStates(outcome) });
+    compared.push({
+      attempt,
+      ofService,
+      ofKeyStates: response.status === 200 ? settingsInKeyStates(outcome) : rejectionInKeyStates,
+    });
   }
 
   const valuesByName: Record<string, readonly ValueWithOutcomes[]> = {};
@@ -76,7 +80,7 @@ function collectUnlike(
   return values;
 }
 
-/** The refs of the keys in `key-states` that show the outcomes; `active` shows all others. */
+/** The refs of the keys in `key-states` that show the outcomes; `active` shows the other 200s. */
 const refsInKeyStates: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
   "200.live": "live",
   "200.legacy": "legacy",
@@ -84,22 +88,20 @@ const refsInKeyStates: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
   "200.replacement": "replacement",
 };
 
-/** Returns the settings of a key of `key-states`, and the challenge of its 401s. */
-function valuesOfKeyStates(outcome: PromisedOutcomeId): ResponseValues {
+/** Returns the settings of the key in `key-states` that shows an outcome. */
+function settingsInKeyStates(outcome: PromisedOutcomeId): ResponseValues {
   const ref = refsInKeyStates[outcome] ?? "active";
   const keys = [...listedKeys(bundledScenarios["key-states"])];
   const key = keys.find((written) => written.ref === ref);
   const { scopes = defaultScopes, limits } = key?.fields ?? {};
   const { perMinute, perDay } = readLimits(limits);
-  const [, challenge = ""] = challengeHeaders;
-  return {
-    per_minute: String(perMinute),
-    per_day: String(perDay),
-    scopes: describeScopes(scopes),
-    challenge: quoted(challenge),
-    details: undefined,
-  };
+  return { per_minute: String(perMinute), per_day: String(perDay), scopes: describeScopes(scopes) };
 }
+
+const [_challengeName, challengeOfSandbox = ""] = challengeHeaders;
+
+/** What the 401s of `key-states` have. */
+const rejectionInKeyStates: ResponseValues = { challenge: quoted(challengeOfSandbox) };
 
 /** Reads the values of a response; `challenge` is its challenge without the words that vary. */
 function readValues(response: RedactedResponse, challenge: string): ResponseValues {

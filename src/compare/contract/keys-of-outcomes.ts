@@ -93,6 +93,13 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
   return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
 }
 
+/** Returns the outcomes that the key in a variable could reach, whichever variables come before it. */
+export function outcomesReachedWith(variable: string, env: Variables): PromisedOutcomeId[] {
+  const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
+  const reached = rows.filter((row) => findKey({ ...row, variables: [variable] }, env).kind === "key");
+  return reached.map(({ outcome }) => outcome);
+}
+
 function isKeyOfKind(apiKey: string, kind: NeededKey["kind"]): boolean {
   if (kind === undefined) return true;
   const prefix = findPrefix(apiKey);

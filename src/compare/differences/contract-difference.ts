@@ -7,7 +7,7 @@ import type { Attempt } from "../sending/attempt.js";
 /** A difference in a response, whichever request has got it. */
 export interface ResponseDifference {
   readonly rules: readonly ContractRule[];
-  /** `status`, `connection`, `body`, a header's name, or a member's JSON path: `$.data.limits.per_day`. */
+  /** A header's name, a member's JSON path (`$.data.limits.per_day`), or another place in words, such as `status`. */
   readonly at: string;
   readonly expected: string;
   readonly found: string;

@@ -3,7 +3,13 @@ import { minute } from "../../rules/time.js";
 import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { readDate } from "../response/headers.js";
 import { memberIn, todayPath } from "../response/members.js";
-import { type Attempt, type CompletedAttempt, describeAttempt, got200 } from "../sending/attempt.js";
+import {
+  type Attempt,
+  type CompletedAttempt,
+  completedWith,
+  describeAttempt,
+  got200,
+} from "../sending/attempt.js";
 
 // `usage.today` must rise by one with each request of a key (R6, R24). Between two 200s, a new day may begin, and with it the
 // count again at 1; and nobody knows whether a service counts a request that got no 200.
@@ -17,11 +23,11 @@ export interface SuccessPair {
 }
 
 /** Returns each 200 of a key with the 200 before it. */
-export function pairSuccesses(ofKey: readonly Attempt[]): SuccessPair[] {
+export function pairSuccesses(attemptsOfKey: readonly Attempt[]): SuccessPair[] {
   const pairs: SuccessPair[] = [];
   let before: CompletedAttempt | undefined;
   let between: Attempt | undefined;
-  for (const attempt of ofKey) {
+  for (const attempt of attemptsOfKey) {
     if (!got200(attempt)) {
       between = attempt;
       continue;
@@ -84,18 +90,35 @@ function minutesOf(
   return minuteBefore === minuteOfNext ? "same_minute" : "two_minutes";
 }
 
-/** Returns why the counts of outcomes stay open: no pair of 200s shows whether the requests of their key are counted. */
-export function findOpenCounts(attempts: readonly Attempt[]): Map<PromisedOutcomeId, string> {
+/**
+ * Returns why the counts of outcomes stay open: no pair of 200s shows whether the requests of their key are counted.
+ * `whyNotTried` has the reason of each outcome whose latest request was not sent.
+ */
+export function findOpenCounts(
+  attempts: readonly Attempt[],
+  whyNotTried: ReadonlyMap<PromisedOutcomeId, string>,
+): ReadonlyMap<PromisedOutcomeId, string> {
   const whyByOutcome = new Map<PromisedOutcomeId, string>();
   for (const apiKey of new Set(attempts.map((attempt) => attempt.apiKey))) {
     const pairs = pairSuccesses(attempts.filter((attempt) => attempt.apiKey === apiKey));
-    if (pairs.some((pair) => compareCounts(pair).kind !== "open")) continue;
-    for (const pair of pairs) {
-      const { outcome } = pair.next;
-      const comparison = compareCounts(pair);
+    const comparisons = pairs.map((pair) => ({
+      outcome: pair.next.outcome,
+      comparison: compareCounts(pair),
+    }));
+    if (comparisons.some(({ comparison }) => comparison.kind !== "open")) continue;
+    for (const { outcome, comparison } of comparisons) {
+      // The 200 of a key that should be rejected has a reason of its own.
       const isOfSuccess = outcomeRow(outcome).status === 200;
       if (isOfSuccess && comparison.kind === "open") whyByOutcome.set(outcome, comparison.why);
     }
   }
+
+  // The first working key gets a second request, which may not have been sent.
+  const successes = completedWith(attempts, 200);
+  const [working] = successes;
+  if (working === undefined) return whyByOutcome;
+  const why = whyNotTried.get(working.outcome);
+  const isSingle = successes.filter(({ outcome }) => outcome === working.outcome).length === 1;
+  if (isSingle && why !== undefined) whyByOutcome.set(working.outcome, why);
   return whyByOutcome;
 }

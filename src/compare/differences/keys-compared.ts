@@ -6,8 +6,8 @@ import { type ContractDifference, type ResponseDifference, withRequest } from ".
 
 // What the 200s of different keys show together.
 
-/** What a replacement has from its key; not the name of the organization, which may be spelled in several ways. */
-const inherited = [
+/** What a replacement keeps of its key; not the name of the organization, which may be spelled in several ways. */
+const membersKeptByReplacement = [
   { rule: "R26", path: ["limits", "per_minute"] },
   { rule: "R26", path: ["limits", "per_day"] },
   { rule: "R37", path: ["scopes"] },
@@ -21,21 +21,21 @@ export function compareReplacement(successes: readonly CompletedAttempt[]): Cont
   if (old === undefined || replacement === undefined) return [];
 
   const differences: ContractDifference[] = [];
-  for (const { rule, path } of inherited) {
+  for (const { rule, path } of membersKeptByReplacement) {
     const textOfOld = dataMemberText(old.response, path);
     const textOfReplacement = dataMemberText(replacement.response, path);
     if (textOfOld === textOfReplacement) continue;
     const difference: ResponseDifference = {
       rules: [rule],
       at: `$.data.${path.join(".")}`,
-      ...describeInherited(path, textOfOld, textOfReplacement),
+      ...describeKept(path, textOfOld, textOfReplacement),
     };
     differences.push(withRequest(replacement, difference));
   }
   return differences;
 }
 
-function describeInherited(
+function describeKept(
   path: readonly string[],
   textOfOld: string,
   textOfReplacement: string,
@@ -51,12 +51,12 @@ function describeInherited(
   return { expected, found };
 }
 
-/** Returns a member of `data` as JSON, `undefined` for a missing one; the order of a list does not count. */
+/** Returns a member of `data` as JSON, or `nothing`; the order of a list does not count. */
 function dataMemberText(response: RedactedResponse, path: readonly string[]): string {
   const steps = ["data", ...path];
   const value = memberIn(response, steps);
   if (typeof value === "number") return numberText(response, steps, value);
-  if (value === undefined) return "undefined";
+  if (value === undefined) return "nothing";
   return JSON.stringify(Array.isArray(value) ? sortByText(value) : value);
 }
 

@@ -2,13 +2,9 @@ import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, organizationIdPath } from "../response/members.js";
 import { type Attempt, type CompletedAttempt, completedWith, got200 } from "../sending/attempt.js";
-import type { SendResult } from "../sending/session.js";
 import { type ContractDifference, type ResponseDifference, withRequest } from "./contract-difference.js";
 import { compareCounts, findOpenCounts, pairSuccesses, type SuccessPair } from "./counts.js";
 import { compareReplacement, compareScopes } from "./keys-compared.js";
-
-/** What came of the second request with the first working key, which shows whether its requests are counted. */
-export type SecondSuccess = SendResult | { readonly kind: "no_working_key" };
 
 interface ComparedSuccesses {
   readonly differences: readonly ContractDifference[];
@@ -17,7 +13,10 @@ interface ComparedSuccesses {
 }
 
 /** Compares the responses with status 200 with each other. */
-export function compareSuccesses(attempts: readonly Attempt[], second: SecondSuccess): ComparedSuccesses {
+export function compareSuccesses(
+  attempts: readonly Attempt[],
+  whyNotTried: ReadonlyMap<PromisedOutcomeId, string>,
+): ComparedSuccesses {
   const all200s = attempts.filter(got200);
   const differences = compareRequestIds(all200s);
 
@@ -26,20 +25,13 @@ export function compareSuccesses(attempts: readonly Attempt[], second: SecondSuc
     differences.push(...comparePairs(attempts.filter(({ apiKey }) => apiKey === key)));
   }
 
-  // What different keys must have alike, or not alike: of a key that should not get 200, only its scopes.
+  // What different keys share, or must not share: of a key that should not get 200, only its scopes.
   const successes = completedWith(attempts, 200);
   differences.push(...compareReplacement(successes));
   const withoutScope = all200s.find(({ outcome }) => outcome === "403.insufficient_scope");
   if (withoutScope !== undefined) differences.push(...compareScopes(withoutScope, successes));
 
-  const openCounts = findOpenCounts(attempts);
-  const [working] = successes;
-  if (second.kind === "not_sent" && working !== undefined) {
-    // The requests that use up a minute can have shown it later.
-    const ofWorking = successes.filter(({ outcome }) => outcome === working.outcome);
-    if (ofWorking.length === 1) openCounts.set(working.outcome, second.why);
-  }
-  return { differences, openCounts };
+  return { differences, openCounts: findOpenCounts(attempts, whyNotTried) };
 }
 
 /** No two responses may have the same request id (R7). */
@@ -64,14 +56,14 @@ function compareRequestIds(all200s: readonly CompletedAttempt[]): ContractDiffer
 }
 
 /** Compares each 200 of a key with the 200 before. Of each kind, only the first difference counts. */
-function comparePairs(ofKey: readonly Attempt[]): ContractDifference[] {
-  const ofCounts: ContractDifference[] = [];
-  const ofOrganization: ContractDifference[] = [];
-  for (const pair of pairSuccesses(ofKey)) {
-    ofCounts.push(...judgeCounts(pair));
-    ofOrganization.push(...compareOrganization(pair));
+function comparePairs(attemptsOfKey: readonly Attempt[]): ContractDifference[] {
+  const differencesOfCounts: ContractDifference[] = [];
+  const differencesOfOrganization: ContractDifference[] = [];
+  for (const pair of pairSuccesses(attemptsOfKey)) {
+    differencesOfCounts.push(...judgeCounts(pair));
+    differencesOfOrganization.push(...compareOrganization(pair));
   }
-  return [...ofCounts.slice(0, 1), ...ofOrganization.slice(0, 1)];
+  return [...differencesOfCounts.slice(0, 1), ...differencesOfOrganization.slice(0, 1)];
 }
 
 /** `usage.today` must rise by one with each request of the key (R6, R24). */

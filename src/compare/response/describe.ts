@@ -27,7 +27,7 @@ export function describeKind(value: unknown): string {
   return describeValue(value);
 }
 
-/** Prepares a server's text for display: one line, safeOutput, shortened. */
+/** Prepares a server's text for display: one line, safe for terminals, shortened. */
 export function shownText(text: string): string {
   return oneSafeLine(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
 }

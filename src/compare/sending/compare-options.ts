@@ -4,10 +4,10 @@ import type { Variables } from "../contract/keys-of-outcomes.js";
 export interface CompareOptions {
   readonly url: string;
   readonly env: Variables;
-  /** Default: 60, and with `probeLimits` two minutes of a key more. */
+  /** Default: 60, and with `probeLimits` the requests of two minutes of a key more, up to 400. */
   readonly maxRequests?: number | undefined;
   readonly probeLimits: boolean;
-  /** Milliseconds between two requests. Default: 0. */
+  /** Milliseconds between two requests, for which `wait` is needed. Default: 0. */
   readonly pace?: number | undefined;
   /** Gets a sentence before a key's minute is used up, and before a wait for a limit. */
   readonly announce?: (sentence: string) => void;

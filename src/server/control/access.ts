@@ -4,7 +4,7 @@ import { hostName, isLoopbackHost } from "../../node/host-names.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
-import { callNotesOn } from "./call-notes.js";
+import { localsOf } from "./call-locals.js";
 import { HttpError } from "./control-errors.js";
 import type { ControlServer } from "./control-server.js";
 
@@ -74,7 +74,7 @@ function opensPage({ headers, method, path }: Request): boolean {
 export function admitCallers(server: ControlServer): RequestHandler {
   return (request, response, next) => {
     const isAdmitted = hasToken(server, request);
-    callNotesOn(response).isAdmitted = isAdmitted;
+    localsOf(response).isAdmitted = isAdmitted;
     if (isAdmitted || probePaths.includes(request.path) || pagePath.test(request.path)) {
       next();
       return;

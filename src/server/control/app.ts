@@ -12,7 +12,7 @@ import { runDue } from "../../sandbox/operations/run-due.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
 import { admitCallers, hasReadingMethod, keepForeignOut, requireActor } from "./access.js";
-import { callNotesOn } from "./call-notes.js";
+import { localsOf } from "./call-locals.js";
 import { sendControlError } from "./control-errors.js";
 import type { ControlServer } from "./control-server.js";
 import { redirectToDocs } from "./page.js";
@@ -48,7 +48,7 @@ export function createControlApp(server: ControlServer): ControlHandler {
     throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    callNotesOn(response).errorCode = sendControlError(response, error, server.onDefect);
+    localsOf(response).errorCode = sendControlError(response, error, server.onDefect);
   });
   return app;
 }
@@ -62,7 +62,7 @@ function logCalls({ onControlCall }: ControlServer): RequestHandler {
       if (hasReadingMethod(request) && !isRejected) return;
 
       let result = response.writableFinished ? `${statusCode}` : "no response";
-      const { errorCode } = callNotesOn(response);
+      const { errorCode } = localsOf(response);
       if (errorCode) result += ` ${errorCode}`;
       onControlCall({ call: `${request.method} ${redactPath(request.path)}`, result });
     });

@@ -4,7 +4,7 @@ import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { StateFile } from "../state-file.js";
 
 /** What the control plane needs of the program around the server. */
-export interface HostProgram {
+export interface SurroundingProgram {
   /** The scenario that the server was started with; a watched file changes it. */
   readonly startedScenario: () => NamedScenario;
   /** The file that keeps the sandbox, if there is one. */
@@ -20,7 +20,7 @@ export interface HostProgram {
 }
 
 /** What the control plane knows of the server that it belongs to. */
-export interface ControlServer extends HostProgram {
+export interface ControlServer extends SurroundingProgram {
   readonly sandbox: SandboxState;
   readonly startedAt: number;
   /** Tells this start of the server from others. */

@@ -1,8 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { timers } from "../../node/platform.js";
 import type { ControlHandler } from "../sockets/http-server.js";
-import { resumeUnlessManyWait } from "../sockets/pipelined-requests.js";
+import { pausedUntil } from "../sockets/pipelined-requests.js";
 import { sendServerError } from "../sockets/send-error.js";
 import type { ControlServer } from "./control-server.js";
 
@@ -34,18 +33,8 @@ export class LateControl {
 
   /** Loads the control plane for a call on a connection. Calls on several connections get the same one. */
   async #loadFor(connection: Socket): Promise<ControlHandler> {
-    // Pauses the connection while loading: otherwise all further data would be buffered.
-    let isLoading = true;
-    timers.nextTick(() => {
-      if (isLoading) connection.pause();
-    });
-    try {
-      const { createControlApp } = await import("./app.js");
-      this.#loaded ??= createControlApp(this.#server);
-      return this.#loaded;
-    } finally {
-      isLoading = false;
-      resumeUnlessManyWait(connection);
-    }
+    const { createControlApp } = await pausedUntil(import("./app.js"), connection);
+    this.#loaded ??= createControlApp(this.#server);
+    return this.#loaded;
   }
 }

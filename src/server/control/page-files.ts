@@ -25,10 +25,10 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Sets the headers of what a browser shows. `type`: an extension, or a file with one. */
-export function setPageHeaders(response: Response, type: string): void {
+/** Sets the headers of what a browser shows. `extension`: that of its file, such as `html`. */
+export function setPageHeaders(response: Response, extension: string): void {
   response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
-  response.type(extname(type) || type).vary("Accept-Encoding");
+  response.type(extension).vary("Accept-Encoding");
 }
 
 /** Serves the files that the dashboard loads. */
@@ -44,12 +44,10 @@ async function sendAsset(request: Request, response: Response, file: string): Pr
   // Browsers accept Brotli only on this machine or with TLS.
   const encodings = ["br", "gzip"] as const;
   const encoding = encodings.find((accepted) => request.acceptsEncodings(accepted)) ?? "identity";
-  const content = await orUnknown(
-    file,
-    makeOnce(`${encoding} ${file}`, () => readAsset(file, encoding)),
-  );
+  const reading = sharedContent(`${encoding} ${file}`, () => readAsset(file, encoding));
+  const content = await contentOrNotFound(file, reading);
   if (encoding !== "identity") response.set("Content-Encoding", encoding);
-  setPageHeaders(response, file);
+  setPageHeaders(response, extname(file));
   // Other content has another name.
   response.set("Cache-Control", "max-age=31536000, immutable").send(content);
 }
@@ -64,7 +62,7 @@ async function readAsset(file: string, encoding: "br" | "gzip" | "identity"): Pr
 
 /** The pages of the documentation by name, with their style sheet. The build has made them. */
 export function readDocs(): Promise<ReadonlyMap<string, string>> {
-  return makeOnce("docs", async () => {
+  return sharedContent("docs", async () => {
     const packed = await packageFile("dist/docs.json.br");
     const json = String(await fromBrotli(packed));
     return new Map<string, string>(Object.entries(JSON.parse(json)));
@@ -75,7 +73,7 @@ export function readDocs(): Promise<ReadonlyMap<string, string>> {
 const contents = new Map<string, Promise<unknown>>();
 
 /** Makes a content, or returns the one that is made already. */
-function makeOnce<Content>(name: string, make: () => Promise<Content>): Promise<Content> {
+function sharedContent<Content>(name: string, make: () => Promise<Content>): Promise<Content> {
   const earlier = contents.get(name) as Promise<Content> | undefined; // each name has one type
   if (earlier !== undefined) return earlier;
 
@@ -87,7 +85,7 @@ function makeOnce<Content>(name: string, make: () => Promise<Content>): Promise<
 }
 
 /** The content of a file. One that cannot be read is unknown, unless the machine is to blame. */
-export async function orUnknown(file: string, reading: Promise<Buffer>): Promise<Buffer> {
+export async function contentOrNotFound(file: string, reading: Promise<Buffer>): Promise<Buffer> {
   try {
     return await reading;
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import { packageFile } from "../../node/package-files.js";
 import { controlPath } from "../../rules/known-paths.js";
-import { orUnknown, readDocs, unknownFile } from "./page-files.js";
+import { contentOrNotFound, readDocs, unknownFile } from "./page-files.js";
 import { controlRoute, type Route } from "./route.js";
 
 // The pages for browsers: the dashboard, and the documentation.
@@ -14,7 +14,7 @@ export const pageRoute: Route = controlRoute("GET /", {
   async run(_context, { request }) {
     // A proxy may add a prefix, so the address is relative.
     if (!request.path.endsWith("/")) return { kind: "redirect", to: `.${controlPath}/` };
-    const content = await orUnknown("index.html", packageFile("dist/dashboard/index.html"));
+    const content = await contentOrNotFound("index.html", packageFile("dist/dashboard/index.html"));
     return { kind: "page", status: 200, type: "html", text: String(content) };
   },
 });
@@ -25,7 +25,7 @@ export const docsRoute: Route = controlRoute("GET /docs/{page}", {
     const { page } = params;
     const isPicture = /^\w+\.(?:svg|webp)$/.test(page);
     if (isPicture) {
-      const content = await orUnknown(page, packageFile(`docs/images/${page}`));
+      const content = await contentOrNotFound(page, packageFile(`docs/images/${page}`));
       return { kind: "picture", file: page, content };
     }
 

@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Request, Response } from "express";
@@ -27,7 +28,7 @@ export async function sendResult(result: RouteResult, request: Request, response
       await sendCompressed(request, response, result.text);
       return;
     case "picture":
-      setPageHeaders(response, result.file);
+      setPageHeaders(response, extname(result.file));
       response.send(result.content);
       return;
     case "redirect":

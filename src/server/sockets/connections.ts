@@ -58,43 +58,23 @@ export function endUnreadable(connection: Connection, code?: string): void {
 
 /** Ends a connection whose unreadable request comes after the one of a response. */
 function endAfter(response: ServerResponse, connection: Connection, code: string | undefined): void {
-  if (stageOf(response) === "sent") endWithError(connection, code);
+  const isSent = response.writableFinished;
+  if (isSent) endWithError(connection, code);
   else response.once("finish", () => endWithError(connection, code));
 }
 
 /** Ends a connection whose unreadable part is in the body of the request of a response. */
 function endInBody(response: ServerResponse, connection: Connection, code: string | undefined): void {
-  const stage = stageOf(response);
-  switch (stage) {
-    case "sent":
-    case "ended":
-      // The client has its response.
-      endSocket(connection);
-      return;
-    case "waiting":
-    case "begun":
-      // An error would stand in the middle of this response, or of the one before it.
-      connection.destroy();
-      return;
-    case "new":
-      endWithError(connection, code);
-      return;
-    default:
-      stage satisfies never;
+  // The client gets its whole response.
+  if (response.writableEnded) {
+    endSocket(connection);
+    return;
   }
-}
-
-/**
- * How far a response is. `sent`: its last byte has left. `ended`: all of it was written. `waiting`: another response on its
- * connection is sent before it. `begun`: its head was written. `new`: nothing was written.
- */
-type ResponseStage = "sent" | "ended" | "waiting" | "begun" | "new";
-
-function stageOf(response: ServerResponse): ResponseStage {
-  if (response.writableFinished) return "sent";
-  if (response.writableEnded) return "ended";
-  if (response.socket === null) return "waiting";
-  return response.headersSent ? "begun" : "new";
+  // Node gives the socket to one response at a time. Without it, this one waits for the one before it.
+  const isWaiting = response.socket === null;
+  // An error would stand in the middle of a response.
+  if (isWaiting || response.headersSent) connection.destroy();
+  else endWithError(connection, code);
 }
 
 /** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */
@@ -116,7 +96,7 @@ export function closeServer(
     const pending = new Set<Socket | undefined>();
     for (const connection of openConnections) {
       const response = latestResponseOn(connection);
-      if (response === undefined || stageOf(response) === "sent") continue;
+      if (response === undefined || response.writableFinished) continue;
       // A TCP socket does not know the responses of the encrypted one over it.
       pending.add(connection).add(socketUnderTls(connection));
       response.once("finish", () => connection.destroySoon());

@@ -21,7 +21,7 @@ const http = process.getBuiltinModule("node:http");
 const serverOptions: ServerOptions = {
   // The specification has no limit: a key of 16 KB is a malformed key, not a malformed request.
   maxHeaderSize: 64 * 1024,
-  // `readRequest` checks it, so that the response has the API's error body.
+  // `hasValidHost` checks it, so that the response has the API's error body.
   requireHostHeader: false,
   keepAliveTimeout,
 };
@@ -107,40 +107,55 @@ function tryToRespond(responders: Responders, response: ServerResponse): void {
 function respond(responders: Responders, response: ServerResponse): void {
   const { sandbox, handleControl, baseUrlFor } = responders;
   const { req: request } = response;
-  let received = readRequest(request, response);
-  if (received === undefined) {
+  if (!hasValidHost(request)) {
     sendServerError(response, 400);
     return;
   }
+  // Node drops requests pipelined after an upgrade.
+  if (offersUpgrade(request)) response.shouldKeepAlive = false;
 
-  if (handleControl !== undefined && isControlPath(received.path)) {
+  const received = readRequest(request);
+  const hasControl = handleControl !== undefined;
+  if (hasControl && isControlPath(received.path)) {
     handleControl(request, response);
     return;
   }
 
   // People open the server's address: the response names the address of the dashboard.
-  if (handleControl !== undefined && isFirstPage(received, request)) {
-    received = { ...received, dashboard: `${baseUrlFor(request) + controlPath}/` };
+  if (hasControl && isFirstPage(received, request)) {
+    const dashboard = `${baseUrlFor(request) + controlPath}/`;
+    sendExchange(responders, handle(sandbox, readApiRequest({ ...received, dashboard })), response);
+    return;
   }
-  const exchange = handle(sandbox, readApiRequest(received));
-  sendExchange(responders, exchange, response);
+  sendExchange(responders, handle(sandbox, readApiRequest(received)), response);
 }
 
-/** Reads a request; `undefined` if it is invalid. */
-function readRequest(request: IncomingMessage, response: ServerResponse): Received | undefined {
-  // Raw headers, because Node's header object costs as much as the rest of the response.
-  const headers = request.rawHeaders;
-  let hosts = 0;
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = (headers[index] as string).toLowerCase();
-    if (name === "host") hosts += 1;
-    // Node drops requests pipelined after an upgrade. Java's client offers h2c with every request, but pipelines nothing.
-    else if (name === "upgrade" && headers[index + 1] !== "h2c") response.shouldKeepAlive = false;
-  }
-  // HTTP/1.1 requires exactly one Host (RFC 9112 §3.2).
-  if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
+// Raw headers, because Node's header object costs as much as the rest of the response.
 
-  const { method = "GET", url: target = "/" } = request;
+/** Whether a request has exactly one Host, which HTTP/1.1 requires (RFC 9112 §3.2), or none in HTTP/1.0. */
+function hasValidHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (isNamed(rawHeaders[index] as string, "host")) hosts += 1;
+  }
+  if (hosts === 0) return httpVersionMinor !== 1;
+  return hosts === 1;
+}
+
+/** Whether a client offers to go on with another protocol. Java's client offers h2c with every request, but pipelines nothing. */
+function offersUpgrade({ rawHeaders }: IncomingMessage): boolean {
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (isNamed(rawHeaders[index] as string, "upgrade") && rawHeaders[index + 1] !== "h2c") return true;
+  }
+  return false;
+}
+
+/** Whether the name of a header is this one, which is in lower case. */
+function isNamed(header: string, name: string): boolean {
+  return header.length === name.length && header.toLowerCase() === name;
+}
+
+function readRequest({ method = "GET", url: target = "/", rawHeaders: headers }: IncomingMessage): Received {
   const authority = authorityOf(target);
   return { method, authority, path: pathOf(target, authority.length), query: queryOf(target), headers };
 }

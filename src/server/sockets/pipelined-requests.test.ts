@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { PipelinedRequests, resumeUnlessManyWait } from "./pipelined-requests.js";
+import { PipelinedRequests, pausedUntil } from "./pipelined-requests.js";
 
 /** A connection with a request that has no response yet, and others that wait for it. */
 async function connectionWith(waiting: number): Promise<PassThrough> {
@@ -16,15 +16,21 @@ async function connectionWith(waiting: number): Promise<PassThrough> {
   return connection;
 }
 
-test("a connection on which 100 requests wait stays paused when somebody else would resume it", async () => {
+/** Something that is loaded in a later turn of the event loop. */
+const loading = () => new Promise<string>((resolve) => setImmediate(() => resolve("loaded")));
+
+test("a connection on which 100 requests wait stays paused after a loading", async () => {
   const connection = await connectionWith(100);
-  resumeUnlessManyWait(connection);
+  expect(await pausedUntil(loading(), connection)).toBe("loaded");
   expect(connection.isPaused()).toBe(true);
 });
 
-test("a connection on which fewer requests wait is resumed", async () => {
+test("a connection on which fewer requests wait is paused while something loads", async () => {
   const connection = await connectionWith(99);
-  connection.pause();
-  resumeUnlessManyWait(connection);
+  connection.resume();
+  const loaded = pausedUntil(loading(), connection);
+  await new Promise((resolve) => process.nextTick(resolve));
+  expect(connection.isPaused()).toBe(true);
+  await loaded;
   expect(connection.isPaused()).toBe(false);
 });

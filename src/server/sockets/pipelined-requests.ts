@@ -14,7 +14,7 @@ import { timers } from "../../node/platform.js";
 // - A request starts once its response has the socket, never before: it sees what those before it have changed, and no finished
 //   response stays in memory.
 // - A connection that is paused here has at least `maxWaiting` waiting requests, so that the start of one of them will resume it.
-//   Who pauses it for another reason resumes it by `resumeUnlessManyWait`.
+//   Who pauses it for another reason does so with `pausedUntil`.
 // - `#waitingInAll` counts each waiting request of an open connection once: it is subtracted when it starts, or else when its
 //   connection closes.
 // - Few requests wait on all connections together, however many clients read nothing: connections with many of them end.
@@ -117,9 +117,20 @@ function pauseAfterChunk(connection: Connection): void {
   });
 }
 
-/** Reads a connection again, unless it is to stay paused because many of its requests wait. */
-export function resumeUnlessManyWait(connection: Connection): void {
-  if (waitingOn(connection) < maxWaiting) connection.resume();
+/** Returns the result of a loading. Pauses a connection meanwhile: otherwise all of its further data would be buffered. */
+export async function pausedUntil<Result>(loading: Promise<Result>, connection: Connection): Promise<Result> {
+  let isLoading = true;
+  // In the next tick, Node has parsed the chunk.
+  timers.nextTick(() => {
+    if (isLoading) connection.pause();
+  });
+  try {
+    return await loading;
+  } finally {
+    isLoading = false;
+    // Otherwise the start of a waiting request resumes it.
+    if (waitingOn(connection) < maxWaiting) connection.resume();
+  }
 }
 
 /** Ends a connection while Node parses its chunk. Pausing would not help: many clients that read nothing have sent everything already. */

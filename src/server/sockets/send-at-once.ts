@@ -4,18 +4,12 @@ import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import type { AddedHeaders } from "./added-headers.js";
 
 // Nearly every response is written past Node's `writeHead` and `end`, which check the sandbox's own headers again and take 1.24
-// times the processor time. What Node does there, and is done here:
-//
-// - The head has `Date`, `Connection` and `Keep-Alive`: they are in `endOfHead`.
-// - `statusCode`, `finished`, and with it `writableEnded`, show that the response has ended.
-// - Once its bytes are sent, the response emits `finish`. Node then gives the socket to the next response.
-// - Before that, Node reads the rest of a request that nobody has read. A complete request has no rest, and reading it would emit
-//   events that nobody hears, for 10% of the time: the mark `_consuming` is Node's own for a request that somebody reads.
+// times the processor time. What Node does there is done in `sendAtOnce`.
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
-/** Whether a response can be written at once, as nearly every one: it is the first pending one, on an open connection without TLS. */
+/** Whether a response can be written at once, as nearly every one: it has a body, and is the first pending one, on an open connection without TLS. */
 export function canSendAtOnce(
   body: string,
   { socket, shouldKeepAlive, headersSent }: ServerResponse,
@@ -45,17 +39,22 @@ export function sendAtOnce(
   for (let index = 0; index < headers.length; index += 2) {
     text += `${headers[index]}: ${headers[index + 1]}\r\n`;
   }
+  // The end of the head has what Node adds: `Date`, `Connection` and `Keep-Alive`.
   text += added.endOfHead;
   text += body;
   // A body of one byte a character is written faster.
   const encoding = length === body.length ? "latin1" : "utf8";
 
+  // These show that the response has ended; Node's `writableEnded` follows from the second.
   response.statusCode = status;
   response.finished = true;
   response.socket?.write(text, encoding, (error) => {
     if (error) return;
+    // Node would now read the rest of a request that nobody has read. A complete one has no rest, and reading it would emit events
+    // that nobody hears, for 10% of the time.
     const request: NodeRequest = response.req;
     if (request.complete) request._consuming = true;
+    // Node gives the socket to the next response.
     response.emit("finish");
   });
 }

@@ -22,6 +22,12 @@ export interface CertificatePair {
   readonly key: string;
 }
 
+/** A text about each part of a pair, such as the names of its files. */
+interface PairOfTexts {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** Returns the pair for HTTPS: the given one, checked, or a self-signed one for these names. Throws `certificate_unusable`. */
 export async function certificatePair(
   tls: true | CertificatePair,
@@ -33,44 +39,49 @@ export async function certificatePair(
 
 /** Reads a certificate and its key from files. Throws `file_unreadable`, or `certificate_unusable` with what failed. */
 export async function readPair(
-  files: CertificatePair,
+  files: PairOfTexts,
   cwd: string,
   failed = failedToServe,
 ): Promise<CertificatePair> {
   const names = { cert: `--cert ${quoteFile(files.cert)}`, key: `--key ${quoteFile(files.key)}` };
-
-  const readPart = async (which: keyof CertificatePair) => {
-    try {
-      const file = resolve(cwd, files[which]);
-      rejectEndlessFile(await stat(file));
-      return await readFile(file, "utf8");
-    } catch (error) {
-      const message = `Failed to read ${names[which]}: ${readFailure(error)}.`;
-      throw new SandboxError("file_unreadable", message);
-    }
-  };
-
-  const [cert, key] = await Promise.all([readPart("cert"), readPart("key")]);
+  const [cert, key] = await Promise.all([
+    readPart(resolve(cwd, files.cert), names.cert),
+    readPart(resolve(cwd, files.key), names.key),
+  ]);
   return checkPair({ cert, key }, names, failed);
 }
 
-/** Checks that a certificate and a key fit together. Messages contain their `names`, never the key. */
-function checkPair(pair: CertificatePair, names: CertificatePair, failed: string): CertificatePair {
-  const { cert, key } = pair;
-  let problem = "they do not match";
+/** Reads a file of a pair. `name`: its name for messages. */
+async function readPart(file: string, name: string): Promise<string> {
   try {
-    createSecureContext({ cert, key });
-    // Node also accepts a key of another kind.
-    const isMatch = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-    if (isMatch) return { cert, key };
+    rejectEndlessFile(await stat(file));
+    return await readFile(file, "utf8");
   } catch (error) {
-    problem = `${(error as NodeJS.ErrnoException).code}`;
+    throw new SandboxError("file_unreadable", `Failed to read ${name}: ${readFailure(error)}.`);
   }
+}
 
+/** Checks that a certificate and a key fit together. Messages contain their `names`, never the key. */
+function checkPair(pair: CertificatePair, names: PairOfTexts, failed: string): CertificatePair {
+  const { cert, key } = pair;
+  const problem = problemOfPair(pair);
+  if (problem === undefined) return { cert, key };
   throw new SandboxError(
     "certificate_unusable",
     `${failed}: ${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${problem}).`,
   );
+}
+
+/** Why a certificate and a key cannot be used; `undefined` if they can. */
+function problemOfPair({ cert, key }: CertificatePair): string | undefined {
+  try {
+    createSecureContext({ cert, key });
+    // Node also accepts a key of another kind.
+    const isMatch = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+    return isMatch ? undefined : "they do not match";
+  } catch (error) {
+    return `${(error as NodeJS.ErrnoException).code}`;
+  }
 }
 
 /** Makes a certificate for this machine and some hosts. A wildcard address adds all addresses of this machine and its host name. */

@@ -48,7 +48,7 @@ export const keyRoutes: readonly Route[] = [
       const page = viewKeys(sandbox, { offset, limit });
       const data = membersToSnakeCase(page.map((key) => withNextRequest(key, sandbox)));
       const total = sandbox.registry.keys.size;
-      const created = total - describedCount(sandbox.scenario);
+      const created = total - keysInScenario(sandbox.scenario);
       return { kind: "json", status: 200, json: { data, total, created } };
     },
   }),
@@ -99,7 +99,7 @@ export const keyRoutes: readonly Route[] = [
 ];
 
 /** The number of keys in a scenario. Cached, because the dashboard asks each second. */
-const describedCount = cachedByObject((scenario: Scenario) => [...allKeys(scenario)].length);
+const keysInScenario = cachedByObject((scenario: Scenario) => [...allKeys(scenario)].length);
 
 /** The view of a reserved ref, such as `none`: the sandbox has no key with it. */
 function viewReserved(ref: string, sandbox: SandboxState) {

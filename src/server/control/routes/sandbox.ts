@@ -8,7 +8,7 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/scenario-json-schema.js";
-import { callNotesOn } from "../call-notes.js";
+import { localsOf } from "../call-locals.js";
 import { HttpError } from "../control-errors.js";
 import type { ControlServer } from "../control-server.js";
 import { controlRoute, dataRoute, type Route } from "../route.js";
@@ -24,7 +24,7 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "Status and version; with any required control token, also the scenario",
     run({ sandbox }, { server, response }) {
       const health = { status: "ok", version, ...savedState(server) };
-      if (!callNotesOn(response).isAdmitted) return { kind: "json", status: 200, json: health };
+      if (!localsOf(response).isAdmitted) return { kind: "json", status: 200, json: health };
 
       const started_at = isoTime(server.startedAt);
       return { kind: "json", status: 200, json: { ...health, ...scenarioSummary(sandbox), started_at } };
