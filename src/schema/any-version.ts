@@ -1,5 +1,6 @@
-import { described, type Shape, text } from "./shape.js";
+import { described, text } from "./shape.js";
 import { withPartsChanged } from "./shape-fields.js";
+import type { Shape } from "./shape-kinds.js";
 import { snakeCaseName } from "./spelling.js";
 
 /**

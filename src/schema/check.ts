@@ -3,7 +3,7 @@ import { findMistakes, type SourceFacts } from "./find-mistakes.js";
 import { describeMistake } from "./messages.js";
 import { jsonNotation, type Notation } from "./notation.js";
 import type { Problem } from "./problem.js";
-import type { Shape, ShapeCode } from "./shape.js";
+import type { Shape, ShapeCode } from "./shape-kinds.js";
 
 interface ShapeResult {
   /** What is wrong, in the words of the caller. */

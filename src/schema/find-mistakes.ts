@@ -1,8 +1,8 @@
 import { isAllowed, isOfKind } from "./allowed.js";
 import type { FieldPath } from "./field-path.js";
 import { type Members, type Mistake, maximumProblems, type SourceTextAt } from "./problem.js";
-import type { MappingKind, RecordKind, Shape } from "./shape.js";
 import { shapeOfField } from "./shape-fields.js";
+import type { MappingKind, RecordKind, Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 
 /** What its reader knows of a value, besides the value. */

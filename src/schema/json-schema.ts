@@ -1,5 +1,5 @@
-import type { ChoiceKind, MappingKind, Range, RecordKind, Shape, TextKind } from "./shape.js";
 import { shapeOfField } from "./shape-fields.js";
+import type { ChoiceKind, MappingKind, Range, RecordKind, Shape, TextKind } from "./shape-kinds.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { isAllowed } from "./allowed.js";
 import { type Notation, writeChoices, writeValue } from "./notation.js";
 import type { Members } from "./problem.js";
-import type { Shape } from "./shape.js";
+import type { Shape } from "./shape-kinds.js";
 import { nearest } from "./words.js";
 
 // What a wrong value probably means: a habit from another format or API. A hint of this file mends the value as it is

@@ -1,5 +1,5 @@
 import type { Mistake } from "./problem.js";
-import type { Shape } from "./shape.js";
+import type { Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 import { listed } from "./words.js";
 

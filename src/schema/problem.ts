@@ -1,5 +1,5 @@
 import type { FieldPath } from "./field-path.js";
-import type { Shape, ShapeCode } from "./shape.js";
+import type { Shape, ShapeCode } from "./shape-kinds.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;

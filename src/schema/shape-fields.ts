@@ -1,5 +1,6 @@
 import type { FieldPath } from "./field-path.js";
-import { type Fields, type MappingField, optional, type Shape } from "./shape.js";
+import { optional } from "./shape.js";
+import type { Fields, MappingField, Shape } from "./shape-kinds.js";
 
 export function shapeOfField(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;

@@ -1,4 +1,4 @@
-import type { NumberKind, Range, Shape, TextKind } from "./shape.js";
+import type { NumberKind, Range, Shape, TextKind } from "./shape-kinds.js";
 import { listed } from "./words.js";
 
 /** What a shape allows, in words: `a string of 1 to 200 characters`. `value` is the refused value, if there is one. */

@@ -1,5 +1,5 @@
-import type { Shape } from "./shape.js";
 import { withPartsChanged } from "./shape-fields.js";
+import type { Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 
 // Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.

@@ -1,8 +1,8 @@
 import { pathText } from "./field-path.js";
 import { type Notation, writeField } from "./notation.js";
 import type { Mistake, Wording } from "./problem.js";
-import type { Shape } from "./shape.js";
 import { settableFieldsOf } from "./shape-fields.js";
+import type { Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 import { listed, nearest, quote } from "./words.js";
 

@@ -1,4 +1,4 @@
-import type { Fields, Optional } from "./shape.js";
+import type { Fields, Optional } from "./shape-kinds.js";
 
 // The TypeScript type of what a shape describes.
 
