@@ -45,7 +45,7 @@ export function summarizeAction(action: StepAction, performed: ActionResult | nu
   const name = actionName(action) ?? "faults";
   if (name === "faults") return `faults: ${effectList(action.faults ?? []) || "none"}`;
 
-  const { newKey: newKeyField } = actionRow(name);
+  const { newKeyField } = actionRow(name);
   const words: string[] = [];
   for (const [field, value] of Object.entries(action[name] ?? {})) {
     // The ref of the new key comes last.

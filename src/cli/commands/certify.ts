@@ -22,7 +22,7 @@ import { defaultSeed } from "../../rules/seed.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
-import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { type CallOf, declareCommand } from "../command.js";
