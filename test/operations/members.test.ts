@@ -9,9 +9,8 @@ import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import type { StepAction } from "../../src/sandbox/step-results.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
-import type { Shape } from "../../src/schema/shape.js";
+import type { Fields, Shape } from "../../src/schema/shape.js";
 import { fieldsOf, shapeAt, shapeOfField } from "../../src/schema/shape-fields.js";
-import type { Fields } from "../../src/schema/shape.js";
 import { membersToCamelCase, membersToSnakeCase } from "../../src/schema/spelling.js";
 import { at, day, hour, open, testKey } from "./sandbox.js";
 
