@@ -4,7 +4,7 @@ import type { SandboxRun } from "../runs/current-run.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, requireStepsAhead, startSandbox } from "../sandbox/start-sandbox.js";
-import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { realTime } from "./real-time.js";
 import type { Sandbox } from "./sandbox.js";
 import { sandboxApi } from "./sandbox-api.js";

@@ -12,7 +12,7 @@ import { invalidFields, requireKnownOptions, validationError } from "../rules/va
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
-import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { checkShape } from "../schema/check.js";
 import * as s from "../schema/shape.js";
 import { typeTag } from "../schema/type-tag.js";

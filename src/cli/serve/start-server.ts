@@ -6,7 +6,7 @@ import type { SandboxRun } from "../../runs/current-run.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
-import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
