@@ -37,7 +37,7 @@ interface Tenure {
   readonly weight: number;
 }
 
-const tenures: readonly Tenure[] = [
+const tenureWeights: readonly Tenure[] = [
   { tenure: "owned", weight: 6 },
   { tenure: "owner_like_possession", weight: 2 },
   { tenure: "rented", weight: 2 },
@@ -110,7 +110,7 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
   const dryness = isLikeOthers ? farming.dryness : exact.fraction(draw);
   const method = pick(draw, surveyMethods);
   const surveyedAt = farm.start - exact.wholeBetween(draw, 60, 1_500) * day;
-  const { tenure } = pickWeighted(draw, tenures);
+  const { tenure } = pickWeighted(draw, tenureWeights);
   const irrigation = dryness < watered ? irrigationFor(crop, exact.fraction(draw)) : "none";
 
   const { code, name, bearsAfter } = crops[crop];
