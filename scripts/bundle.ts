@@ -45,7 +45,7 @@ const moduleChunks = inOrder([
 const commonJsChunks = inOrder([
   {
     name: "core",
-    test: /(?:\/src\/(?:api\/(?!variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/plain-text|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
+    test: /(?:\/src\/(?:api\/(?!variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/(?:plain-text|shell-words)|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
   { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario|warnings)\.ts$/ },

@@ -48,7 +48,7 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
     writtenScenarios.set(basename(name, ".yaml"), readYaml(text, file));
   }
   const extendable = {
-    findScenario: (name: string) => writtenScenarios.get(name),
+    findParent: (name: string) => writtenScenarios.get(name),
     knownNames: [...writtenScenarios.keys()],
   };
   const problems = [];

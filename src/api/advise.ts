@@ -27,7 +27,7 @@ export function advise(
   call: ApiCall,
   exchange: Exchange,
 ): void {
-  if (!mayShowSomething(behavior, exchange)) return;
+  if (isPlainSuccess(call, exchange, behavior)) return;
   const { entry } = call;
   const { outcome } = exchange;
 
@@ -36,7 +36,7 @@ export function advise(
   const advice = adviceOnTraits(call, exchange, behavior.pages);
   if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
   if (entry !== undefined) advice.push(...adviceOnKey(entry.key, exchange, registry, behavior));
-  else if (call.sha256 !== behavior.unknownKeyHash) advice.push(...adviceOnMarkedKey(call, exchange));
+  else advice.push(...adviceOnUnknownKey(call, exchange, behavior));
 
   // What it shows after the requests before it.
   if (behavior.rejected.get(exchange.fingerprint ?? "") === outcome) {
@@ -53,14 +53,19 @@ export function advise(
 }
 
 /**
- * Whether a request may cause advice, or show what later advice depends on. Nearly none does: it is a usual success, with a key
- * that was not rejected before. Its key is in no rotation, since the success of one would be `200.retiring` or `200.replacement`.
+ * Whether a request is as nearly all are: it causes no advice, and later advice does not depend on it. It is a usual success of
+ * `/me` with a key that is in no rotation and was not rejected before.
  */
-function mayShowSomething({ rejected }: ClientBehavior, exchange: Exchange): boolean {
+function isPlainSuccess({ entry }: ApiCall, exchange: Exchange, { rejected }: ClientBehavior): boolean {
   const { traits, outcome, leaksRealKey, fingerprint } = exchange;
-  if (outcome !== "200.test" && outcome !== "200.live") return true;
-  if (traits.length > 0 || leaksRealKey) return true;
-  return rejected.has(fingerprint ?? "");
+  if (outcome !== "200.test" && outcome !== "200.live") return false;
+  if (traits.length > 0 || leaksRealKey) return false;
+  if (entry === undefined || isInRotation(entry.key)) return false;
+  return !rejected.has(fingerprint ?? "");
+}
+
+function isInRotation({ replaces, replacedBy }: KeyRecord): boolean {
+  return replaces !== undefined || replacedBy !== undefined;
 }
 
 /** Whether the key in `x-api-key` may be one of the real service: well-formed, without a sandbox's mark, and unknown here. */
@@ -85,9 +90,16 @@ function adviceOnKey(
 }
 
 /** The advice on a rejected key that has the mark of a sandbox, but is none of this one. */
-function adviceOnMarkedKey({ request, presented }: ApiCall, { outcome }: Exchange): readonly AdviceId[] {
+function adviceOnUnknownKey(
+  { request, presented, sha256 }: ApiCall,
+  { outcome }: Exchange,
+  behavior: ClientBehavior,
+): readonly AdviceId[] {
+  // This key is announced to clients as one to try a 401 with.
+  if (sha256 === behavior.unknownKeyHash) return noAdvice;
+
   const { apiKey = "" } = request;
-  const isRejectedKey = presented === "well_formed" && outcome.startsWith("401");
+  const isRejectedKey = presented === "well_formed" && outcomeRow(outcome).status === 401;
   if (!isRejectedKey || !hasSandboxMark(apiKey)) return noAdvice;
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }

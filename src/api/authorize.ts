@@ -64,7 +64,7 @@ export interface RequestCheck {
 interface CheckRow extends RequestCheck {
   /** The outcome of a request that it rejects; `undefined` if it passes. */
   readonly reject: (facts: AuthorizationFacts) => ApiOutcomeId | undefined;
-  /** Why it rejects. Each 403 tells its cause; a 401 never does (R14), and the cause of a 429 is its limit. */
+  /** The cause of a rejection, if a response may tell it: that of a 403. A 401 never tells it (R14), and a 429 tells its limit. */
   readonly explain?: (facts: AuthorizationFacts) => PublicCause;
 }
 

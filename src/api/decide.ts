@@ -1,4 +1,4 @@
-import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
+import { type ApiOutcomeId, isSuccess, outcomeRow } from "../rules/outcomes.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
@@ -7,7 +7,7 @@ import { usageAt } from "../sandbox/usage.js";
 import { type AuthorizationFacts, authorize } from "./authorize.js";
 import { limitUses } from "./limits.js";
 
-/** What the checks and the endpoint decide about a call, without everything that the specification leaves open. */
+/** What the checks and the endpoint decide about a call: which response it gets, not how this is written. */
 export type Decision =
   | { readonly kind: "rejected"; readonly outcome: ApiOutcomeId }
   | {
@@ -50,12 +50,13 @@ function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeI
   usage.minuteCount += 1;
   usage.dayCount += 1;
   if (windows.sliding) usage.recent.push(now);
-  if (isAdmitted) return outcome;
 
-  // A rejected call may reach a second limit by its own count: one over 60 a minute may be the last of 1,000 a day. Its 429 is
-  // about the limit that a client must wait for now. Any other rejection stays the same.
-  const outcomeAfterOwnCount = authorize(authorizationFacts(sandbox, call));
-  return outcomeAfterOwnCount;
+  const isOverLimit = outcomeRow(outcome).status === 429;
+  if (!isOverLimit) return outcome;
+
+  // By its own count, the call may reach the other limit, too: a call over 60 a minute may be the last of 1,000 a day. Its 429 is
+  // about the limit that a client must wait for after this count.
+  return authorize(authorizationFacts(sandbox, call));
 }
 
 /** What the checks of a call depend on. A call without an endpoint needs no scope. */

@@ -28,7 +28,7 @@ import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
  *
  * @example
  * const headers = ["x-api-key", "SVC_test_sbx0abc"];
- * handle(sandbox, readRequest({ method: "GET", path: "/v1/relying-party/me", query: "", headers })).status; // 401
+ * handle(sandbox, readApiRequest({ method: "GET", path: "/v1/relying-party/me", query: "", headers })).status; // 401
  */
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);

@@ -20,18 +20,22 @@ export function jsonBody(value: unknown): TextBody {
 
 /** The length of a text in UTF-8 bytes; a lone surrogate counts as its three replacement bytes. */
 export function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0x80) continue;
-    // A pair of surrogates, such as an emoji: two units, and four bytes.
-    const next = text.charCodeAt(index + 1);
-    const isPair = unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
-    if (isPair) index++;
-    // What is neither a pair nor below 0x800 has three bytes, and one unit.
-    bytes += isPair || unit >= 0x800 ? 2 : 1;
+  let bytes = 0;
+  let index = 0;
+  while (index < text.length) {
+    const codePoint = text.codePointAt(index) as number; // the index is below the length
+    bytes += bytesOf(codePoint);
+    // From 0x10000 on, such as an emoji, a character has two units of the text.
+    index += codePoint < 0x10000 ? 1 : 2;
   }
   return bytes;
+}
+
+/** The number of bytes of a character in UTF-8. */
+function bytesOf(codePoint: number): number {
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 3 : 4;
 }
 
 /** Alternating header names and values. */

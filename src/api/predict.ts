@@ -5,16 +5,17 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { decide } from "./decide.js";
 import { respondToCall } from "./respond.js";
 
-// Deciding a call counts it, in the usage of its key (R24). A prediction decides with a copy of the key's entry: the copy is
-// counted, so that a success shows the usage with this call, and the sandbox's own entry stays as it is. Only a response counts
-// once more: a client's run that mixes variants chooses them by the number of responses before it.
+// To decide a call is to count it, in the usage of its key (R24). A prediction decides with a copy of the key's entry: the copy is
+// counted, so that a success shows the usage with this call, and the sandbox's own entry stays as it is.
+//
+// A predicted response still counts in a client's run that mixes variants: the run chooses them by the number of responses so far.
 
 /** The outcome that a call would have. Counts and changes nothing. */
 export function predictOutcome(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
   return decide(sandbox, withCopiedEntry(call)).outcome;
 }
 
-/** What a call would get, with its response. Counts the call in no key, but the response in a client's run. */
+/** What a call would get, with its response. Counts the response in a client's run, and nothing else. */
 export function predictResult(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   return respondToCall(sandbox, withCopiedEntry(call));
 }

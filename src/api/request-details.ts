@@ -45,7 +45,7 @@ export const requestDetailsShape = s.mapping({
   response: s.orNull(responseShape),
   /** When a request has this outcome, in a sentence. */
   when: s.text(),
-  /** The facts of the key that decided, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
+  /** The facts of the key that decided: `revoked since 2026-03-01T09:00:00Z`. `null` if the same request would now get another outcome. */
   why: s.orNull(s.text()),
   /** What the client should do now. */
   whatToDo: s.text(),
@@ -53,7 +53,7 @@ export const requestDetailsShape = s.mapping({
   sent: s.mapping({ headers: s.record(s.text()), keyForm: s.orNull(s.text()) }),
   /** The body for `POST /send` that repeats it: its key, method and path, without its query, body and other headers. */
   repeat: controlBodies.sending,
-  /** It and the requests with the same key around it: at most three before it and five after it. It is the only one without a key. */
+  /** This request, with at most three requests with the same key before it and five after it. Without a key, only this request. */
   around: s.list(s.mapping({ id: s.text(), at: s.instant(), outcome: outcomeShape() })),
   /** The request as a command for a shell with the environment of clients. */
   curl: s.text(),
@@ -86,7 +86,7 @@ export function detailsWithoutTexts(sandbox: SandboxState, id: string): DetailsW
   // Not by its path, which may be cut.
   const endpoint = sandbox.endpoints.find(({ operationId }) => operationId === exchange.operation);
   const entry = exchange.key === null ? undefined : sandbox.registry.keys.get(exchange.key);
-  const next = nextIfSame(sandbox, exchange, endpoint);
+  const next = nextWithSameOutcome(sandbox, exchange, endpoint);
 
   const adviceDetails: RequestDetails["adviceDetails"][number][] = [];
   for (const { id, level, rule, meaning, whatToDo } of adviceTable) {
@@ -121,8 +121,8 @@ function requireRequest({ journal }: SandboxState, id: string): Exchange {
   throw new SandboxError("not_found", message);
 }
 
-/** What the next request with the same key would get, if it has the same outcome: the cause is then also that of this request. */
-function nextIfSame(
+/** What the next request with the same key would get, if its outcome is that of this request: they then have the same cause. */
+function nextWithSameOutcome(
   sandbox: SandboxState,
   exchange: Exchange,
   endpoint: Endpoint | undefined,
@@ -158,7 +158,7 @@ export function checkResults(
 const mostBefore = 3;
 const mostAfter = 5;
 
-/** A request with the requests with the same key before and after it. A request without a key is alone: others may be of anybody. */
+/** A request with the requests with the same key before and after it. A request without a key is alone: another one may be of anybody. */
 function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestDetails["around"] {
   const { fingerprint } = exchange;
   let withSameKey: readonly Exchange[] = [exchange];

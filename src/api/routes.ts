@@ -11,18 +11,21 @@ interface RouteTable {
   readonly patterns: readonly ApiRoute[];
 }
 
-/** The route of these endpoints at this path, in any spelling but for `/me`; `undefined` if there is none (404). */
+/** The route of these endpoints at this path; `undefined` if there is none (404). */
 export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute | undefined {
   const { exact, patterns } = routeTable(endpoints);
-  const exactRoute = exact.get(path);
-  if (exactRoute !== undefined) return exactRoute;
+  const routeAsWritten = exact.get(path);
+  if (routeAsWritten !== undefined) return routeAsWritten;
 
-  // Clients differ in what they encode. The path of the specification is exact.
-  const encoded = canonicalPath(path);
-  const encodedRoute = encoded === mePath ? undefined : exact.get(encoded);
-  if (encodedRoute !== undefined || patterns.length === 0) return encodedRoute;
+  // Clients differ in what they encode, such as `%6De` for `me`. Only the path of `/me` is exact (R8): another spelling of it can
+  // only be the path of a pattern, such as `/v1/relying-party/{id}`.
+  const canonical = canonicalPath(path);
+  const isSpellingOfMe = canonical === mePath;
+  const exactRoute = exact.get(canonical);
+  if (exactRoute !== undefined && !isSpellingOfMe) return exactRoute;
+  if (patterns.length === 0) return undefined;
 
-  const segments = encoded.split("/");
+  const segments = canonical.split("/");
   return patterns.find((route) => matches(route, segments));
 }
 
@@ -44,7 +47,7 @@ const routeTable = /* @__PURE__ */ cachedByObject((endpoints: readonly Endpoint[
     if (route.isPattern) patterns.push(route);
     else exact.set(route.path, route);
   }
-  patterns.sort((one, other) => (exactness(one) < exactness(other) ? -1 : 1));
+  patterns.sort((one, other) => (exactness(one) < exactness(other) ? -1 : 1)); // no two match the same paths
   return { exact, patterns };
 });
 

@@ -13,7 +13,7 @@ import type {
 import { isOlderVersion, usersPackage } from "../library/users-package.js";
 import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
-import type { LoadedScenario } from "../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { quote, quoteFile } from "../schema/words.js";
 import { loadScenario } from "../server/load-scenario.js";
 import { type RunningServer, serve } from "../server/serve.js";

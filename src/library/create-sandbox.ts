@@ -4,7 +4,7 @@ import type { SandboxRun } from "../runs/current-run.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, requireStepsAhead, startSandbox } from "../sandbox/start-sandbox.js";
-import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { realTime } from "./real-time.js";
 import type { Sandbox } from "./sandbox.js";
 import { sandboxApi } from "./sandbox-api.js";
@@ -19,12 +19,22 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
 
 export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] as const;
 
-// The signatures differ only in the refs that the compiler then checks. An editor suggests fields
-// only if an option is as plain as here: with `SandboxOptions` in place of `Omit`, it would suggest String's methods.
+/** Options with a loaded scenario. */
+type OptionsOfLoaded = Omit<SandboxOptions, "scenario"> & { readonly scenario: LoadedScenario };
+
+// The signatures of `createSandbox` differ only in the refs that the compiler then checks:
+//
+//     the option `scenario`                refs
+//     a bundled name, or a value           those of the scenario
+//     none                                 those of `key-states`
+//     a loaded scenario                    any text
+//     in options that a variable has       any text
+//
+// Their types are as they are for editors. An editor suggests fields only with `Omit` in place of `SandboxOptions`, which would make it
+// suggest String's methods; and with any other type than `never`, the only name that it suggests would be the default of `Source`.
 
 /** The signatures of `createSandbox`. */
 export interface CreateSandbox {
-  // The refs are those of the scenario in the options.
   /**
    * Creates a sandbox, whose clock starts with its first use. Synchronous, in Node and in browsers.
    *
@@ -43,11 +53,8 @@ export interface CreateSandbox {
       readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
     },
   ): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
-  // Without a scenario, the refs are those of `key-states`. `never`: a default of `Source` would be the only name that editors suggest.
   (options?: SandboxOptions<never>): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
-  // For a loaded scenario, a ref is any text.
-  (options: Omit<SandboxOptions, "scenario"> & { readonly scenario: LoadedScenario }): Sandbox;
-  // For options that a variable has, a ref is any text.
+  (options: OptionsOfLoaded): Sandbox;
   <const Options extends SandboxOptions>(
     options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
   ): Sandbox;
@@ -88,9 +95,6 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
   }
   return createSandbox as CreateSandbox; // only types have the refs
 }
-
-/** The options with a loaded scenario. */
-type OptionsOfLoaded = Omit<SandboxOptions, "scenario"> & { readonly scenario: LoadedScenario };
 
 /** The scenario in the options. Default: the run's, or `key-states`. */
 function chosenScenario(

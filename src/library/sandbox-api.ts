@@ -28,6 +28,7 @@ import {
   requestQuery,
 } from "../scenario/format/inputs.js";
 import { libraryNotation, valueNotation } from "../scenario/format/notations.js";
+import type { Shape, ValueOf } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { quote } from "../schema/words.js";
 import { fetchResponse } from "./fetch-response.js";
@@ -103,28 +104,18 @@ function keysApi(state: () => SandboxState): Sandbox["keys"] {
     get: (ref) => viewKey(state().registry.key(ref), state()),
     create(creation, by) {
       const body = membersToSnakeCase(withExpiryAsText(creation));
-      const input = checkInput(inputShapes.key_creation, body, "Failed to create a key", libraryNotation);
+      const input = checkArgument(inputShapes.key_creation, body, "Failed to create a key");
       return operations.create_key(state(), input, checkedActor(by));
     },
     rotate(key, rotation = {}, by) {
-      const input = checkInput(
-        inputShapes.key_rotation,
-        rotation,
-        "Failed to rotate the key",
-        libraryNotation,
-      );
+      const input = checkArgument(inputShapes.key_rotation, rotation, "Failed to rotate the key");
       const { replacement, secret } = operations.rotate(state(), { ...input, key }, checkedActor(by));
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(state(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
       const body = withExpiryAsText(end);
-      const input = checkInput(
-        inputShapes.key_expiry,
-        body,
-        "Failed to set the end of the key",
-        libraryNotation,
-      );
+      const input = checkArgument(inputShapes.key_expiry, body, "Failed to set the end of the key");
       return operations.expire(state(), { key, ...input }, checkedActor(by)).key;
     },
   };
@@ -135,13 +126,8 @@ function organizationsApi(state: () => SandboxState): Sandbox["organizations"] {
     list: rejectingArguments("organizations.list", () => viewOrganizations(state())),
     get: (ref) => viewOrganization(state().registry.organization(ref).organization, state()),
     update(ref, change, by) {
-      const failure = "Failed to change the organization";
-      const input = checkInput(
-        inputShapes.organization_update,
-        membersToSnakeCase(change),
-        failure,
-        libraryNotation,
-      );
+      const body = membersToSnakeCase(change);
+      const input = checkArgument(inputShapes.organization_update, body, "Failed to change the organization");
       return operations.organization(state(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
@@ -168,6 +154,7 @@ function faultsApi(state: () => SandboxState): Sandbox["faults"] {
   return {
     list,
     set(faults) {
+      // Faults are written as in scenarios, so that errors have those names.
       const change = { faults: faults ?? null };
       const input = checkInput(
         inputShapes.faults_change,
@@ -209,9 +196,14 @@ function rejectingArguments<Result>(
   };
 }
 
+/** A copy of an argument, whose members have the names of the shape already. Throws `validation_failed` with the names of the library. */
+function checkArgument<Of extends Shape>(shape: Of, argument: unknown, failure: string): ValueOf<Of> {
+  return checkInput(shape, argument, failure, libraryNotation);
+}
+
 /** Who acts, checked. Default: an administrator. */
 function checkedActor(by: ActingAs = {}) {
-  return checkInput(actorQuery, by, "Failed to act", libraryNotation);
+  return checkArgument(actorQuery, by, "Failed to act");
 }
 
 /** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */

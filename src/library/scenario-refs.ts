@@ -69,7 +69,10 @@ export type WithKnownFields<Value, Wanted> = unknown extends Wanted
       }
     : unknown;
 
-/** The type of a field, in any type of a union that has it; for a list, its items. */
+/**
+ * The type of a field: for `{ seed: number }` and `"seed"`, it is `number`, and for `"sed"` it is `never`. Of a union, each type is
+ * looked at by itself, so that a field of one of them is known. In a list, each field is an item.
+ */
 type FieldOf<Wanted, Name> = Wanted extends readonly (infer Item)[]
   ? Item
   : Wanted extends object

@@ -4,8 +4,8 @@ import { advanceClock } from "../sandbox/operations/clock-operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { ActionResult, StoryStep, TimelineResult } from "../sandbox/step-results.js";
 import { pastStepProblem } from "../sandbox/timeline.js";
-import type { LoadedScenario } from "../scenario/parse-scenario.js";
 import type { FieldProblem } from "../scenario/problems.js";
+import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { nodePlatform, startInNode } from "./platform.js";
 
 /** The most problems that are shown. */

@@ -3,7 +3,7 @@ import { makeFarmers } from "../farmers/make-farmers.js";
 import { realTime } from "../library/real-time.js";
 import type { ConditionedRun, Platform, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
+import type { NamedScenario } from "../scenario/scenario-source.js";
 
 /** `node:crypto`; an import of it would be slower. */
 export const nodeCrypto = process.getBuiltinModule("node:crypto");

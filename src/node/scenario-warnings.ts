@@ -1,6 +1,6 @@
 import type { StartOptions } from "../sandbox/sandbox-state.js";
-import type { LoadedScenario } from "../scenario/parse-scenario.js";
 import type { ScenarioPlaces } from "../scenario/problems.js";
+import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { warningsOf } from "../scenario/warnings.js";
 import { dryRunProblems } from "./dry-run.js";
 

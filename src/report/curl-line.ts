@@ -1,6 +1,6 @@
 import { faultKindRow, isFault } from "../rules/fault-effects.js";
 import { keyVariable } from "../rules/key-text.js";
-import { shellWord } from "./plain-text.js";
+import { shellWord } from "./shell-words.js";
 
 /** A request that a user can send. */
 export interface RequestToSend {
@@ -27,9 +27,11 @@ export function curlLine(sent: RequestToSend, curlOptions: string, outcome: stri
 
 /** The URL of a path, for a shell with the environment of clients. */
 function shellUrl(path: string): string {
+  // curl drops what is behind a `#`.
+  const encoded = path.replaceAll("#", "%23");
   // Only these are plain in double quotes. curl resolves the segments `.` and `..`.
-  const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(path);
-  const hasDotSegment = /\/\.\.?(?:[/?]|$)/.test(path);
-  if (isPlain && !hasDotSegment) return `"$SVC_BASE_URL${path}"`;
-  return `--globoff --path-as-is "$SVC_BASE_URL"${shellWord(path)}`;
+  const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(encoded);
+  const hasDotSegment = /\/\.\.?(?:[/?]|$)/.test(encoded);
+  if (isPlain && !hasDotSegment) return `"$SVC_BASE_URL${encoded}"`;
+  return `--globoff --path-as-is "$SVC_BASE_URL"${shellWord(encoded)}`;
 }

@@ -5,12 +5,12 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The outcomes that a client of a scenario can be expected to cover: the promised ones, and the successes of its endpoints. */
 export function expectedOutcomes(scenario: Pick<Scenario, "endpoints">): OutcomeId[] {
-  const rows = outcomesOf(endpointsIn(scenario));
+  const rows = outcomeRowsOf(endpointsIn(scenario));
   return rows.filter(({ id, promised }) => promised || isSuccess(id)).map(({ id }) => id);
 }
 
 /** The rows of all outcomes of these endpoints: their successes, of which those of announced endpoints are not promised, then the rejections and faults. */
-export function outcomesOf(endpoints: readonly Endpoint[]): readonly Outcome[] {
+export function outcomeRowsOf(endpoints: readonly Endpoint[]): readonly Outcome[] {
   const successes = endpoints.flatMap(successOutcomesOf).map(outcomeRow);
   return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];
 }

@@ -66,6 +66,14 @@ test.each(["/other/consents", "/v1/Consents.json", "/V1/CONSENTS/"])(
   },
 );
 
+test("of several endpoints, the one with the nearest path is suggested, or else the one with the longest", () => {
+  const endpoints = { listKeys: { path: "/v1/relying-party/me/keys" } };
+  expect(suggestedFor("GET", "/v1/relying-party/me/key", endpoints)).toBe("GET /v1/relying-party/me/keys");
+  expect(suggestedFor("GET", "/v1/relying-party/me/keys/first", endpoints)).toBe(
+    "GET /v1/relying-party/me/keys",
+  );
+});
+
 test("merged reports show how to cover an outcome if one of them does", () => {
   const sandbox = startInNode({ scenario: bundledScenarios["key-states"], name: "key-states" });
   const report = clientReport(sandbox);

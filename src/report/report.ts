@@ -1,5 +1,4 @@
 import { builtIn, fillPlaceholders } from "../api/endpoints.js";
-import { routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/own-assumptions.js";
 import { adviceTable } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
@@ -10,9 +9,9 @@ import { type Counters, type Counts, requestsTo } from "../sandbox/journal/count
 import { runDue } from "../sandbox/operations/run-due.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { listed, nearest } from "../schema/words.js";
+import { listed } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
-import { outcomesOf } from "./possible-outcomes.js";
+import { outcomeRowsOf } from "./possible-outcomes.js";
 import type {
   Report,
   ReportedAdvice,
@@ -20,6 +19,7 @@ import type {
   ReportedOutcome,
   ReportedRequest,
 } from "./report-shape.js";
+import { suggestEndpoint } from "./suggest-endpoint.js";
 
 /** The most places of keys in an output that advice names. */
 const maxPlaces = 5;
@@ -63,7 +63,7 @@ export function clientReport(
 
 /** All outcomes, with the requests that ended on each. */
 function reportedOutcomes(counted: Counts, sandbox: SandboxState, underExec: boolean): ReportedOutcome[] {
-  const rows = [...outcomesOf(sandbox.endpoints)];
+  const rows = [...outcomeRowsOf(sandbox.endpoints)];
   // A client may have covered an endpoint that only an earlier scenario had.
   const knownIds = new Set<string>(rows.map(({ id }) => id));
   for (const id of Object.keys(counted.outcomes) as OutcomeId[]) {
@@ -163,41 +163,4 @@ export function sharesOf(
 function shareOf(rows: readonly { readonly covered: boolean }[]): Report["faults"] {
   const coveredRows = rows.filter((row) => row.covered);
   return { covered: coveredRows.length, total: rows.length };
-}
-
-/**
- * Suggests a method and path of the API for an unknown one; `undefined` if none of these endpoints is similar.
- *
- * @example
- * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
- */
-function suggestEndpoint(method: string, path: string, endpoints: readonly Endpoint[]): string | undefined {
-  const route = routeAt(endpoints, path) ?? routeAt(endpoints, nearestPath(path, endpoints) ?? "");
-  if (route === undefined) return undefined;
-
-  const methods = [...route.methods.keys()];
-  const suggestedMethod = methods.includes(method) ? method : methods[0];
-  const suggestion = `${suggestedMethod} ${route.path}`;
-  // A scenario that started later has this endpoint.
-  if (suggestion === `${method} ${path}`) return undefined;
-  return suggestion;
-}
-
-/** The path of an endpoint that is like this one, in whatever case. */
-function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
-  const plainPath = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
-  const paths = endpoints.map((endpoint) => endpoint.path);
-
-  for (const endpointPath of paths) {
-    const lowerCasePath = endpointPath.toLowerCase();
-    // The same endpoint under another parent, or with a suffix.
-    if (lastSegmentOf(plainPath) === lastSegmentOf(lowerCasePath)) return endpointPath;
-    const isBelow = plainPath.startsWith(`${lowerCasePath}/`) || plainPath.startsWith(`${lowerCasePath}.`);
-    if (isBelow) return endpointPath;
-  }
-  return nearest(plainPath, paths);
-}
-
-function lastSegmentOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -2,7 +2,7 @@ import project from "../../package.json" with { type: "json" };
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
 import type { StartOptions } from "../sandbox/sandbox-state.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
+import type { NamedScenario } from "../scenario/scenario-source.js";
 import type { RunConditions } from "./conditions.js";
 
 // The sandboxes of a client's run report their requests in the folder of the run, which has:

@@ -1,7 +1,7 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import type { NamedScenario } from "../scenario/scenario-source.js";
 import type { ActiveFault } from "./active-faults.js";
 import type { ApiCall } from "./api-call.js";
 import type { VirtualClock } from "./clock.js";

@@ -3,10 +3,10 @@ import { isoTime } from "../rules/time.js";
 import { checkValue } from "../rules/validation.js";
 import { duplicateSecretsAndIds } from "../scenario/checks/duplicate-values.js";
 import { libraryNotation } from "../scenario/format/notations.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { problemAt } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
+import type { NamedScenario } from "../scenario/scenario-source.js";
 import * as s from "../schema/shape.js";
 import { requireClockTime } from "./clock.js";
 import { initialState, startOfClock } from "./initial-state.js";
@@ -45,7 +45,7 @@ const startOptionsShape = s.mapping({
 });
 
 /** How the user reaches a server and certifies a client. `program`: how svc-sandbox is started. */
-export function invocationOfServer(program = "svc-sandbox", isSecure = false): Invocation {
+export function invocationOfServer(isSecure = false, program = "svc-sandbox"): Invocation {
   const curlOptions = isSecure ? "-k" : "";
   return { curlOptions, certify: `${program} certify`, command: "npm test" };
 }

@@ -1,43 +1,45 @@
+import { isMapping } from "../schema/type-tag.js";
+
 /** An operation as the action of a step: who may run it, and the fields of its input that have refs. */
 interface ActionRow {
   /** Whether only administrators may run it (R33). */
   readonly isForAdministrators?: true;
   /** What it does to its key, after "can be": `revoked`. */
-  readonly done?: string;
+  readonly participle?: string;
   /** The field with the ref of a key, which must exist. */
-  readonly key?: string;
+  readonly keyField?: string;
   /** The field with the ref of an organization, which must exist. */
-  readonly organization?: string;
-  /** The field with the ref of a key that it creates. */
-  readonly newKey?: string;
+  readonly organizationField?: string;
+  /** The field with the ref for a key that it creates. */
+  readonly newKeyField?: string;
 }
 
 /** The actions of timelines and stories: by an administrator, the network or the service. */
 export const actions = {
   create_key: {
     isForAdministrators: true,
-    organization: "organization",
-    newKey: "ref",
+    organizationField: "organization",
+    newKeyField: "ref",
   },
   rotate: {
     isForAdministrators: true,
-    key: "key",
-    newKey: "as",
-    done: "rotated",
+    keyField: "key",
+    newKeyField: "as",
+    participle: "rotated",
   },
   revoke: {
     isForAdministrators: true,
-    key: "key",
-    done: "revoked",
+    keyField: "key",
+    participle: "revoked",
   },
   expire: {
     isForAdministrators: true,
-    key: "key",
-    done: "given an end",
+    keyField: "key",
+    participle: "given an end",
   },
   organization: {
     isForAdministrators: true,
-    organization: "ref",
+    organizationField: "ref",
   },
   faults: {},
   assumptions: {},
@@ -56,29 +58,29 @@ export function actionName(step: Partial<Record<ActionName, unknown>>): ActionNa
 
 /** The refs in the input of an action. Each is `undefined` if the action has no such field, or its input leaves it out. */
 interface ActionRefs {
-  /** The action; `undefined` for a step that is none. */
-  readonly name?: ActionName;
   readonly key?: string | undefined;
   readonly organization?: string | undefined;
   /** The ref for a key that it creates. */
   readonly newKey?: string | undefined;
-  /** Whether it creates a key, even without a ref for it. */
-  readonly createsKey?: boolean;
 }
 
 export function actionRefs(action: Partial<Record<ActionName, unknown>>): ActionRefs {
   const name = actionName(action);
   if (name === undefined) return {};
 
-  const { key, organization, newKey } = actionRow(name);
-  const input = action[name] as Readonly<Record<string, string | undefined>>;
+  const input = action[name];
+  const { keyField, organizationField, newKeyField } = actionRow(name);
   return {
-    name,
-    key: key && input[key],
-    organization: organization && input[organization],
-    newKey: newKey && input[newKey],
-    createsKey: newKey !== undefined,
+    key: refIn(input, keyField),
+    organization: refIn(input, organizationField),
+    newKey: refIn(input, newKeyField),
   };
+}
+
+function refIn(input: unknown, field: string | undefined): string | undefined {
+  if (field === undefined || !isMapping(input)) return undefined;
+  const ref = input[field];
+  return typeof ref === "string" ? ref : undefined;
 }
 
 /** What a step of a story can be. */

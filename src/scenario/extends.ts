@@ -5,98 +5,99 @@ import type { FieldProblem } from "./problems.js";
 import { ScenarioError } from "./scenario-error.js";
 import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
-/** The scenarios that another one can extend. */
-export interface Extendable {
+/** Where the scenario that another one extends, its parent, is looked for. */
+export interface ParentLookup {
   /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
-  readonly findScenario: (name: string, from: string | undefined) => WrittenScenario | undefined;
+  readonly findParent: (name: string, from: string | undefined) => WrittenScenario | undefined;
   readonly knownNames: readonly string[];
 }
 
-/** A scenario with the ones that it extends. `problems` has those of the extended ones, and why one cannot be extended. */
-type Merged =
+/** A scenario merged with the ones that it extends. `problems` has those of the extended ones, and why one cannot be extended. */
+type MergeResult =
   | { readonly kind: "merged"; readonly scenario: ReadScenario; readonly problems: readonly FieldProblem[] }
   | { readonly kind: "not_merged"; readonly problems: readonly FieldProblem[] };
 
 /** A problem of the field `extends`, before it has its field and its place. */
 type ExtendsProblem = Pick<FieldProblem, "code" | "message" | "hint">;
 
-/** The scenario that another one extends, or why none can be extended. */
-type Extended =
-  | { readonly kind: "extended"; readonly written: WrittenScenario; readonly link: ChainLink }
-  | { readonly kind: "not_extended"; readonly problem: ExtendsProblem };
+/** The parent of a scenario, or why it has none that can be extended. */
+type ParentSearch =
+  | { readonly kind: "found"; readonly written: WrittenScenario; readonly link: ChainLink }
+  | { readonly kind: "not_extendable"; readonly problem: ExtendsProblem };
 
-/** A scenario in the chain that extends each other: a file, or a value by the name that found it. A file `onboarding` is not the bundled one. */
+/** A scenario in a chain, from a child to its parent, the parent of that and so on. A file `onboarding` is not the bundled scenario. */
 interface ChainLink {
   readonly kind: "file" | "value";
+  /** The name of the file; of a value, the name that found it. */
   readonly name: string;
 }
 
 const nameHint = "name a bundled scenario, or a file relative to this one";
 
 /** Merges a scenario with the ones that it extends, without their stories. */
-export function resolveExtends(written: WrittenScenario, extendable: Extendable): Merged {
+export function resolveExtends(written: WrittenScenario, parents: ParentLookup): MergeResult {
   const { file } = written;
-  // No name finds a value that extends another scenario first.
+  // A value has no name yet, so a chain that starts with a value cannot come back to its start.
   const chain: ChainLink[] = file === undefined ? [] : [{ kind: "file", name: file }];
-  return resolveInChain(written, extendable, chain);
+  return resolveInChain(written, parents, chain);
 }
 
-/** `chain` has the scenarios that led to this one, and it last. */
+/** Merges the last scenario of a chain. */
 function resolveInChain(
   written: WrittenScenario,
-  extendable: Extendable,
+  parents: ParentLookup,
   chain: readonly ChainLink[],
-): Merged {
+): MergeResult {
   const child = written.scenario;
   if (child === undefined) return { kind: "not_merged", problems: [] };
   const { extends: name, ...ownFields } = child.fields;
   if (name === undefined) return { kind: "merged", scenario: child, problems: [] };
 
-  const extended = findExtended(name, written.file, extendable, chain);
-  if (extended.kind === "not_extended") {
+  const search = searchParent(name, written.file, parents, chain);
+  if (search.kind === "not_extendable") {
     // Each scenario of the chain has a field `extends`: the place shows whose it is.
     const { place } = child.locate(["extends"], "value");
-    return { kind: "not_merged", problems: [{ ...extended.problem, field: ["extends"], place }] };
+    return { kind: "not_merged", problems: [{ ...search.problem, field: ["extends"], place }] };
   }
 
-  const parent = resolveInChain(extended.written, extendable, [...chain, extended.link]);
-  const problems = [...extended.written.problems, ...parent.problems];
+  const parent = resolveInChain(search.written, parents, [...chain, search.link]);
+  const problems = [...search.written.problems, ...parent.problems];
   if (parent.kind === "not_merged") return { kind: "not_merged", problems };
   return { kind: "merged", scenario: mergeWithParent(child, ownFields, parent.scenario), problems };
 }
 
-function findExtended(
+function searchParent(
   name: unknown,
   from: string | undefined,
-  extendable: Extendable,
+  parents: ParentLookup,
   chain: readonly ChainLink[],
-): Extended {
+): ParentSearch {
   if (typeof name !== "string" || name === "") {
     const message = `extends is the name of a scenario, not ${quote(name)}`;
-    return notExtended({ code: "wrong_type", message, hint: nameHint });
+    return notExtendable({ code: "wrong_type", message, hint: nameHint });
   }
 
   let written: WrittenScenario | undefined;
   try {
-    written = extendable.findScenario(name, from);
+    written = parents.findParent(name, from);
   } catch (error) {
     if (error instanceof ScenarioError) throw error;
-    return notExtended({ code: "extends_failed", message: whyNotLoaded(name, error), hint: nameHint });
+    return notExtendable({ code: "extends_failed", message: whyNotLoaded(name, error), hint: nameHint });
   }
-  if (written === undefined) return notExtended(notFoundProblem(name, extendable.knownNames));
+  if (written === undefined) return notExtendable(notFoundProblem(name, parents.knownNames));
 
   const link = linkOf(written, name);
-  const start = chain.findIndex((other) => other.kind === link.kind && other.name === link.name);
+  const start = chain.findIndex((earlier) => earlier.kind === link.kind && earlier.name === link.name);
   if (start !== -1) {
-    const loop = [...chain.slice(start), link].map((one) => one.name).join(" → ");
-    return notExtended({
+    const loop = [...chain.slice(start), link].map((scenario) => scenario.name).join(" → ");
+    return notExtendable({
       code: "extends_loop",
       message: `the scenarios extend each other: ${loop}`,
       hint: "remove one of these extends",
     });
   }
-  if (!isScenario(written)) return notExtended(noScenarioProblem(name, written));
-  return { kind: "extended", written, link };
+  if (!isScenario(written)) return notExtendable(noScenarioProblem(name, written));
+  return { kind: "found", written, link };
 }
 
 function linkOf({ file }: WrittenScenario, name: string): ChainLink {
@@ -104,8 +105,8 @@ function linkOf({ file }: WrittenScenario, name: string): ChainLink {
   return { kind: "file", name: file };
 }
 
-function notExtended(problem: ExtendsProblem): Extended {
-  return { kind: "not_extended", problem };
+function notExtendable(problem: ExtendsProblem): ParentSearch {
+  return { kind: "not_extendable", problem };
 }
 
 function whyNotLoaded(name: string, error: unknown): string {
@@ -122,13 +123,13 @@ function notFoundProblem(name: string, knownNames: readonly string[]): ExtendsPr
   return { code: "extends_not_found", message: `there is no scenario ${quote(name)}`, hint };
 }
 
-function isScenario(written: WrittenScenario): boolean {
-  const { scenario } = written;
-  if (scenario === undefined) return written.startsLikeScenario;
+/** Whether a file is meant as a scenario. Else its problems are not shown: they would show the lines of any file of this machine. */
+function isScenario({ scenario, startsLikeScenario }: WrittenScenario): boolean {
+  if (scenario === undefined) return startsLikeScenario;
   return scenario.fields.version === 1;
 }
 
-/** Shows nothing of the other file: it may be any file of this machine. */
+/** Shows nothing of the other file but a number as its version. */
 function noScenarioProblem(name: string, written: WrittenScenario): ExtendsProblem {
   const hint = "each file starts with version: 1";
   const version = written.scenario?.fields.version;

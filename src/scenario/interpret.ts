@@ -11,7 +11,7 @@ import { settingsAreShared } from "./checks/rotation-rules.js";
 import { ruleInputOf, type ScenarioRule } from "./checks/rule-input.js";
 import { secretsFit } from "./checks/secret-rules.js";
 import { stepRules } from "./checks/step-rules.js";
-import { type Extendable, resolveExtends } from "./extends.js";
+import { type ParentLookup, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
 import { withInheritedName } from "./inherited-names.js";
 import { addingTo, type FieldProblem, type ScenarioPlaces } from "./problems.js";
@@ -49,20 +49,20 @@ function isForAnchors(name: string): boolean {
 }
 
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
-export function interpretScenario(written: WrittenScenario, extendable: Extendable): CheckedScenario {
+export function interpretScenario(written: WrittenScenario, parents: ParentLookup): CheckedScenario {
   const { file, notation } = written;
   const ownScenario = written.scenario;
   const problems: FieldProblem[] = [];
   const addProblem = addingTo(problems);
 
   for (const problem of written.problems) addProblem(problem);
-  const extended = resolveExtends(written, extendable);
-  for (const problem of extended.problems) addProblem(problem);
-  if (ownScenario === undefined || extended.kind === "not_merged") {
+  const mergeResult = resolveExtends(written, parents);
+  for (const problem of mergeResult.problems) addProblem(problem);
+  if (ownScenario === undefined || mergeResult.kind === "not_merged") {
     throw new ScenarioError(problemsInOrder(problems, ownScenario, file));
   }
 
-  const merged = extended.scenario;
+  const merged = mergeResult.scenario;
   const { fields } = merged;
   const spelling = (field: FieldPath) => spellingOfField(merged, field);
   const shapeCheck = checkShape(scenarioSchema, fields, notation, {

@@ -5,8 +5,9 @@ import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
 import { bundledScenarios } from "./bundled.js";
 import { faultProblems } from "./checks/fault-rules.js";
 import { interpretScenario } from "./interpret.js";
-import { bundledOnly, parseScenario, resolveSource } from "./parse-scenario.js";
+import { bundledOnly, parseScenario } from "./parse-scenario.js";
 import { readValue } from "./plain-data.js";
+import { resolveSource } from "./scenario-source.js";
 import { withStory } from "./stories.js";
 import { yamlText } from "./yaml/read-yaml.js";
 
@@ -270,6 +271,19 @@ organizations:
     );
     expect(problems).toMatchObject([{ file: "mine.yaml", line: 2, source: "extends: other" }]);
     expect(JSON.stringify(problems)).not.toMatch(/private|root/);
+  });
+
+  test.each([
+    ["a promise", async () => ({ text: base, file: "base.yaml" })],
+    ["a text without a file", () => ({ text: base })],
+    ["bytes", () => ({ text: new TextEncoder().encode(base), file: "base.yaml" })],
+    ["a number", () => 7],
+  ])("points at `extends` if `load` returns %s", (_what, wrongLoad) => {
+    const load = wrongLoad as never; // of JavaScript
+    const problems = problemsIn(() => parseScenario("version: 1\nextends: base\n", { load }));
+    expect(problems).toMatchObject([
+      { code: "extends_failed", line: 2, message: expect.stringContaining("load returned ") },
+    ]);
   });
 
   test("reports a mistake in the YAML of another scenario there", () => {

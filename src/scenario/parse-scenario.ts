@@ -1,24 +1,17 @@
 import { requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import { isMapping, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
-import {
-  bundledScenarios,
-  isScenarioName,
-  type ScenarioName,
-  scenarioNames,
-  scenarioNotFound,
-} from "./bundled.js";
-import type { Extendable } from "./extends.js";
+import { bundledScenarios, isScenarioName, scenarioNames } from "./bundled.js";
+import type { ParentLookup } from "./extends.js";
 import { type CheckedScenario, interpretScenario } from "./interpret.js";
 import { readValue } from "./plain-data.js";
 import type { Scenario } from "./scenario.generated.js";
+import type { WrittenScenario } from "./written-scenario.js";
 import { readYaml } from "./yaml/read-yaml.js";
 
-// Scenarios from a text, from a value or by the name of a bundled one.
-
 /** The bundled scenarios as values: a page that has only values loads no reader of YAML. */
-export const bundledOnly: Extendable = {
-  findScenario: (name) => (isScenarioName(name) ? readValue(bundledScenarios[name]) : undefined),
+export const bundledOnly: ParentLookup = {
+  findParent: (name) => (isScenarioName(name) ? readValue(bundledScenarios[name]) : undefined),
   knownNames: scenarioNames,
 };
 
@@ -29,22 +22,33 @@ type ScenarioLookup = (
 ) => { readonly text: string; readonly file: string } | Scenario | undefined;
 
 /** The bundled scenarios first, then those that `load` finds. */
-function bundledAndLoaded(load: ScenarioLookup | undefined): Extendable {
+function bundledAndLoaded(load: ScenarioLookup | undefined): ParentLookup {
   return {
-    findScenario(name, from) {
-      const bundled = bundledOnly.findScenario(name, from);
+    findParent(name, from) {
+      const bundled = bundledOnly.findParent(name, from);
       if (bundled !== undefined) return bundled;
-      const loaded = load?.(name, from);
+      const loaded: unknown = load?.(name, from);
       // A `load` in JavaScript may return `null` for a name that it does not know.
       if (loaded === undefined || loaded === null) return undefined;
-      if (typeof loaded !== "object") {
-        throw new TypeError(`load returned a ${typeof loaded}, and not { text, file } or a scenario`);
-      }
-      if ("text" in loaded) return readYaml(loaded.text, loaded.file);
-      return readValue(loaded);
+      return readLoaded(loaded);
     },
     knownNames: scenarioNames,
   };
+}
+
+/** What `load` returned, which JavaScript does not check. Throws a `TypeError` for anything else than a file or a scenario. */
+function readLoaded(loaded: unknown): WrittenScenario {
+  if (!isMapping(loaded)) {
+    // Only its type is shown: a text may be any file.
+    const type = typeTag(loaded).toLowerCase();
+    throw new TypeError(`load returned a ${type}, and not { text, file } or a scenario`);
+  }
+  const { text, file } = loaded;
+  if (text === undefined) return readValue(loaded);
+  if (typeof text !== "string" || typeof file !== "string") {
+    throw new TypeError("load returned a text or a file that is not a string");
+  }
+  return readYaml(text, file);
 }
 
 export interface ParseOptions {
@@ -83,53 +87,4 @@ export function parseScenario(text: string, options: ParseOptions = {}): Scenari
 /** Reads and checks a scenario from YAML, and keeps the places of its fields. */
 export function parseWithPlaces(text: string, options: ParseOptions): CheckedScenario {
   return interpretScenario(readYaml(text, options.file), bundledAndLoaded(options.load));
-}
-
-/** A checked scenario, by whose name a sandbox is shown. */
-export interface NamedScenario {
-  readonly scenario: Scenario;
-  readonly name: string;
-  /** The YAML of its file, unless that extends another one. */
-  readonly text?: string | undefined;
-}
-
-/** A scenario of a file, or of standard input. */
-export interface LoadedScenario extends NamedScenario {
-  /** Absolute paths of its files, including those it extends; empty for a bundled scenario. */
-  readonly files: readonly string[];
-  /** The text of standard input, if the scenario is from there. */
-  readonly piped?: string;
-}
-
-/** A bundled scenario, or a checked value or loaded one; throws `scenario_not_found` or a `ScenarioError`. */
-export function resolveSource(source: ScenarioName | Scenario | LoadedScenario): NamedScenario {
-  if (isLoaded(source)) return { ...source, scenario: checkedValue(source.scenario) };
-  const isUrl = typeTag(source) === "URL";
-  if (typeof source !== "string" && !isUrl) {
-    const scenario = checkedValue(source);
-    return { scenario, name: scenario.name ?? "unnamed" };
-  }
-
-  const name = String(source);
-  if (isScenarioName(name)) return { scenario: bundledScenarios[name], name };
-  let why = "it is not a bundled one";
-  if (isUrl || isFileName(name)) {
-    const argument = isUrl ? "url" : "file";
-    why += `. Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
-  }
-  throw scenarioNotFound(name, why, { list: "`scenarioNames`" });
-}
-
-/** A scenario as a value has no valid fields `scenario` and `files`. With a mapping and a list there, it is a loaded one. */
-function isLoaded(source: unknown): source is LoadedScenario {
-  return isMapping(source) && isMapping(source.scenario) && Array.isArray(source.files);
-}
-
-/** Whether a name is that of a file: `mine.yaml`, `scenarios/mine`. */
-function isFileName(name: string): boolean {
-  return /[\\/]|\.ya?ml$/i.test(name);
-}
-
-function checkedValue(value: unknown): Scenario {
-  return interpretScenario(readValue(value), bundledOnly).scenario;
 }

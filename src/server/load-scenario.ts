@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { openScenario } from "../node/files/scenario-files.js";
 import { invalidFields, requireKnownOptions } from "../rules/validation.js";
-import type { LoadedScenario } from "../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 

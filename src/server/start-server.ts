@@ -12,7 +12,7 @@ import { invalidFields, requireKnownOptions, validationError } from "../rules/va
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
-import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { checkShape } from "../schema/check.js";
 import * as s from "../schema/shape.js";
 import { typeTag } from "../schema/type-tag.js";
@@ -38,11 +38,8 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})>
 /** What the option `scenario` may be, in any of the signatures. */
 type ServerSource = ServerOptions["scenario"] | LoadedScenario | URL;
 
-/** The options that `createSandbox` does not have. */
-type OptionsOfServer = Exclude<keyof ServerOptions, (typeof sandboxOptions)[number]>;
-
-/** The shapes of these options; those of the sandbox are checked where it starts. The type reports a missing option. */
-const optionShapes: Readonly<Record<OptionsOfServer, s.Optional>> = {
+/** The shapes of the options that only a server has. */
+const optionShapes = {
   port: s.optional(s.integer({ max: 65_535 })),
   host: s.optional(s.text({ min: 1 })),
   explain: s.optional(s.flag()),
@@ -50,11 +47,16 @@ const optionShapes: Readonly<Record<OptionsOfServer, s.Optional>> = {
   controlToken: s.optional(s.text()),
   tls: s.optional(s.either(s.flag(), s.openMapping({}))),
   allowHosts: s.optional(s.list(s.text())),
-  // Checked by the code that reads them.
-  state: s.optional(s.anything()),
-  publicUrl: s.optional(s.anything()),
-  onDefect: s.optional(s.anything()),
 };
+
+/** All options: those with a shape here, and those that are checked by the code that reads them. */
+const serverOptions: readonly string[] = [
+  ...sandboxOptions,
+  ...Object.keys(optionShapes),
+  "state",
+  "publicUrl",
+  "onDefect",
+];
 
 /** The key for `await using`, if the caller's compiler supports it; others must not need its types. */
 type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
@@ -69,9 +71,9 @@ export interface SandboxServer<Key extends string = string, Organization extends
   readonly sandbox: Sandbox<Key, Organization>;
 }
 
-// As those of `createSandbox`, the signatures differ only in the refs that the compiler then checks.
+// The signatures differ only in the refs that the compiler then checks, as those of `createSandbox`. For a file, by its name or URL,
+// a ref is any text.
 
-// The refs are those of the scenario in the options.
 /**
  * Starts a server with its own sandbox; resolves once it accepts requests.
  *
@@ -91,15 +93,12 @@ export function startServer<const Source extends ScenarioSource>(
     readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
   },
 ): Promise<SandboxServer<ScenarioKeyRef<Source>, OrganizationRef<Source>>>;
-// Without a scenario, the refs are those of `key-states`.
 export function startServer(
   options?: ServerOptions<never>,
 ): Promise<SandboxServer<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>>;
-// For a loaded scenario, or the URL of a file, a ref is any text.
 export function startServer(
   options: Omit<ServerOptions, "scenario"> & { readonly scenario: LoadedScenario | URL },
 ): Promise<SandboxServer>;
-// For the name of a file, and for options that a variable has, a ref is any text.
 export function startServer<const Options extends ServerOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Promise<SandboxServer>;
@@ -119,7 +118,7 @@ export async function startServer(
   const start = checkedStart(started, startOptions, {
     platform: nodePlatform,
     run: run?.conditionedRun,
-    invocation: invocationOfServer(undefined, isSecure),
+    invocation: invocationOfServer(isSecure),
   });
   const onProblem = rest.onDefect ?? (() => {});
 
@@ -154,15 +153,9 @@ export async function startServer(
 
 /** Throws `validation_failed` for an option of the server that is not valid. */
 function requireOptions(options: Omit<ServerOptions, "scenario">): void {
-  requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionShapes)]);
-
-  // The others are checked where the sandbox starts.
-  const serverOptions = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
-  const { problems } = checkShape(
-    s.mapping(optionShapes),
-    Object.fromEntries(serverOptions),
-    libraryNotation,
-  );
+  requireKnownOptions("start the server", options, serverOptions);
+  const withShape = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
+  const { problems } = checkShape(s.mapping(optionShapes), Object.fromEntries(withShape), libraryNotation);
   if (problems.length > 0) throw validationError("Failed to start the server", problems);
 
   const { onDefect } = options;

@@ -4,7 +4,7 @@ import { SandboxError } from "../rules/errors.js";
 import type { SandboxState, Start } from "../sandbox/sandbox-state.js";
 import { restoreSandbox } from "../sandbox/saved-sandbox.js";
 import { startSandbox } from "../sandbox/start-sandbox.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
+import type { NamedScenario } from "../scenario/scenario-source.js";
 import { quoteFile } from "../schema/words.js";
 import { type LockedFile, lockFile } from "./locked-file.js";
 import { SavePace } from "./save-pace.js";

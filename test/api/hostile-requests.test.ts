@@ -4,7 +4,7 @@ import { pick, randomStream } from "../../src/rules/seed.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef, secretToSend } from "../../src/sandbox/secrets.js";
-import { resolveSource } from "../../src/scenario/parse-scenario.js";
+import { resolveSource } from "../../src/scenario/scenario-source.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
 import type { HostileGroup } from "../support/hostile-requests.js";
 import { below, hostileGroups, hostileSending, requestText } from "../support/hostile-requests.js";

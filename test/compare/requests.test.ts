@@ -7,7 +7,7 @@ import { keyVariable } from "../../src/rules/key-text.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { unknownSecret } from "../../src/scenario/keys/secrets.js";
-import { resolveSource } from "../../src/scenario/parse-scenario.js";
+import { resolveSource } from "../../src/scenario/scenario-source.js";
 import { serve } from "../../src/server/serve.js";
 import type { SandboxServer } from "../../src/server/start-server.js";
 import { withoutScope } from "../support/coverage.js";

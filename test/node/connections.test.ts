@@ -7,7 +7,7 @@ import type { Fault } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { version } from "../../src/node/package-files.js";
 import { startInNode } from "../../src/node/platform.js";
-import { resolveSource } from "../../src/scenario/parse-scenario.js";
+import { resolveSource } from "../../src/scenario/scenario-source.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { createHttpServer, respondTo } from "../../src/server/sockets/http-server.js";

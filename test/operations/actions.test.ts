@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { actionIntent, actionSentences } from "../../src/api/story/step-text.js";
+import { narrateAction } from "../../src/api/story/narrate.js";
+import { summarizeAction } from "../../src/api/story/summarize.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { actionOperations, performAction } from "../../src/sandbox/operations/actions.js";
@@ -68,8 +69,8 @@ test.each(actionNames)("the action %s has a route, a member of the library and a
   const sandbox = createSandbox({ scenario: "key-states", frozen: true });
   expect([typeof member?.(sandbox as Sandbox), name]).toEqual([member ? "function" : "undefined", name]);
   const performed = performAction(stateOf(sandbox), step);
-  expect(actionSentences(step, performed)).toBe(sentence);
-  expect(actionIntent(step, performed)).toMatch(new RegExp(`^${name}\\b`));
+  expect(narrateAction(step, performed)).toBe(sentence);
+  expect(summarizeAction(step, performed)).toMatch(new RegExp(`^${name}\\b`));
 });
 
 test("the result of a step that changes the assumptions has the members of every other action", () => {

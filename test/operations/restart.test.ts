@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { startInNode } from "../../src/node/platform.js";
 import { runDue } from "../../src/sandbox/operations/run-due.js";
 import { restartSandbox, startAnother } from "../../src/sandbox/start-sandbox.js";
-import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { resolveSource } from "../../src/scenario/scenario-source.js";
 
 const startOptions = { seed: 7, frozen: true } as const;
 const start = () => startInNode(resolveSource("rotation"), startOptions);

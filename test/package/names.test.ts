@@ -84,7 +84,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/cli/commands/exec.ts": "HTTP",
   "src/compare/response/members.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
-  "src/report/report.ts": "HTTP",
+  "src/report/suggest-endpoint.ts": "HTTP",
   "src/rules/canonical-path.ts": "HTTP",
   "src/rules/known-paths.ts": "HTTP",
   "src/rules/redact-path.ts": "HTTP",

@@ -17,7 +17,7 @@ import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef } from "../../src/sandbox/secrets.js";
 import { restartSandbox, startAnother } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
-import { resolveSource } from "../../src/scenario/parse-scenario.js";
+import { resolveSource } from "../../src/scenario/scenario-source.js";
 import { coverage, coverageText } from "../support/coverage.js";
 import { runs } from "../support/property-seed.js";
 import { asked, mePath } from "../support/send.js";

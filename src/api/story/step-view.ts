@@ -1,7 +1,7 @@
 import type { ActionErrorCode } from "../../rules/errors.js";
 import { allDifferences, type PlayedStep, type StoryResponse } from "../../sandbox/step-results.js";
 import { errorCodeOf } from "./expectation.js";
-import { actionSentences, clockSentence } from "./step-text.js";
+import { narrateAction, narrateAdvance } from "./narrate.js";
 
 /** The error of an action that was rejected; `null` without one. */
 interface ActionErrorView {
@@ -29,7 +29,7 @@ interface StepView extends Omit<PlayedStep, "step" | "response" | "timeline"> {
 export function stepView(result: PlayedStep): StepView {
   const { step: _, response, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => {
-    const text = actionSentences(step, performed);
+    const text = narrateAction(step, performed);
     return { timelineStep: index + 1, at, text, ...actionErrorOf(performed) };
   });
   const text = stepText(result);
@@ -44,7 +44,7 @@ export function actionErrorOf(performed: PlayedStep["performed"]): ActionErrorVi
 
 /** Describes a step in sentences. */
 function stepText({ step, performed, failure, now }: PlayedStep): string | null {
-  if (performed !== null) return actionSentences(step, performed);
+  if (performed !== null) return narrateAction(step, performed);
   if (step.advance === undefined || failure !== null) return null;
-  return clockSentence(step.advance, now);
+  return narrateAdvance(step.advance, now);
 }

@@ -3,9 +3,10 @@ import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
 import type { ActionResult, StepAction, StoryResponse } from "../../sandbox/step-results.js";
 import { ownFieldDifferences, responseDifferences } from "./expectation.js";
+import { narrateAction } from "./narrate.js";
 import { runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
-import { actionIntent, actionSentences } from "./step-text.js";
+import { summarizeAction, summarizeStep } from "./summarize.js";
 
 const response: StoryResponse = {
   status: 200,
@@ -133,7 +134,12 @@ test.each<[StepAction, string, string, ActionResult?]>([
     "assumptions error_details true, retry_after date",
   ],
 ])("%j is told in sentences and in a line", (action, sentences, line, how = performed) => {
-  expect([actionSentences(action, how), actionIntent(action, how)]).toEqual([sentences, line]);
+  expect([narrateAction(action, how), summarizeAction(action, how)]).toEqual([sentences, line]);
+});
+
+test("a request is summarized with its key, also with a key whose ref is a word of JavaScript", () => {
+  expect(summarizeStep({ request: { key: "constructor" } })).toBe("request with constructor");
+  expect(summarizeStep({ request: { key: "none" } })).toBe("request without a key");
 });
 
 test("a step during which a listener starts the scenario again keeps its number, and is no step of the new story", () => {

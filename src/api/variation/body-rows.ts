@@ -135,7 +135,7 @@ export const textRows: readonly VariationRow[] = [
       leading: { writeBody: (body) => `\r\n  ${JSON.stringify(body)}` },
     },
   }),
-  // JSON allows other spellings of these characters: `\/` of a slash, `\u00e9` of `é`.
+  // In a string, JSON allows other spellings of these characters: `\/` of a slash, `\u00e9` of `é`.
   row({
     id: "escapes",
     statuses: allStatuses,
@@ -217,7 +217,7 @@ function withSpaces(json: string): string {
   return json.replace(/("(?:[^"\\]|\\.)*")|[:,]/g, (found, string) => string ?? `${found} `);
 }
 
-/** Another spelling of some characters of strings. In JSON, only these have two spellings, so that the whole text can be searched. */
+/** Another spelling of characters that JSON text has only inside strings: so the whole text is searched. */
 function respelled(which: RegExp, spell: (characters: string) => string): VariantMembers {
   return { changeText: (text) => text.replace(which, spell) };
 }

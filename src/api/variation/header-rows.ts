@@ -137,10 +137,10 @@ function moreHeaders(...added: readonly Header[]): VariantMembers {
   return { changeHeaders: (headers) => withHeaders(headers, added) };
 }
 
-/** The headers with these, except those that the endpoint sets. */
+/** The headers of a response, and those of these whose names it does not have yet. */
 function withHeaders(headers: readonly Header[], added: readonly Header[]): readonly Header[] {
-  const ofEndpoint = new Set(headers.map(([name]) => name.toLowerCase()));
-  return [...headers, ...added.filter(([name]) => !ofEndpoint.has(name.toLowerCase()))];
+  const namesSoFar = new Set(headers.map(([name]) => name.toLowerCase()));
+  return [...headers, ...added.filter(([name]) => !namesSoFar.has(name.toLowerCase()))];
 }
 
 /** Another value of a header, if the response has it. */

@@ -1,10 +1,10 @@
 import { constants } from "node:os";
-import { shellWord } from "../../report/plain-text.js";
+import { shellWord } from "../../report/shell-words.js";
 import type { Profile } from "../../rules/assumptions.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters, type RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
-import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";

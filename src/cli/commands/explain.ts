@@ -1,7 +1,7 @@
 import { isRequestId } from "../../api/variation/request-id-forms.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { findListener, longestSearch } from "../../node/clients/find-listener.js";
-import { shellWord } from "../../report/plain-text.js";
+import { shellWord } from "../../report/shell-words.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { controlAddress, runningUrlText, standardHost } from "../control-address.js";

@@ -2,7 +2,7 @@ import { authorizationChecks } from "../../api/authorize.js";
 import { whatToDoAbout } from "../../api/next-request.js";
 import { checkResults } from "../../api/request-details.js";
 import { nodePlatform } from "../../node/platform.js";
-import { shellWord } from "../../report/plain-text.js";
+import { shellWord } from "../../report/shell-words.js";
 import { describeKeyForm } from "../../rules/describe-key-form.js";
 import { SandboxError } from "../../rules/errors.js";
 import {

@@ -1,5 +1,6 @@
-import { alignColumns, shellWord } from "../../report/plain-text.js";
+import { alignColumns } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
+import { shellWord } from "../../report/shell-words.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import { type Palette, paintStatus, type Style } from "../output/terminal.js";
 import type { ExplainedKey } from "./explain-key.js";

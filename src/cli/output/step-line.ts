@@ -1,5 +1,5 @@
 import { errorCodeOf } from "../../api/story/expectation.js";
-import { actionIntent, stepIntent } from "../../api/story/step-text.js";
+import { summarizeAction, summarizeStep } from "../../api/story/summarize.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
 import type { PlayedStep, StoryResponse } from "../../sandbox/step-results.js";
@@ -13,7 +13,7 @@ export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): st
   const { say, step, failure, response } = result;
   if (say !== null) return palette.dim(onOneLine(say, isTerminal));
   // A step may leave out the method and path of its request.
-  const intent = oneSafeLine(stepIntent(step, result.request));
+  const intent = oneSafeLine(summarizeStep(step, result.request));
   if (failure !== null) return `${intent} → ${palette.red(failure.code)}`;
   if (response !== null) return `${intent} → ${responseLine(response, palette)}`;
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(result.now)}`;
@@ -22,7 +22,7 @@ export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): st
 
 /** Describes an action in a few words, with its error: `rotate active → active-2, overlap 60m`. */
 export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "performed">): string {
-  const intent = actionIntent(step, performed);
+  const intent = summarizeAction(step, performed);
   const error = performed?.error ?? null;
   if (error === null) return oneSafeLine(intent);
   return oneSafeLine(`${intent} → rejected: ${error.code} (${error.message})`);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startInNode } from "../../node/platform.js";
-import { resolveSource } from "../../scenario/parse-scenario.js";
+import { resolveSource } from "../../scenario/scenario-source.js";
 import { keyRows, keyTable } from "./key-rows.js";
 import { createPrinter, paintStatus, startOfLine } from "./terminal.js";
 

@@ -1,7 +1,7 @@
-import { rerunCommand } from "../../report/plain-text.js";
 import type { ReportFormat } from "../../report/render/layout.js";
 import { conclusion, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
+import { rerunCommand } from "../../report/shell-words.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { listed, quoteFile } from "../../schema/words.js";

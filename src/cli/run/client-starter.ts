@@ -4,7 +4,7 @@ import { nodePlatform } from "../../node/platform.js";
 import { minute } from "../../rules/time.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import type { StartOptions } from "../../sandbox/sandbox-state.js";
-import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import type { CommandCall } from "../command.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 import { JobQueue } from "./job-queue.js";

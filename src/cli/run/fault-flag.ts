@@ -5,7 +5,7 @@ import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/
 import { randomStream } from "../../rules/seed.js";
 import type { Fault } from "../../sandbox/active-faults.js";
 import { whyNeverMatches } from "../../scenario/checks/unmatched-faults.js";
-import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
 

@@ -1,14 +1,14 @@
 import { nodePlatform } from "../../node/platform.js";
-import { commandLine } from "../../report/plain-text.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
+import { commandLine } from "../../report/shell-words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { Counters } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
-import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { serve } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type * as shared from "../flags/shared-flags.js";

@@ -2,9 +2,9 @@ import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
-import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import { problemsAt } from "../../scenario/problems.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { warnOfDates, warnOfPinned } from "./sandbox-warnings.js";
 
 /** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */

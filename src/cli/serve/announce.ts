@@ -1,7 +1,8 @@
 import { isLoopbackHost } from "../../node/host-names.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
-import { alignColumns, shellWord } from "../../report/plain-text.js";
+import { alignColumns } from "../../report/plain-text.js";
+import { shellWord } from "../../report/shell-words.js";
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { mePath } from "../../rules/known-paths.js";
 import { redactPlainKeys } from "../../rules/redact.js";

@@ -4,7 +4,7 @@ import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
 import { secretToSend } from "../../sandbox/secrets.js";
 import type { ScenarioName } from "../../scenario/bundled.js";
-import { resolveSource } from "../../scenario/parse-scenario.js";
+import { resolveSource } from "../../scenario/scenario-source.js";
 import type { Io } from "../io.js";
 import { createPrinter, type Output } from "../output/terminal.js";
 import { createLog, type LogFlags, logEvents } from "./log.js";

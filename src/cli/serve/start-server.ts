@@ -6,7 +6,7 @@ import type { SandboxRun } from "../../runs/current-run.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
-import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
@@ -94,7 +94,7 @@ async function openServedSandbox(
   const start = checkedStart(scenario.loaded, startOptions, {
     platform: nodePlatform,
     run: run?.conditionedRun,
-    invocation: invocationOfServer(io.program, isSecure),
+    invocation: invocationOfServer(isSecure, io.program),
   });
   const opened = await openSandbox(start, {
     name: flags.state,

@@ -3,7 +3,7 @@ import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { startAnother } from "../../sandbox/start-sandbox.js";
-import type { LoadedScenario } from "../../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as shared from "../flags/shared-flags.js";

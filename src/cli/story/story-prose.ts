@@ -1,4 +1,4 @@
-import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
+import { narrateAction, narrateAdvance, timeInWords } from "../../api/story/narrate.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
@@ -50,7 +50,7 @@ function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, bodi
   }
   if (performed !== null) return actionLines("", step, performed, style);
   const sign = isTerminal ? "⏱ " : "";
-  return [palette.blue(sign + clockSentence(step.advance ?? "", result.now))];
+  return [palette.blue(sign + narrateAdvance(step.advance ?? "", result.now))];
 }
 
 /** Describes an action, and why it was rejected if it was. */
@@ -60,7 +60,7 @@ function actionLines(
   performed: ActionResult,
   { palette }: Style,
 ): string[] {
-  const text = prose(before + actionSentences(action, performed));
+  const text = prose(before + narrateAction(action, performed));
   const { error } = performed;
   if (error === null) return [palette.magenta(text)];
   return [palette.yellow(text), palette.dim(prose(error.message))];

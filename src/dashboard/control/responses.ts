@@ -42,9 +42,9 @@ export type IsOver = {
 };
 /** The times that end a key. */
 export type KeyEnd = keyof InJson<KeyEnds>;
-/** The actions that change a key: `rotate`, `expire` and `revoke`. Only these have words for when they are done. */
+/** The actions that change a key: `rotate`, `expire` and `revoke`. Only these have a participle. */
 export type KeyAction = {
-  [Name in ActionName]: (typeof actions)[Name] extends { readonly done: string } ? Name : never;
+  [Name in ActionName]: (typeof actions)[Name] extends { readonly participle: string } ? Name : never;
 }[ActionName];
 export type IssuedKey = { readonly key: Key; readonly secret: string };
 export type DirectoryPart = {

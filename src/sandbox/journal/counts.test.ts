@@ -3,7 +3,7 @@ import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
 import { readApiRequest } from "../../rules/read-request.js";
-import { resolveSource } from "../../scenario/parse-scenario.js";
+import { resolveSource } from "../../scenario/scenario-source.js";
 import { secretToSend } from "../secrets.js";
 
 const open = () => startInNode(resolveSource("key-states"));

@@ -217,8 +217,8 @@ function requireKeyIn(
   if (states.includes(state)) return entry;
 
   // Such as "revoked".
-  const { done } = actions[verb];
-  const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${done}`;
+  const { participle } = actions[verb];
+  const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${participle}`;
   const message = `Failed to ${verb} the key ${quote(ref)}: ${why}.`;
   throw new SandboxError("key_not_active", message, { ref, state });
 }

@@ -1,6 +1,14 @@
 import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
-import { type ActionName, actionNames, actionRefs, actionRow, stepKind, stepKinds } from "../actions.js";
+import {
+  type ActionName,
+  actionName,
+  actionNames,
+  actionRefs,
+  actionRow,
+  stepKind,
+  stepKinds,
+} from "../actions.js";
 import { isReserved } from "../format/refs.js";
 import { durationFrom } from "../format/when.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -33,36 +41,38 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
 };
 
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
-const stepsFit: ScenarioRule = (input) => {
+const stepsArePossible: ScenarioRule = (input) => {
   const { timeline = [], story = [] } = input.scenario;
-  const keysOfSteps = findKeysOfSteps(input.scenario);
+  const createdRefs = refsThatStepsCreate(input.scenario);
 
   for (const [index, step] of timeline.entries()) {
     const stepField = ["timeline", index];
-    if (!hasOneAction(step, actionNames, stepField, input)) continue;
+    if (checkDoesOneThing(step, actionNames, stepField, input) === "several") continue;
     // In a snapshot, earlier changes may have made steps of the timeline impossible.
-    if (!input.isSnapshot) checkAction(step, stepField, keysOfSteps, input);
+    if (!input.isSnapshot) checkAction(step, stepField, createdRefs, input);
   }
 
   for (const [index, step] of story.entries()) {
     const stepField = ["story", index];
-    if (!hasOneAction(step, stepKinds, stepField, input)) continue;
-    checkAction(step, stepField, keysOfSteps, input);
+    if (checkDoesOneThing(step, stepKinds, stepField, input) === "several") continue;
+    checkAction(step, stepField, createdRefs, input);
     const sender = step.request?.key;
-    if (!isReserved(sender)) checkKeyOfStep(sender, [...stepField, "request", "key"], keysOfSteps, input);
+    if (!isReserved(sender)) checkKeyOfStep(sender, [...stepField, "request", "key"], createdRefs, input);
     checkExpectation(step, stepField, input);
   }
 };
 
-/** The refs of the keys that steps create; `unknown` if a step creates a key without a ref: only a run shows which it gets. */
-type KeysOfSteps = ReadonlySet<string> | "unknown";
+/** The refs of the keys that steps create; `any_ref` if a step creates a key without a ref: only a run shows which it gets. */
+type CreatedRefs = ReadonlySet<string> | "any_ref";
 
-function findKeysOfSteps({ timeline = [], story = [] }: Scenario): KeysOfSteps {
+function refsThatStepsCreate({ timeline = [], story = [] }: Scenario): CreatedRefs {
   const created = new Set<string>();
   for (const step of [...timeline, ...story]) {
-    const { createsKey, newKey } = actionRefs(step);
-    if (newKey !== undefined) created.add(newKey);
-    else if (createsKey) return "unknown";
+    const name = actionName(step);
+    if (name === undefined || actionRow(name).newKeyField === undefined) continue;
+    const { newKey } = actionRefs(step);
+    if (newKey === undefined) return "any_ref";
+    created.add(newKey);
   }
   return created;
 }
@@ -71,44 +81,47 @@ function findKeysOfSteps({ timeline = [], story = [] }: Scenario): KeysOfSteps {
 function checkKeyOfStep(
   ref: string | undefined,
   field: FieldPath,
-  keysOfSteps: KeysOfSteps,
+  createdRefs: CreatedRefs,
   { refs, addProblem }: RuleInput,
 ): void {
-  if (ref === undefined || keysOfSteps === "unknown" || keysOfSteps.has(ref)) return;
+  if (ref === undefined || createdRefs === "any_ref" || createdRefs.has(ref)) return;
   checkRef("key", ref, field, refs, addProblem);
 }
 
-/** Whether a step does only one thing; adds a problem for one that does several. */
-function hasOneAction(
+/** Adds a problem for a step that does several things; the others are only checked in a step that does one. */
+function checkDoesOneThing(
   step: object,
-  things: readonly string[],
+  kinds: readonly string[],
   stepField: FieldPath,
-  input: RuleInput,
-): boolean {
-  const [first, second] = Object.keys(step).filter((name) => things.includes(name));
-  if (second === undefined) return true;
-  input.addProblem({
+  { addProblem }: RuleInput,
+): "one" | "several" {
+  const [first, second] = Object.keys(step).filter((name) => kinds.includes(name));
+  if (second === undefined) return "one";
+  addProblem({
     code: "step_contradiction",
     field: [...stepField, second],
     pointAt: "name",
     message: `a step does one thing; this one has ${first} and ${second}`,
     hint: `split it into two steps, ${quote(first)} first`,
   });
-  return false;
+  return "several";
 }
 
 /** Checks the refs of the key, the organization and the faults of an action. */
-function checkAction(action: Action, stepField: FieldPath, keysOfSteps: KeysOfSteps, input: RuleInput): void {
-  const { name, key, organization } = actionRefs(action);
+function checkAction(action: Action, stepField: FieldPath, createdRefs: CreatedRefs, input: RuleInput): void {
+  const name = actionName(action);
   if (name === undefined) return;
 
-  // The names of the fields that have these refs, if the action has such fields: `key` in `revoke: { key: main }`.
-  const { key: keyField = "", organization: organizationField = "" } = actionRow(name);
-  const { refs, addProblem } = input;
-  checkRef("organization", organization, [...stepField, name, organizationField], refs, addProblem);
-  checkKeyOfStep(key, [...stepField, name, keyField], keysOfSteps, input);
+  const { key, organization } = actionRefs(action);
+  const { keyField, organizationField } = actionRow(name);
+  if (organizationField !== undefined) {
+    const field = [...stepField, name, organizationField];
+    checkRef("organization", organization, field, input.refs, input.addProblem);
+  }
+  if (keyField !== undefined) checkKeyOfStep(key, [...stepField, name, keyField], createdRefs, input);
+
   for (const [index, { when }] of (action.faults ?? []).entries()) {
-    checkKeyOfStep(when?.key, [...stepField, "faults", index, "when", "key"], keysOfSteps, input);
+    checkKeyOfStep(when?.key, [...stepField, "faults", index, "when", "key"], createdRefs, input);
   }
 }
 
@@ -134,4 +147,4 @@ function checkExpectation(step: WrittenStep, stepField: FieldPath, input: RuleIn
   });
 }
 
-export const stepRules: readonly ScenarioRule[] = [timelineIsInOrder, stepsFit];
+export const stepRules: readonly ScenarioRule[] = [timelineIsInOrder, stepsArePossible];

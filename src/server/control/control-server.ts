@@ -1,6 +1,6 @@
 import type { Logger } from "../../node/logger.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import type { NamedScenario } from "../../scenario/scenario-source.js";
 import type { StateFile } from "../state-file.js";
 
 /** What the control plane needs of the program around the server. */

@@ -12,10 +12,10 @@ import {
 } from "../../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
 import { listedKeys } from "../../../scenario/keys/scenario-keys.js";
-import type { NamedScenario } from "../../../scenario/parse-scenario.js";
 import { readValue } from "../../../scenario/plain-data.js";
 import type { ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
+import type { NamedScenario } from "../../../scenario/scenario-source.js";
 import { withStory } from "../../../scenario/stories.js";
 import type { WrittenScenario } from "../../../scenario/written-scenario.js";
 import { yamlText } from "../../../scenario/yaml/read-yaml.js";

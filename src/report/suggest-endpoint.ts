@@ -1,0 +1,64 @@
+import { routeAt } from "../api/routes.js";
+import type { ApiRoute } from "../sandbox/api-call.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
+import { nearest } from "../schema/words.js";
+
+/**
+ * Suggests a method and path of the API for an unknown one; `undefined` if none of these endpoints is similar.
+ *
+ * @example
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
+ */
+export function suggestEndpoint(
+  method: string,
+  path: string,
+  endpoints: readonly Endpoint[],
+): string | undefined {
+  const route = routeAt(endpoints, path) ?? similarRoute(path, endpoints);
+  if (route === undefined) return undefined;
+
+  const methods = [...route.methods.keys()];
+  const suggestedMethod = methods.includes(method) ? method : methods[0];
+  const suggestion = `${suggestedMethod} ${route.path}`;
+  // The request was sent when the sandbox had another scenario, without this endpoint.
+  if (suggestion === `${method} ${path}`) return undefined;
+  return suggestion;
+}
+
+function similarRoute(path: string, endpoints: readonly Endpoint[]): ApiRoute | undefined {
+  const similarPath = findSimilarPath(
+    path,
+    endpoints.map((endpoint) => endpoint.path),
+  );
+  if (similarPath === undefined) return undefined;
+  // The path of an endpoint, such as `/things/{id}`, is also a path of its route: with `{id}` as the value of the parameter.
+  return routeAt(endpoints, similarPath);
+}
+
+/** The path of an endpoint that is like this one, in whatever case. */
+function findSimilarPath(path: string, endpointPaths: readonly string[]): string | undefined {
+  const plainPath = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+
+  // The same endpoint under another parent: `/v2/me`.
+  const lastSegment = lastSegmentOf(plainPath);
+  for (const endpointPath of endpointPaths) {
+    if (lastSegmentOf(endpointPath.toLowerCase()) === lastSegment) return endpointPath;
+  }
+
+  // A typing error: `/v1/relying-party/mee`.
+  const nearestPath = nearest(plainPath, endpointPaths);
+  if (nearestPath !== undefined) return nearestPath;
+
+  // The endpoint with something behind it: `/v1/relying-party/me.json`. Of several, the longest has the least behind it.
+  let longestStart: string | undefined;
+  for (const endpointPath of endpointPaths) {
+    const start = endpointPath.toLowerCase();
+    const isStart = plainPath.startsWith(`${start}/`) || plainPath.startsWith(`${start}.`);
+    if (isStart && start.length > (longestStart?.length ?? 0)) longestStart = endpointPath;
+  }
+  return longestStart;
+}
+
+function lastSegmentOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,56 @@
+import type { SandboxError } from "../rules/errors.js";
+import { isMapping, typeTag } from "../schema/type-tag.js";
+import { bundledScenarios, isScenarioName, type ScenarioName, scenarioNotFound } from "./bundled.js";
+import { interpretScenario } from "./interpret.js";
+import { bundledOnly } from "./parse-scenario.js";
+import { readValue } from "./plain-data.js";
+import type { Scenario } from "./scenario.generated.js";
+
+// What callers start a sandbox with becomes a checked scenario with a name.
+
+/** A checked scenario, by whose name a sandbox is shown. */
+export interface NamedScenario {
+  readonly scenario: Scenario;
+  readonly name: string;
+  /** The YAML of its file, unless that extends another one. */
+  readonly text?: string | undefined;
+}
+
+/** A scenario of a file, or of standard input. */
+export interface LoadedScenario extends NamedScenario {
+  /** Absolute paths of its files, including those it extends; empty for a bundled scenario. */
+  readonly files: readonly string[];
+  /** The text of standard input, if the scenario is from there. */
+  readonly piped?: string;
+}
+
+/** A bundled scenario, or a checked value or loaded one; throws `scenario_not_found` or a `ScenarioError`. */
+export function resolveSource(source: ScenarioName | Scenario | LoadedScenario): NamedScenario {
+  if (typeof source === "string") return bundledScenario(source);
+  if (isLoaded(source)) return { ...source, scenario: checkedValue(source.scenario) };
+  if (typeTag(source) === "URL") throw notBundled(String(source), "url");
+  const scenario = checkedValue(source);
+  return { scenario, name: scenario.name ?? "unnamed" };
+}
+
+function bundledScenario(name: string): NamedScenario {
+  if (isScenarioName(name)) return { scenario: bundledScenarios[name], name };
+  const isFileName = /[\\/]|\.ya?ml$/i.test(name); // `mine.yaml`, `scenarios/mine`
+  throw notBundled(name, isFileName ? "file" : "name");
+}
+
+/** The error for a name, or for a file or a URL, which only `loadScenario` reads. */
+function notBundled(text: string, kind: "name" | "file" | "url"): SandboxError {
+  let why = "it is not a bundled one";
+  if (kind !== "name") why += `. Pass \`await loadScenario(${kind})\`, with loadScenario of svc-sandbox/node`;
+  return scenarioNotFound(text, why, { list: "`scenarioNames`" });
+}
+
+/** A scenario as a value has no valid fields `scenario` and `files`. With a mapping and a list there, it is a loaded one. */
+function isLoaded(source: unknown): source is LoadedScenario {
+  return isMapping(source) && isMapping(source.scenario) && Array.isArray(source.files);
+}
+
+function checkedValue(value: unknown): Scenario {
+  return interpretScenario(readValue(value), bundledOnly).scenario;
+}
