@@ -11,7 +11,7 @@ import { createLog } from "../serve/log.js";
 import { type ScenarioToServe, type Serving, startServing } from "../serve/start-server.js";
 import { StartedParts } from "../serve/started-parts.js";
 
-const flags = {
+const startFlags = {
   port: flag.option(
     "-p, --port <number>",
     "the port to listen on; 0 uses any free port (default: 4747)",
@@ -58,22 +58,22 @@ const flags = {
   quiet: shared.quiet("no notes and no request log"),
 };
 
-type StartCall = CallOf<typeof flags>;
+type StartCall = CallOf<typeof startFlags>;
 
 export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   args: shared.scenarioArgument,
-  flags,
+  flags: startFlags,
   modes: [
     {
       // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
       name: "start --no-control",
       when: ({ flags }) => flags.control === false,
-      flags: flag.flagNamesOf(flags, ["controlToken", "detach", "open"]),
+      flags: flag.flagNamesOf(startFlags, ["controlToken", "detach", "open"]),
     },
-    { name: "start", flags: flag.flagNamesOf(flags, ["control"]) },
+    { name: "start", flags: flag.flagNamesOf(startFlags, ["control"]) },
   ],
   usualFlags: [
     "port",
