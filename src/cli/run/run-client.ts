@@ -31,7 +31,7 @@ type ClientCall = Pick<
 type ClientCommandOptions = Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput">;
 
 /** What a run of a client starts with, and what it calls. */
-interface ClientRun extends ClientCommandOptions {
+interface ClientRunStart extends ClientCommandOptions {
   readonly loaded: LoadedScenario;
   readonly startOptions: StartOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
@@ -50,7 +50,7 @@ interface ClientRun extends ClientCommandOptions {
  */
 export async function runClient(
   call: ClientCall,
-  client: ClientRun,
+  client: ClientRunStart,
 ): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
   const { loaded, startOptions, clockStart, conditions } = client;
   // The command's processes may have sandboxes of their own, which start with what is in this folder.
