@@ -22,13 +22,13 @@ export interface Parts {
 }
 
 /** Joins the parts. Their problems are in this order, the most serious first. */
-function joined({ resends, varied, faults, answers }: Parts): Judgment {
+function judgmentOfParts({ resends, varied, faults, answers }: Parts): Judgment {
   return mergeJudgments([resends, varied, faults, answers]);
 }
 
 /** Whether a check has its result because runs failed: it would have another one if the command no longer passed at all. */
 export function restOnFailures(parts: Parts): boolean {
-  return joined(parts).checks.some(restsOnFailure);
+  return judgmentOfParts(parts).checks.some(restsOnFailure);
 }
 
 function restsOnFailure({ check, result }: JudgedCheck): boolean {
@@ -51,7 +51,7 @@ function restsOnFailure({ check, result }: JudgedCheck): boolean {
 export async function clientByParts(runs: Runs, parts: Parts): Promise<JudgedClient> {
   // What a named resend explains needs no note.
   const notes = parts.resends.problems.length > 0 ? [] : await noteRepeatedRejections(runs);
-  const judgment = mergeJudgments([judgeAdvice(runs), joined(parts), { notes }]);
+  const judgment = mergeJudgments([judgeAdvice(runs), judgmentOfParts(parts), { notes }]);
   if (runs.isStopped) return judgedClient(runs, judgment);
 
   const evidence = onlyEvidence(runs.plan, judgment.checks, runs.plain.report);
@@ -61,7 +61,7 @@ export async function clientByParts(runs: Runs, parts: Parts): Promise<JudgedCli
 /** A failure shows nothing after a contradiction: neither a problem, nor what has a result because of it. */
 export function clientWithoutFailures(runs: Runs, parts: Parts, contradiction: Contradiction): JudgedClient {
   const unstable = whyUnstable(contradiction);
-  const { checks, notes } = joined(parts);
+  const { checks, notes } = judgmentOfParts(parts);
   const withoutFailures = checks.map((judged) =>
     restsOnFailure(judged) ? { check: judged.check, result: notJudged(unstable) } : judged,
   );
@@ -72,13 +72,13 @@ export function clientWithoutFailures(runs: Runs, parts: Parts, contradiction: C
   return judgedClient(runs, mergeJudgments([judgeAdvice(runs), judgment]), unstable);
 }
 
-/** The runs show nothing but a key in the output, which is a problem all the same. That there is none shows nothing then. */
+/** The runs show nothing but advice of level error, such as a key in the output, which is a problem all the same. Without one, there is no check of advice. */
 export function clientNotJudged(runs: Runs, whyNotJudged?: Reason): JudgedClient {
   const advice = judgeAdvice(runs);
   return judgedClient(runs, advice.problems.length > 0 ? advice : nothingJudged, whyNotJudged);
 }
 
-/** What the runs have shown. `whyNotJudged`: why that is nothing, or not all. */
+/** The client with what its runs have shown. `whyNotJudged`: why they show nothing, or not all. */
 function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): JudgedClient {
   const { endedInBothPasses, plain, isStopped } = runs;
   const scenarios = new Set<string>();

@@ -17,7 +17,7 @@ import { type JudgedCheck, judgmentShapes } from "../checks/judgment.js";
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 const certificateFormat = 1;
 
-/** Each member with a version has its own description. */
+/** A version, made anew for each member, which describes it in its own way. */
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
 /** An outcome, which a certificate of a newer version may have and this one does not know. */
 const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;

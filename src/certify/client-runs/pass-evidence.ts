@@ -4,22 +4,22 @@ import { notJudged, type Reason, type RunEvidence, sufficient } from "../checks/
 import type { RunEnd, SentKey } from "./client-run.js";
 
 /**
- * Whether the command sent in a run what it sent in the plain run, the keys of requests that were hit aside. If it did not, the run shows
- * nothing. `mustHappen`: what the run was made for, a response that varied or the response to a request that was replaced.
+ * Whether the command sent in a run what it sent in the plain run, except with keys of requests that were hit. If it did not, the run shows
+ * nothing. `whatWasTried`: responses that vary, or a response that the run replaces, which must have happened.
  */
 export function passEvidence(
   plain: Pick<RunEnd, "sentKeys">,
   run: Pick<RunEnd, "sentKeys" | "pinned" | "points" | "replacedCount">,
-  mustHappen: "varied" | "replaced",
+  whatWasTried: "varied" | "replaced",
 ): RunEvidence {
   // A run in which the command does less than in the plain run, as with a cache of tests, passes whatever the sandbox does.
   const missing = missingRequests(plain, run);
   if (run.sentKeys.length === 0 && missing.length > 0) return notJudged(sentNothing);
-  if (mustHappen === "varied" && run.pinned !== undefined) {
+  if (whatWasTried === "varied" && run.pinned !== undefined) {
     return notJudged({ why: run.pinned, whatToDo: "Leave the seed out: the sandbox then has the run's." });
   }
-  if (mustHappen === "varied" && run.points.length === 0) return notJudged(nothingVaried);
-  if (mustHappen === "replaced" && run.replacedCount === 0) return notJudged(nothingHit);
+  if (whatWasTried === "varied" && run.points.length === 0) return notJudged(nothingVaried);
+  if (whatWasTried === "replaced" && run.replacedCount === 0) return notJudged(nothingHit);
   if (missing.length === 0) return sufficient;
 
   const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
@@ -68,11 +68,10 @@ function missingRequests(plain: Pick<RunEnd, "sentKeys">, run: Pick<RunEnd, "sen
 
 /** The requests with one key in words, without those that a fault of the client's own tests hit. */
 function requestWords({ key, isUnknown, requests }: SentKey): string[] {
-  const isNamed = !isUnknown && key !== "";
   const words: string[] = [];
   for (const { outcome } of requests) {
     if (isFault(outcome)) continue;
-    words.push(isNamed ? `\`${key}\` (${outcome})` : `a request that ends on ${outcome}`);
+    words.push(isUnknown ? `a request that ends on ${outcome}` : `\`${key}\` (${outcome})`);
   }
   return words;
 }

@@ -5,14 +5,8 @@ import { againCommand } from "../client-runs/again-command.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { lastLineOf } from "../client-runs/last-line.js";
 import { countRequests, type FaultTarget } from "./fault-target.js";
+import type { NotSurvived } from "./fault-trial.js";
 import { type FaultWords, wordsIfNotSurvived, wordsIfSentAgain, wordsIfTooLate } from "./fault-words.js";
-
-/** A fault that the client did not survive: a problem, if the failure comes again. */
-export interface NotSurvived {
-  readonly kind: "not_survived";
-  readonly fault: FaultOutcomeId;
-  readonly run: ClientRun;
-}
 
 /** The problems of faults. All runs that failed are one, since one flaw breaks them. Each that did not end is another one: a client without a timeout. */
 export function problemsOfFaults(

@@ -25,11 +25,12 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
   const repeatedKeys: RepeatedKey[] = [];
   for (const sentKey of runs.plain.sentKeys) {
     const outcome = repeatedRejection(sentKey);
+    // A note is worth no run of its own.
     if (outcome === undefined || !isAnswerWanted(runs.plan, outcome)) continue;
 
     // The wrong answer to a rejected key is a 200.
     const accepted = await makeFirstWrongAnswerOnce(runs, outcome);
-    if (accepted.kind === "not_made" || !isOnlyOneSentLess(sentKey, runs.plain, accepted)) continue;
+    if (accepted.kind === "not_made" || !isSentLessIfAccepted(sentKey, runs.plain, accepted)) continue;
     const { status } = outcomeRow(outcome);
     repeatedKeys.push({ name: nameOfKey(sentKey.key), requestCount: sentKey.requests.length, status });
   }
@@ -59,9 +60,9 @@ function noteOn(repeatedKeys: readonly RepeatedKey[]): Note {
 }
 
 /** The outcome of a key that was sent twice or more in a row, and got the same 401 or 403 each time; `undefined` for any other key. */
-function repeatedRejection({ key, isUnknown, requests }: SentKey): OutcomeId | undefined {
+function repeatedRejection({ isUnknown, requests }: SentKey): OutcomeId | undefined {
   const [first] = requests;
-  if (first === undefined || requests.length < 2 || isUnknown || key === "") return undefined;
+  if (first === undefined || requests.length < 2 || isUnknown) return undefined;
 
   const { outcome } = first;
   const { status } = outcomeRow(outcome);
@@ -75,13 +76,16 @@ function repeatedRejection({ key, isUnknown, requests }: SentKey): OutcomeId | u
   return outcome;
 }
 
-/** Whether the run hit the first request with this key, which then came less often than in the plain run. Each other key came as often: the run did not end early. */
-function isOnlyOneSentLess(sentKey: SentKey, plain: ClientRun, run: ClientRun): boolean {
-  const isHit = run.sentKeys.some(({ key, requests }) => key === sentKey.key && requests[0]?.isReplaced);
-  if (!isHit || countSent(run, sentKey.key) >= sentKey.requests.length) return false;
-
-  const others = plain.sentKeys.filter(({ key }) => key !== sentKey.key);
-  return others.every(({ key }) => countSent(run, key) === countSent(plain, key));
+/** Whether a run sent the key less often than the plain run because its first request was accepted. */
+function isSentLessIfAccepted(sentKey: SentKey, plain: ClientRun, run: ClientRun): boolean {
+  const isFirstAccepted = run.sentKeys.some(
+    ({ key, requests }) => key === sentKey.key && requests[0]?.isReplaced,
+  );
+  const isSentLess = countSent(run, sentKey.key) < sentKey.requests.length;
+  // A run that ended early would have sent other keys less often, too.
+  const otherKeys = plain.sentKeys.filter(({ key }) => key !== sentKey.key);
+  const areOthersSentAsOften = otherKeys.every(({ key }) => countSent(run, key) === countSent(plain, key));
+  return isFirstAccepted && isSentLess && areOthersSentAsOften;
 }
 
 function countSent({ sentKeys }: ClientRun, ref: string): number {

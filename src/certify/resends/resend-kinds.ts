@@ -46,7 +46,7 @@ export function waitAfterRejection({ isTimed, rejection }: ResendKind): number {
 }
 
 function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const outcome = coveredOr("429.per_minute", covered, 429);
+  const outcome = firstCoveredOfStatus(429, covered) ?? "429.per_minute";
   const limit = { kind: "rejection", as: outcome } as const;
   const after429 = {
     whatToDo: "Wait for Retry-After, or for the next minute, and longer each time.",
@@ -87,7 +87,7 @@ function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
 
 /** A 401, and one 403 of each code that the client covers. */
 function finalKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const rejected = coveredOr("401.revoked", covered, 401);
+  const rejected = firstCoveredOfStatus(401, covered) ?? "401.revoked";
   const unauthorized: ResendKind = {
     check: { kind: "resend", outcome: rejected },
     heldWords: "401",
@@ -116,10 +116,10 @@ function finalKinds(covered: readonly OutcomeId[]): ResendKind[] {
   return kinds;
 }
 
-/** The first covered outcome with this status, since the client expects it; another one if it covers none. */
-function coveredOr(other: ApiOutcomeId, covered: readonly OutcomeId[], status: number): ApiOutcomeId {
+/** The first covered outcome with this status, which the client expects; `undefined` if it covers none. */
+function firstCoveredOfStatus(status: 401 | 429, covered: readonly OutcomeId[]): ApiOutcomeId | undefined {
   const outcome = covered.find((id) => outcomeRow(id).status === status);
-  return (outcome ?? other) as ApiOutcomeId; // no fault has a 401 or 429
+  return outcome as ApiOutcomeId | undefined; // no fault has a 401 or 429
 }
 
 function fixOf(id: AdviceId): string {

@@ -7,7 +7,6 @@ import {
   mergeJudgments,
   type NotJudged,
   nothingJudged,
-  singleCheck,
 } from "../checks/judgment.js";
 import { isWanted } from "../checks/plan.js";
 import type { Runs } from "../client-runs/runs.js";
@@ -37,7 +36,9 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
   if (kinds.length === 0) return nothingJudged;
 
   const key = await findSteadyKey(runs);
-  if (key.kind === "not_judged") return mergeJudgments(kinds.map(({ check }) => singleCheck(check, key)));
+  if (key.kind === "not_judged") {
+    return { checks: kinds.map(({ check }) => ({ check, result: key })), problems: [], notes: [] };
+  }
 
   const timed = kinds.filter(({ isTimed }) => isTimed);
   const final = kinds.filter(({ isTimed }) => !isTimed);

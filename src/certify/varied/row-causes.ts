@@ -14,6 +14,7 @@ export interface RowCause {
 
 /** The row of long bodies. It explains each row that lengthens a body: only the length may break the client. */
 export const bodyLengthRow = "body_length";
+/** The rows of the table that may lengthen a body, and two more of the values in it. */
 const longerBodyRows = [
   ...lengtheningRows.map(({ id }) => id),
   "organization.name_ending",
