@@ -9,7 +9,7 @@ import { successOfKey } from "../rules/success-of-key.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { ClientBehavior } from "../sandbox/journal/client-behavior.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { Registry } from "../sandbox/registry.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 
 const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
 const rejectedCapacity = 1000;
@@ -21,25 +21,21 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
  * Adds the advice that a request causes to its exchange, and remembers what advice on later requests depends on: the order of
  * requests, never elapsed time or connections.
  */
-export function advise(
-  registry: Registry,
-  behavior: ClientBehavior,
-  call: ApiCall,
-  exchange: Exchange,
-): void {
+export function advise(sandbox: SandboxState, call: ApiCall, exchange: Exchange): void {
+  const { behavior } = sandbox;
   if (isPlainSuccess(call, exchange, behavior)) return;
   const { entry } = call;
   const { outcome } = exchange;
 
   // What the request shows by itself.
   rememberPage(behavior, call, exchange);
-  const advice = adviceOnTraits(call, exchange, behavior.pages);
+  const advice = adviceOnTraits(call, exchange, behavior.preflightOrigins);
   if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
-  if (entry !== undefined) advice.push(...adviceOnKey(entry.key, exchange, registry, behavior));
-  else advice.push(...adviceOnUnknownKey(call, exchange, behavior));
+  if (entry !== undefined) advice.push(...adviceOnKey(entry.key, exchange, sandbox));
+  else advice.push(...adviceOnUnknownKey(call, exchange, sandbox));
 
   // What it shows after the requests before it.
-  if (behavior.rejected.get(exchange.fingerprint ?? "") === outcome) {
+  if (behavior.lastRejections.get(exchange.fingerprint ?? "") === outcome) {
     advice.push("sent-again-after-rejection");
     exchange.isResent = true;
   }
@@ -48,7 +44,7 @@ export function advise(
   // What later requests depend on. A delayed response may not have arrived yet.
   rememberRejection(behavior, exchange);
   if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) {
-    behavior.workedKeys.add(entry.key.ref);
+    behavior.keysThatWorked.add(entry.key.ref);
   }
 }
 
@@ -56,12 +52,12 @@ export function advise(
  * Whether a request is as nearly all are: it causes no advice, and later advice does not depend on it. It is a usual success of
  * `/me` with a key that is in no rotation and was not rejected before.
  */
-function isPlainSuccess({ entry }: ApiCall, exchange: Exchange, { rejected }: ClientBehavior): boolean {
+function isPlainSuccess({ entry }: ApiCall, exchange: Exchange, { lastRejections }: ClientBehavior): boolean {
   const { traits, outcome, leaksRealKey, fingerprint } = exchange;
   if (outcome !== "200.test" && outcome !== "200.live") return false;
   if (traits.length > 0 || leaksRealKey) return false;
   if (entry === undefined || isInRotation(entry.key)) return false;
-  return !rejected.has(fingerprint ?? "");
+  return !lastRejections.has(fingerprint ?? "");
 }
 
 function isInRotation({ replaces, replacedBy }: KeyRecord): boolean {
@@ -74,15 +70,10 @@ function isSentKeyMaybeReal({ entry, presented, request }: ApiCall): boolean {
 }
 
 /** The advice on a key that will stop working, or should no longer be used. */
-function adviceOnKey(
-  key: KeyRecord,
-  exchange: Exchange,
-  registry: Registry,
-  behavior: ClientBehavior,
-): AdviceId[] {
+function adviceOnKey(key: KeyRecord, exchange: Exchange, sandbox: SandboxState): AdviceId[] {
   const advice: AdviceId[] = [];
   const admitted = isSuccess(exchange.outcome) ? successOfKey(key) : undefined;
-  const isOutdated = hasReplacementThatWorked(key, exchange.at, registry, behavior);
+  const isOutdated = hasReplacementThatWorked(key, exchange.at, sandbox);
   if (isOutdated) advice.push("old-key-after-replacement-seen");
   if (!isOutdated && admitted === "200.retiring") advice.push("retiring-key-in-use");
   if (admitted === "200.legacy") advice.push("legacy-key-in-use");
@@ -93,10 +84,10 @@ function adviceOnKey(
 function adviceOnUnknownKey(
   { request, presented, sha256 }: ApiCall,
   { outcome }: Exchange,
-  behavior: ClientBehavior,
+  { unknownKeyHash }: SandboxState,
 ): readonly AdviceId[] {
   // This key is announced to clients as one to try a 401 with.
-  if (sha256 === behavior.unknownKeyHash) return noAdvice;
+  if (sha256 === unknownKeyHash) return noAdvice;
 
   const { apiKey = "" } = request;
   const isRejectedKey = presented === "well_formed" && outcomeRow(outcome).status === 401;
@@ -146,38 +137,38 @@ function isPageWithKey(call: ApiCall, exchange: Exchange, pages: ReadonlySet<str
 }
 
 /** Remembers the page whose browser asks to send a key. */
-function rememberPage({ pages }: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
+function rememberPage({ preflightOrigins }: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
   const page = call.request.evidence?.page;
   if (page === undefined || !traits.includes("preflight for key")) return;
-  if (pages.size < pagesCapacity) pages.add(page);
+  if (preflightOrigins.size < pagesCapacity) preflightOrigins.add(page);
 }
 
 /** Remembers which rejection a client has got. After a fault, it may be right to send a request again. */
-function rememberRejection({ rejected }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
+function rememberRejection({ lastRejections }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
   if (fingerprint === null || isFault(outcome)) return;
-  rejected.delete(fingerprint);
+  lastRejections.delete(fingerprint);
   if (!rejectedStatuses.includes(outcomeRow(outcome).status)) return;
 
   // The key that was rejected longest ago is forgotten.
-  if (rejected.size === rejectedCapacity) {
-    const oldest = rejected.keys().next().value as string; // there are a thousand
-    rejected.delete(oldest);
+  if (lastRejections.size === rejectedCapacity) {
+    const oldest = lastRejections.keys().next().value as string; // there are a thousand
+    lastRejections.delete(oldest);
   }
-  rejected.set(fingerprint, outcome);
+  lastRejections.set(fingerprint, outcome);
 }
 
 /** Whether a later key of its rotation has worked, and still does: a client cannot switch to one that gets no 200 now. */
 function hasReplacementThatWorked(
   replaced: KeyRecord,
   now: number,
-  registry: Registry,
-  { workedKeys, rotatedKeys }: ClientBehavior,
+  { registry, behavior }: SandboxState,
 ): boolean {
+  const { keysThatWorked, rotatedKeys } = behavior;
   let { ref, replacedBy } = replaced;
   while (replacedBy !== undefined && rotatedKeys.has(ref)) {
     const { key } = registry.key(replacedBy);
     const { rejection } = keyStateTable[keyStateAt(key, now)];
-    if (workedKeys.has(key.ref) && rejection === null) return true;
+    if (keysThatWorked.has(key.ref) && rejection === null) return true;
     ({ ref, replacedBy } = key);
   }
   return false;

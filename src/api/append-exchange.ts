@@ -17,7 +17,7 @@ export function appendExchange(
 ): void {
   if (isFromClient(exchange)) {
     // No advice if the responses of a run hide what was wrong with a request.
-    if (!sandbox.run?.hidesOutcomes) advise(sandbox.registry, sandbox.behavior, call, exchange);
+    if (!sandbox.run?.hidesOutcomes) advise(sandbox, call, exchange);
     sandbox.counters.count(exchange, trace);
   }
   sandbox.journal.record(exchange);

@@ -1,6 +1,6 @@
 import { type ApiOutcomeId, isSuccess, outcomeRow } from "../rules/outcomes.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
-import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
+import { type Endpoint, ownSuccessOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { usageAt } from "../sandbox/usage.js";
@@ -26,7 +26,9 @@ export function decide(sandbox: SandboxState, call: RoutedCall): Decision {
 
   const outcome = authorizeAndCount(sandbox, call);
   if (entry === undefined || !isSuccess(outcome)) return { kind: "rejected", outcome };
-  return { kind: "accepted", outcome: successOutcomeOf(endpoint, outcome), endpoint, entry };
+  // The key decides which success of `/me` it is.
+  const success = endpoint.isMe ? outcome : ownSuccessOf(endpoint);
+  return { kind: "accepted", outcome: success, endpoint, entry };
 }
 
 /** The scope that an endpoint requires; `null` if none. */

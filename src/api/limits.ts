@@ -2,7 +2,7 @@ import type { Assumptions } from "../rules/assumptions.js";
 import { day as dayMs, minute as minuteMs } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { minuteResetsAt, usageAt } from "../sandbox/usage.js";
+import { usageAt } from "../sandbox/usage.js";
 import { type LimitUse, type LimitUses, reachedLimit } from "./authorize.js";
 import type { FlatHeaders } from "./http-messages.js";
 
@@ -13,11 +13,24 @@ export function limitUses(entry: KeyEntry, sandbox: SandboxState, now: number): 
   const { limits } = entry.key;
   const { windows } = sandbox;
   const usage = usageAt(entry.usage, windows, now);
-  const resetsAt = minuteResetsAt(limits, usage, windows, now);
+  let resetsAt = usage.minuteEndsAt;
+  if (windows.sliding) resetsAt = slidingMinuteResetsAt(usage.recent, limits.perMinute, now);
   return {
     minute: { quota: limits.perMinute, used: usage.minuteCount, resetsAt },
     day: { quota: limits.perDay, used: usage.dayCount, resetsAt: usage.dayEndsAt },
   };
+}
+
+/**
+ * When the remaining quota of a sliding minute grows: each request stops counting a minute after it came. `cameAt`: when those
+ * came that count, oldest first.
+ */
+function slidingMinuteResetsAt(cameAt: readonly number[], perMinute: number, now: number): number {
+  // Below the limit, it grows when the oldest request stops counting, at index 0. Of five requests with a limit of three, only
+  // two may be left: it grows when the third oldest stops counting, at index 5 - 3.
+  const index = Math.max(0, cameAt.length - perMinute);
+  const firstToEnd = cameAt[index] ?? now;
+  return firstToEnd + minuteMs;
 }
 
 /** A limit as headers and bodies show it. */

@@ -57,16 +57,16 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
 }
 
 function readCondition(when: NonNullable<Fault["when"]>, start: number): FaultCondition {
-  const { after, until, ...same } = when;
-  const condition: Writable<FaultCondition> = same;
+  const { after, until, ...otherConditions } = when;
+  const condition: Writable<FaultCondition> = otherConditions;
   if (after !== undefined) condition.after = timeFrom(start, after);
   if (until !== undefined) condition.until = timeFrom(start, until);
   return condition;
 }
 
 function readEffect(then: WrittenEffect): FaultEffects {
-  const { latency, status, body, retry_after: wait, ...same } = then;
-  const effect: Writable<FaultEffects> = same;
+  const { latency, status, body, retry_after: wait, ...otherEffects } = then;
+  const effect: Writable<FaultEffects> = otherEffects;
   if (latency !== undefined) effect.latency = readLatency(latency);
   if (status !== undefined) {
     effect.status = status;

@@ -40,7 +40,7 @@ export interface ApiCall extends RoutedCall {
   readonly started: number;
   /** The hash of the presented key; empty without one. */
   readonly sha256: string;
-  /** The number of the request in its series of ids. */
+  /** The number of the request, from which its id is made. See `RequestIds`. */
   readonly number: number;
   /** The request id, even if the response does not have it. */
   readonly id: string;

@@ -34,11 +34,6 @@ export interface TextBody {
   readonly bytes: number;
 }
 
-/** The outcome of a success of an endpoint: for `/me` the one that the key decides, for any other its own. */
-export function successOutcomeOf(endpoint: Endpoint, ofKey: ApiOutcomeId): ApiOutcomeId {
-  return endpoint.isMe ? ofKey : ownSuccessOf(endpoint);
-}
-
 /** The outcome of each success of an endpoint other than `/me`. */
 export function ownSuccessOf({ status, operationId }: Endpoint): ApiOutcomeId {
   return `${status}.${operationId}` as const;

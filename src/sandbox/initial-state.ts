@@ -70,7 +70,8 @@ export function initialState(start: Start, idsBefore?: RequestIds): ScenarioStat
     },
     registry,
     requestIds: idsBefore?.afterRestart(seed, responded) ?? new RequestIds(seed, responded),
-    behavior: new ClientBehavior(records.unknownKeyHash),
+    unknownKeyHash: records.unknownKeyHash,
+    behavior: new ClientBehavior(),
     changes: new UserChanges(),
   };
 }

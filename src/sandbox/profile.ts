@@ -2,7 +2,7 @@ import { type Assumptions, type Profile, resolveAssumptions } from "../rules/ass
 import type { VariantRules } from "./variants.js";
 
 /** What decides how the API behaves where the specification leaves it open: of a sandbox, or of one that starts. */
-export interface OpenChoices {
+export interface BehaviorChoices {
   readonly seed: number;
   /** The sandbox's own. */
   readonly profile: Profile;
@@ -14,11 +14,11 @@ export interface OpenChoices {
 }
 
 /** The profile in effect: the run's before the sandbox's own. */
-export function profileInEffect({ run, profile }: Pick<OpenChoices, "run" | "profile">): Profile {
+export function profileInEffect({ run, profile }: Pick<BehaviorChoices, "run" | "profile">): Profile {
   return run?.profile ?? profile;
 }
 
 /** The assumptions in effect: those of the profile in effect, except what the sandbox sets itself. */
-export function assumptionsInEffect(choices: OpenChoices): Assumptions {
+export function assumptionsInEffect(choices: BehaviorChoices): Assumptions {
   return resolveAssumptions(profileInEffect(choices), choices.ownAssumptions, choices.endpoints);
 }

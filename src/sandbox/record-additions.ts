@@ -11,8 +11,8 @@ export interface RecordAdditions {
   /** The scopes of a key besides its own. None that an endpoint needs: a key that has to be rejected would pass. */
   readonly scopes: readonly string[];
   /**
-   * By how much the limits are higher that a scenario leaves open. A key has them from its start on: if they went with the
-   * profile, it could have used more than it may.
+   * Added to each limit that a scenario does not set, once, when its key starts. A limit that went down with the profile could be
+   * lower than what the key has already used.
    */
   readonly limits: KeyLimits;
   /** The variants that decide all this, which only 200s show. */

@@ -6,19 +6,22 @@ import { hexOf, mix32, randomStream } from "../rules/seed.js";
 
 /** As many numbers as the mixing of 32 bits keeps apart. */
 const seriesLength = 2 ** 32;
-/** As many series as safe integers can number. Behind the last one, the first comes again. */
+/** As many series as safe integers can number. After the last one, the first comes again, with the same ids. */
 const seriesCount = 2 ** 21;
 
 /** What the ids of a series have in common. */
 interface IdSeries {
   readonly index: number;
-  /** The first characters of each id. */
-  readonly start: string;
-  /** Makes the last 8 characters those of this series. */
+  /** The first 20 characters of each id. */
+  readonly prefix: string;
+  /** Mixed into the last 8 characters of each id. */
   readonly salt: number;
 }
 
-/** The request ids of a sandbox: each depends only on the seed and the request's number, and differs from all others, because the mixing is one-to-one (R7). */
+/**
+ * The request ids of a sandbox (R7): each depends only on the seed and the request's number. Two ids of one series differ in their
+ * last 8 characters, because the mixing is one-to-one. Two ids of different series differ in their prefix of 64 random bits.
+ */
 export class RequestIds {
   readonly #seed: number;
   #latestNumber: number;
@@ -43,7 +46,8 @@ export class RequestIds {
   idOf(number: number): string {
     const series = this.seriesOf(number);
     if (series !== this.#series.index) this.#series = makeSeries(this.#seed, series);
-    return this.#series.start + hexOf(mix32(number ^ this.#series.salt));
+    // `^` reads the lowest 32 bits of the number: its place in the series.
+    return this.#series.prefix + hexOf(mix32(number ^ this.#series.salt));
   }
 
   /** The number of the latest request. */
@@ -67,7 +71,7 @@ export class RequestIds {
     return new RequestIds(seed, series * seriesLength + (countInSeries % seriesLength));
   }
 
-  /** Calls a function when the request with this number comes. Only the function that was planned last is called. */
+  /** Calls a function when the request with this number comes, such as one that saves the sandbox. A second plan replaces the first. */
   planAt(number: number, act: () => void): void {
     this.#planned = { number, act };
   }
@@ -78,6 +82,6 @@ function makeSeries(seed: number, index: number): IdSeries {
   // The ids of the first series depend only on the seed.
   if (index !== 0) labels.push(String(index));
   const draw = randomStream(seed, ...labels);
-  const start = `req_${hexOf(draw())}${hexOf(draw())}`;
-  return { index, start, salt: draw() };
+  const prefix = `req_${hexOf(draw())}${hexOf(draw())}`;
+  return { index, prefix, salt: draw() };
 }

@@ -99,6 +99,8 @@ export interface ScenarioState {
   /** The organizations and keys, with their usage. */
   registry: Registry;
   farmers: Farmers;
+  /** The SHA-256 of the key that stories send as `unknown`. */
+  unknownKeyHash: string;
 
   // Requests.
   /** The faults that requests may hit, in their order. */

@@ -8,7 +8,7 @@ import type { Exchange } from "./journal/exchange.js";
 import { jsonWithParts } from "./json-with-parts.js";
 import { RequestIds } from "./request-ids.js";
 import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
-import { snapshotOf, snapshotOrganizations } from "./snapshot.js";
+import { snapshotInParts } from "./snapshot.js";
 import { createState } from "./start-sandbox.js";
 import type { PlayedStep, StoryProgress } from "./step-results.js";
 import { type Timeline, timelineFrom } from "./timeline.js";
@@ -37,38 +37,39 @@ export interface SavedSandbox {
   readonly lastNumber: number;
   /** Includes the steps that ran, so that the others keep their numbers. */
   readonly timeline: Pick<Timeline, "steps" | "next">;
-  /** How many steps of the story ran, whether each was as expected, and the result of the last one. */
-  readonly stepsRun: number;
-  readonly results: readonly (readonly [step: number, asExpected: boolean])[];
-  readonly lastStep: PlayedStep | undefined;
-  /** Whether the clock was frozen before the story; `null` unless its steps hold it. */
-  readonly wasFrozen: boolean | null;
+  readonly story: SavedStory;
   /** What users have changed since the start. */
   readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
   /** The latest requests of the journal, oldest first. */
   readonly exchanges: readonly Exchange[];
   /** How many requests the journal has recorded in total. */
-  readonly recorded: number;
+  readonly total: number;
   /** The counts of the report. */
   readonly counts: Counts;
   /** The refs of the keys, in the order of creation. */
   readonly keys: readonly string[];
-  readonly clients: SavedClients;
+  readonly behavior: SavedBehavior;
 }
 
-/** What clients know, for advice. */
-interface SavedClients {
-  readonly rejected: readonly (readonly [fingerprint: string, outcome: OutcomeId])[];
-  readonly pages: readonly string[];
-  /** The refs of the keys that have worked. */
-  readonly worked: readonly string[];
-  /** The refs of the keys that were rotated while the sandbox ran: clients can have got their replacements. */
-  readonly replaced: readonly string[];
+/** How far the story is: as in `StoryProgress`, without its steps, which the scenario has. */
+interface SavedStory {
+  readonly next: number;
+  readonly results: readonly (readonly [step: number, asExpected: boolean])[];
+  readonly last: PlayedStep | undefined;
+  readonly wasFrozen: boolean | undefined;
+}
+
+/** What advice depends on: as in `ClientBehavior`. */
+interface SavedBehavior {
+  readonly lastRejections: readonly (readonly [fingerprint: string, outcome: OutcomeId])[];
+  readonly preflightOrigins: readonly string[];
+  readonly keysThatWorked: readonly string[];
+  readonly rotatedKeys: readonly string[];
 }
 
 /**
- * The JSON of a sandbox as a `SavedSandbox`, in parts: with 100,000 keys, its organizations would take as much memory as the
- * sandbox. `lastNumber`: the request number from which the restored one continues. Default: that of the latest request.
+ * The JSON of a sandbox as a `SavedSandbox`, in parts. `lastNumber`: the request number from which the restored one continues.
+ * Default: that of the latest request.
  */
 export function saveSandbox(
   sandbox: SandboxState,
@@ -76,39 +77,36 @@ export function saveSandbox(
 ): Iterable<string> {
   // The wall clock is read first, so that the restored clock never lags behind.
   const at = sandbox.platform.time();
-  const now = sandbox.clock.now();
-
-  const saved = savedAt(at, sandbox, snapshotOf(sandbox, now, {}), lastNumber);
-  const organizations = jsonOfEntries(snapshotOrganizations(sandbox, now));
-  const snapshot = jsonWithParts(saved.snapshot, "organizations", organizations);
+  const snapshot = snapshotInParts(sandbox, sandbox.clock.now());
+  const saved = { ...besidesSnapshot(sandbox), at, lastNumber, snapshot: undefined };
   return jsonWithParts(saved, "snapshot", snapshot);
 }
 
-function savedAt(at: number, sandbox: SandboxState, snapshot: Scenario, lastNumber: number): SavedSandbox {
+/** What a scenario cannot say of a sandbox. */
+function besidesSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "lastNumber" | "snapshot"> {
   const { timeline, story, journal, behavior, registry } = sandbox;
   return {
-    at,
     name: sandbox.name,
     text: sandbox.text,
     scenario: sandbox.scenario,
-    snapshot,
     startedAt: sandbox.startedAt,
-    lastNumber,
     timeline: { steps: timeline.steps, next: timeline.next },
-    stepsRun: story.next,
+    story: {
+      next: story.next,
+      results: [...story.results],
+      last: story.last,
+      wasFrozen: story.wasFrozen,
+    },
     changes: [...sandbox.changes.entries()],
-    results: [...story.results],
-    lastStep: story.last,
-    wasFrozen: story.wasFrozen ?? null,
     exchanges: journal.requests({ probes: true, limit: maxSaved }),
-    recorded: journal.total(),
+    total: journal.total(),
     counts: sandbox.counters.read(),
     keys: [...registry.keys.keys()],
-    clients: {
-      rejected: [...behavior.rejected],
-      pages: [...behavior.pages],
-      worked: [...behavior.workedKeys],
-      replaced: [...behavior.rotatedKeys],
+    behavior: {
+      lastRejections: [...behavior.lastRejections],
+      preflightOrigins: [...behavior.preflightOrigins],
+      keysThatWorked: [...behavior.keysThatWorked],
+      rotatedKeys: [...behavior.rotatedKeys],
     },
   };
 }
@@ -133,21 +131,21 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
     timeline: timelineFrom(saved.timeline.steps, saved.timeline.next),
   });
   sandbox.registry.sort(saved.keys);
-  restoreBehavior(sandbox.behavior, saved.clients);
+  restoreBehavior(sandbox.behavior, saved.behavior);
   sandbox.counters.restore(saved.counts);
   catchUp(sandbox.clock, msSinceSaved);
-  sandbox.journal.replaceWith(saved.exchanges, saved.recorded);
+  sandbox.journal.replaceWith(saved.exchanges, saved.total);
   return sandbox;
 }
 
-function restoredStory({ scenario, stepsRun, results, lastStep, wasFrozen }: SavedSandbox): StoryProgress {
+function restoredStory({ scenario, story }: SavedSandbox): StoryProgress {
   const steps = scenario.story ?? [];
   return {
     steps,
-    next: Math.min(stepsRun, steps.length),
-    results: new Map(results),
-    last: lastStep,
-    wasFrozen: wasFrozen ?? undefined,
+    next: Math.min(story.next, steps.length),
+    results: new Map(story.results),
+    last: story.last,
+    wasFrozen: story.wasFrozen,
   };
 }
 
@@ -159,19 +157,10 @@ function catchUp(clock: VirtualClock, msSinceSaved: number): void {
   if (duration > 0) clock.advance(duration);
 }
 
-function restoreBehavior(behavior: ClientBehavior, clients: SavedClients): void {
-  for (const [fingerprint, outcome] of clients.rejected) behavior.rejected.set(fingerprint, outcome);
-  for (const page of clients.pages) behavior.pages.add(page);
-  for (const ref of clients.worked) behavior.workedKeys.add(ref);
-  for (const ref of clients.replaced) behavior.rotatedKeys.add(ref);
-}
-
-/** The JSON of a mapping, with a part for each of its members. */
-function* jsonOfEntries(members: Iterable<readonly [name: string, value: object]>): Generator<string> {
-  let before = "{";
-  for (const [name, value] of members) {
-    yield `${before}${JSON.stringify(name)}:${JSON.stringify(value)}`;
-    before = ",";
-  }
-  yield before === "{" ? "{}" : "}";
+function restoreBehavior(behavior: ClientBehavior, saved: SavedBehavior): void {
+  const { lastRejections, preflightOrigins, keysThatWorked, rotatedKeys } = behavior;
+  for (const [fingerprint, outcome] of saved.lastRejections) lastRejections.set(fingerprint, outcome);
+  for (const origin of saved.preflightOrigins) preflightOrigins.add(origin);
+  for (const ref of saved.keysThatWorked) keysThatWorked.add(ref);
+  for (const ref of saved.rotatedKeys) rotatedKeys.add(ref);
 }

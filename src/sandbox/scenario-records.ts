@@ -38,30 +38,31 @@ interface ScenarioRecords {
 
 /** A key of a scenario before there is a clock. `startKey` adds the times that count from the start of the clock, and the usage. */
 interface UnstartedKey {
-  /** What the scenario sets, except what ends the key. */
+  /** Its record, without the ends. */
   readonly record: KeyRecord;
+  /** The key as the scenario writes it. */
   readonly fields: KeyFields;
+  /** What ends it, some of it in durations; `undefined` if nothing does. */
   readonly ends: EndsBeforeStart | undefined;
-  readonly shared: SharedInRotation;
+  /** What it has in common with the keys that it replaced, and with those that replaced it. */
+  readonly rotation: SharedInRotation;
 }
 
-/** The latest records of each scenario, by `partOfCopies`: tests start one scenario many times, and hashes take time. */
+/**
+ * The latest records of each scenario: tests start one scenario many times, and hashes take time. The options of a start copy the
+ * scenario, but not its organizations or population. So the records are found by that object, which the copies share.
+ */
 const latestRecords = new WeakMap<object, ScenarioRecords>();
 
 /** The records of a scenario with a seed: kept until the scenario starts with another seed. */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
-  const part = partOfCopies(scenario);
-  const latest = latestRecords.get(part);
+  const sharedByCopies = scenario.organizations ?? scenario.population ?? scenario;
+  const latest = latestRecords.get(sharedByCopies);
   if (latest?.seed === seed && latest.population === scenario.population) return latest;
 
   const records = buildRecords(scenario, seed, sha256);
-  latestRecords.set(part, records);
+  latestRecords.set(sharedByCopies, records);
   return records;
-}
-
-/** An object that a scenario shares with its copies: the options of a start copy a scenario, but not what its records are made of. */
-function partOfCopies(scenario: Scenario): object {
-  return scenario.organizations ?? scenario.population ?? scenario;
 }
 
 function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
@@ -89,10 +90,10 @@ export function buildOrganization(ref: string, fields: ScenarioOrganization, see
   };
 }
 
-function buildKeys(described: readonly ScenarioKey[], seed: number, sha256: Hash): UnstartedKey[] {
-  const positions = positionsInRotations(described);
+function buildKeys(scenarioKeys: readonly ScenarioKey[], seed: number, sha256: Hash): UnstartedKey[] {
+  const positions = positionsInRotations(scenarioKeys);
   const keys: UnstartedKey[] = [];
-  for (const key of described) {
+  for (const key of scenarioKeys) {
     const position = positions.get(key.ref) as RotationPosition; // each key has one
     keys.push(buildKey(key, position, seed, sha256));
   }
@@ -101,12 +102,12 @@ function buildKeys(described: readonly ScenarioKey[], seed: number, sha256: Hash
 
 function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sha256: Hash): UnstartedKey {
   const { ref, organization, fields } = key;
-  const { replaces, shared } = position;
-  const name = shared.settings.name ?? inventKeyName(seed, shared.oldest);
+  const { replaces, rotation } = position;
+  const name = rotation.writtenSettings.name ?? inventKeyName(seed, rotation.oldestRef);
   const record: Writable<KeyRecord> = {
     ref,
     organization,
-    ...readSettings(name, shared.settings),
+    ...readSettings(name, rotation.writtenSettings),
     environment: fields.environment,
     legacy: isLegacy(fields),
     // A key that was created before a snapshot has only its hash.
@@ -115,43 +116,42 @@ function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sh
   if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
   if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
   if (replaces !== undefined) record.replaces = replaces;
-  return { record, fields, ends: readEnds(fields), shared };
+  return { record, fields, ends: readEnds(fields), rotation };
 }
 
 /** Adds a scenario's key, as it is at the start of the clock (epoch milliseconds), from where its durations count. */
 export function startKey(
   registry: Registry,
-  { record, fields, ends, shared }: UnstartedKey,
+  { record, fields, ends, rotation }: UnstartedKey,
   start: number,
   windows: Windows,
   added: RecordAdditions["limits"],
 ): void {
-  const past = fields.usage ?? {};
-  const countedAt = past.counted_at?.map(requireInstant);
-  const usage = startUsage(windows, start, { thisMinute: past.this_minute, today: past.today, countedAt });
+  const { this_minute: thisMinute, today, counted_at } = fields.usage ?? {};
+  const countedAt = counted_at?.map(requireInstant);
+  const usage = startUsage(windows, start, { thisMinute, today, countedAt });
 
   const key = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
-  const limits = raisedLimits(record.limits, shared, added);
+  const limits = raisedLimits(record.limits, rotation, added);
   registry.addKey(limits === record.limits ? key : { ...key, limits }, usage);
 }
 
 /**
- * The limits of a key, higher by what `varied` adds. A limit that the scenario sets stays, and so does one that a key of the
- * rotation has reached at the start.
+ * The limits of a key, higher by what `varied` adds. A limit stays as it is:
+ * - if the scenario sets it
+ * - if a key of the rotation has reached it at the start
+ * - if it is that of the minute, and that of the day stays: a client would reach that of the day sooner
  */
-function raisedLimits(
-  limits: KeyLimits,
-  { mostUsed, settings }: SharedInRotation,
-  added: KeyLimits,
-): KeyLimits {
+function raisedLimits(limits: KeyLimits, rotation: SharedInRotation, added: KeyLimits): KeyLimits {
   if (added.perMinute === 0 && added.perDay === 0) return limits;
-  const { per_minute, per_day } = settings.limits ?? {};
-  const mayRaiseDay = per_day === undefined && mostUsed.today < limits.perDay;
-  const mayRaiseMinute = per_minute === undefined && mostUsed.thisMinute < limits.perMinute;
-  // With a higher limit of the minute alone, a client would reach that of the day sooner.
-  if (!mayRaiseDay) return limits;
+  const { mostUsed, writtenSettings } = rotation;
+  const { per_minute, per_day } = writtenSettings.limits ?? {};
 
-  let { perMinute } = limits;
-  if (mayRaiseMinute) perMinute += added.perMinute;
-  return { perMinute, perDay: limits.perDay + added.perDay };
+  const isDayFixed = per_day !== undefined || mostUsed.today >= limits.perDay;
+  if (isDayFixed) return limits;
+  const perDay = limits.perDay + added.perDay;
+
+  const isMinuteFixed = per_minute !== undefined || mostUsed.thisMinute >= limits.perMinute;
+  if (isMinuteFixed) return { perMinute: limits.perMinute, perDay };
+  return { perMinute: limits.perMinute + added.perMinute, perDay };
 }

@@ -33,11 +33,6 @@ import { pastStepProblem } from "./timeline.js";
 // | `restartSandbox` | runs, since it may be over by now    | the next series  | run                    |
 // | `createState`    | belongs to a saved sandbox           | of its scenario  | have run already       |
 
-/** The options of a start after their check: the start of the clock is in epoch milliseconds. */
-interface CheckedOptions extends StartOptions {
-  readonly now: number | undefined;
-}
-
 const startOptionsShape = s.mapping({
   seed: s.optional(s.integer()),
   frozen: s.optional(s.flag()),
@@ -64,10 +59,10 @@ export function checkedStart(
   checkValue(startOptionsShape, { seed, frozen, profile }, "Invalid options", libraryNotation);
   if (now !== undefined) requireClockTime(now, "now");
 
-  const checked: CheckedOptions = { seed, now, frozen, profile };
-  const started = withOptions(scenario, checked);
+  const startOptions: StartOptions = { seed, now, frozen, profile };
+  const started = withOptions(scenario, startOptions);
   if (seed !== undefined) requireDistinctValues(started);
-  return { name, scenario: started, text, startOptions: checked, platform, run, invocation };
+  return { name, scenario: started, text, startOptions, platform, run, invocation };
 }
 
 /**
@@ -148,8 +143,8 @@ function replaceScenario(sandbox: SandboxState, start: Start, onReady?: () => vo
 }
 
 /**
- * Throws a `ScenarioError` for a step of the timeline that is before the real time at which the clock starts. A clock with a time
- * of its own may start after some steps, which then run at the start.
+ * Throws a `ScenarioError` for a step of the timeline that is before the start of the clock. If the scenario sets this start, it
+ * may be after some steps, which then run at the start.
  */
 export function requireStepsAhead({ scenario, platform, run }: Start): void {
   const problem = pastStepProblem(scenario, startOfClock(scenario, platform, run));
@@ -163,13 +158,13 @@ function requireDistinctValues(scenario: Scenario): void {
 }
 
 /** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
-function withOptions(scenario: Scenario, { seed, now, frozen, profile }: CheckedOptions): Scenario {
+function withOptions(scenario: Scenario, { seed, now, frozen, profile }: StartOptions): Scenario {
   const isUnchanged = [seed, now, frozen, profile].every((option) => option === undefined);
   if (isUnchanged) return scenario;
 
   const changed = { ...scenario };
   if (seed !== undefined) changed.seed = seed;
-  if (now !== undefined) changed.clock = { ...changed.clock, now: isoTime(now) };
+  if (now !== undefined) changed.clock = { ...changed.clock, now: isoTime(requireInstant(now)) };
   if (frozen !== undefined) changed.clock = { ...changed.clock, frozen };
   if (profile !== undefined) changed.assumptions = { ...changed.assumptions, profile };
   return changed;

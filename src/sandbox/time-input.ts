@@ -32,7 +32,7 @@ function epochMilliseconds(instant: Instant): unknown {
   return (instant as { readonly epochMilliseconds?: unknown } | null | undefined)?.epochMilliseconds;
 }
 
-/** Whether a value can be a detail of an error: JSON has it. */
+/** Whether a value can be a detail of an error. An object could contain anything. */
 function isPlain(value: unknown): boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }

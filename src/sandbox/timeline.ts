@@ -51,15 +51,15 @@ export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
   return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
 }
 
-/** The problem of the first step of a timeline that is before `realTime`, at which its clock would start. */
+/** The problem of the first step that is before the start of the clock, if the scenario does not set this start. */
 export function pastStepProblem(
   { clock, timeline = [] }: Scenario,
-  realTime: number,
+  startOfClock: number,
 ): FieldProblem | undefined {
   if (clock?.now !== undefined) return undefined;
   for (const [index, { at }] of timeline.entries()) {
     const time = parseTime(at);
-    if (time === undefined || time >= realTime) continue;
+    if (time === undefined || time >= startOfClock) continue;
     return {
       code: "timeline_order",
       field: ["timeline", index, "at"],

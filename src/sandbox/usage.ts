@@ -1,5 +1,4 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import type { KeyLimits } from "../rules/key-record.js";
 import { dayEnd, minute, minuteEnd } from "../rules/time.js";
 
 /** When the counts of requests start again. */
@@ -84,7 +83,7 @@ export function usageInNewWindows(usage: Usage, before: Windows, after: Windows,
   const { minuteCount, dayCount, recent } = usageAt(usage, before, now);
   return startUsage(after, now, {
     thisMinute: minuteCount,
-    // The requests of this minute now count today, although the day may have begun within the minute: the day has at least as many.
+    // The day may have begun within the minute. The new day has at least the requests of the minute.
     today: Math.max(minuteCount, dayCount),
     // Of a fixed minute, nobody knows when its requests came.
     countedAt: before.sliding ? recent : undefined,
@@ -95,16 +94,4 @@ export function usageInNewWindows(usage: Usage, before: Windows, after: Windows,
 function isOldestOver(usage: Usage, now: number): boolean {
   const oldest = usage.recent[0];
   return oldest !== undefined && now - oldest >= minute;
-}
-
-/** When the remaining quota of the minute grows. In a sliding minute, each request stops counting a minute after it came. */
-export function minuteResetsAt(limits: KeyLimits, usage: Usage, windows: Windows, now: number): number {
-  if (!windows.sliding) return usage.minuteEndsAt;
-
-  // Below the limit, it grows when the oldest request stops counting, at index 0. Of five requests with a limit of three, only
-  // two may be left: it grows when the third oldest stops counting, at index 5 - 3.
-  const { recent } = usage;
-  const index = Math.max(0, recent.length - limits.perMinute);
-  const cameAt = recent[index] ?? now;
-  return cameAt + minute;
 }

@@ -1,5 +1,5 @@
 import type { KeyLimits } from "../rules/key-record.js";
-import { type OpenChoices, profileInEffect } from "./profile.js";
+import { type BehaviorChoices, profileInEffect } from "./profile.js";
 import type { RecordAdditions } from "./record-additions.js";
 import type { VariedPoint } from "./run-trace.js";
 import { type RowOfVariants, variantOn } from "./variants.js";
@@ -11,10 +11,7 @@ const nothingAdded: RecordAdditions = {
   variants: [],
 };
 
-/** A row of records, like those of the variation table. */
-type RecordRow<Added> = RowOfVariants<AddingVariant<Added>>;
-
-/** A variant that adds something to records: to a name, a suffix. */
+/** A variant that adds something to records: to a name, an ending. */
 interface AddingVariant<Added> {
   readonly id: string;
   readonly added: Added;
@@ -49,31 +46,27 @@ function recordRow<Added>(
   id: string,
   nothing: Added,
   additions: Readonly<Record<string, Added>>,
-): RecordRow<Added> {
+): RowOfVariants<AddingVariant<Added>> {
   const variants = Object.entries(additions).map(([variant, added]) => ({ id: variant, added }));
   return { id, variants: [{ id: "none", added: nothing }, ...variants] };
 }
 
 /** What a sandbox adds to its records: each row has one variant in all of them. */
-export function recordAdditions(choices: OpenChoices): RecordAdditions {
+export function recordAdditions(choices: BehaviorChoices): RecordAdditions {
   if (profileInEffect(choices) !== "varied") return nothingAdded;
-  const limits = variantInRecords(choices, limitsRow);
-  const ending = variantInRecords(choices, endingsRow);
+  const rules = { seed: choices.seed, rows: choices.run?.rows };
+  const limits = variantOn(200, limitsRow, rules);
+  const ending = variantOn(200, endingsRow, rules);
+  const additions = { nameEnding: ending.added, limits: limits.added };
   const variants = [pointOf(limitsRow, limits), pointOf(endingsRow, ending)];
-  const additions = { nameEnding: ending.added, limits: limits.added, variants };
 
   // A sandbox that sets the scopes leaves none open.
-  if (choices.ownAssumptions.scopes !== undefined) return { ...additions, scopes: [] };
-  const granted = variantInRecords(choices, scopesRow);
-  variants.push(pointOf(scopesRow, granted));
+  if (choices.ownAssumptions.scopes !== undefined) return { ...additions, scopes: [], variants };
+
+  const granted = variantOn(200, scopesRow, rules);
   const neededScopes = choices.endpoints.map(({ scope }) => scope);
   const scopes = granted.added.filter((scope) => !neededScopes.includes(scope));
-  return { ...additions, scopes };
-}
-
-/** The variant that a row has in the records of a sandbox. */
-function variantInRecords<Added>({ seed, run }: OpenChoices, row: RecordRow<Added>): AddingVariant<Added> {
-  return variantOn(200, row, { seed, rows: run?.rows });
+  return { ...additions, scopes, variants: [...variants, pointOf(scopesRow, granted)] };
 }
 
 function pointOf(row: { readonly id: string }, variant: { readonly id: string }): VariedPoint {

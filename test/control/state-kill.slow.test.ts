@@ -159,7 +159,7 @@ test("after kill -9 among requests, journal, report and usage end with the same 
     (await control(controlUrl, call)).body.data;
   const idsOf = async (one: SavedServer): Promise<string[]> =>
     (await dataOf(one, "GET /requests")).map(({ id }: { id: string }) => id);
-  const recordedIn = () => JSON.parse(readFileSync(join(cwd, "state.json"), "utf8")).sandbox.recorded;
+  const recordedIn = () => JSON.parse(readFileSync(join(cwd, "state.json"), "utf8")).sandbox.total;
   for (let round = 0; round < 3; round++) {
     const server = await startSaved(cwd);
     const known = await idsOf(server);

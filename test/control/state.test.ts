@@ -142,7 +142,7 @@ test("a client that gave up is in the file soon", async () => {
   const giveUp = new AbortController();
   const headers = { "x-api-key": sandbox.secret("main") };
   const waiting = fetch(url + mePath, { headers, signal: giveUp.signal });
-  await expect.poll(() => savedIn(file).recorded).toBe(1);
+  await expect.poll(() => savedIn(file).total).toBe(1);
   giveUp.abort();
   await expect(waiting).rejects.toThrow();
   await expect.poll(() => savedIn(file).counts.unread).toBe(1);
@@ -178,7 +178,7 @@ test("fake timers of a test suite do not keep requests from being saved", async 
   await statusOf(server, server.sandbox.secret("main"));
   const { setImmediate: turn } = process.getBuiltinModule("node:timers");
   // Ends with the test's own time if it is never saved.
-  while (savedIn(file).recorded !== 1) await new Promise((resolve) => turn(resolve));
+  while (savedIn(file).total !== 1) await new Promise((resolve) => turn(resolve));
 });
 
 test("reset after a restart goes back to the scenario, with the seed and the clock of the first start", async () => {

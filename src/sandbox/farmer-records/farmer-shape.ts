@@ -6,7 +6,7 @@ import { surveyMethods } from "./survey-methods.js";
 const textField = (description: string, of: Omit<s.TextKind, "kind"> = {}) =>
   s.described(s.text(of), description);
 const numberField = (description: string) => s.described(s.number({ min: 0 }), description);
-const whole = (description: string, of: s.Range = {}) => s.described(s.integer(of), description);
+const integerField = (description: string, of: s.Range = {}) => s.described(s.integer(of), description);
 const choiceField = <const Value extends string>(description: string, values: readonly Value[]) =>
   s.described(s.choice(values), description);
 const listField = <Item>(description: string, item: s.Shape<Item>, of: s.Range = {}) =>
@@ -65,7 +65,7 @@ const farmer = objectField("A farmer who does not exist, made from a seed.", {
     surname: textField("Family name.", { min: 1 }),
   }),
   sex: choiceField("Sex, with the values of FHIR and SPDCI.", ["female", "male"]),
-  birth_year: whole("Year of birth, without a day."),
+  birth_year: integerField("Year of birth, without a day."),
   language: textField("BCP 47: the language to speak with the farmer.", {
     pattern: /^[a-z]{2,3}(-[A-Z]{2})?$/,
   }),
@@ -81,7 +81,7 @@ const farmer = objectField("A farmer who does not exist, made from a seed.", {
     "Animals, by type.",
     objectField("Animals of one type.", {
       type: choiceField("Type.", livestockTypes),
-      count: whole("Number of animals.", { min: 1 }),
+      count: integerField("Number of animals.", { min: 1 }),
     }),
   ),
 });

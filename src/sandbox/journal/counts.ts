@@ -57,22 +57,22 @@ export interface RequestCounter {
 /** Counts requests for the report. Unlike the journal, it discards none; a reset keeps the counts. */
 export class Counters implements RequestCounter {
   #counts = zeroCounts();
-  /** Counts the same requests. */
-  #next: RequestCounter | undefined;
+  /** The report or log of a client's run: it counts the same requests, and clears nothing. */
+  #follower: RequestCounter | undefined;
 
   count(exchange: Exchange, trace?: RunTrace): void {
     countExchange(this.#counts, exchange);
-    this.#next?.count(exchange, trace);
+    this.#follower?.count(exchange, trace);
   }
 
   countUnread(id: string): void {
     this.#counts.unread += 1;
-    this.#next?.countUnread(id);
+    this.#follower?.countUnread(id);
   }
 
-  /** Counts every later request there as well. */
-  passOnTo(next: RequestCounter): void {
-    this.#next = next;
+  /** Counts every later request there as well, and no longer at the follower before it. */
+  passOnTo(follower: RequestCounter): void {
+    this.#follower = follower;
   }
 
   read(): Counts {
@@ -87,7 +87,7 @@ export class Counters implements RequestCounter {
     return this.#counts.unread;
   }
 
-  /** Starts again from zero; what was passed on remains there. */
+  /** Starts again from zero, but not at the follower. */
   clear(): void {
     this.#counts = zeroCounts();
   }
@@ -118,10 +118,10 @@ function countExchange(counts: Counts, exchange: Exchange): void {
 }
 
 function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isTried: boolean): void {
-  const ofOutcome = outcomes[outcome] ?? { count: 0, isCovered: false };
-  outcomes[outcome] = ofOutcome;
-  ofOutcome.count += 1;
-  if (isTried) ofOutcome.isCovered = true;
+  const entry = outcomes[outcome] ?? { count: 0, isCovered: false };
+  outcomes[outcome] = entry;
+  entry.count += 1;
+  if (isTried) entry.isCovered = true;
 }
 
 function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchange): void {
@@ -135,13 +135,13 @@ function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchang
 }
 
 function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange): void {
-  const ofAdvice = advice[adviceId] ?? { count: 0, examples: [] };
-  advice[adviceId] = ofAdvice;
-  ofAdvice.count += 1;
-  if (ofAdvice.examples.length === maxAdviceExamples) return;
+  const entry = advice[adviceId] ?? { count: 0, examples: [] };
+  advice[adviceId] = entry;
+  entry.count += 1;
+  if (entry.examples.length === maxAdviceExamples) return;
   const { id, at, method, path } = exchange;
   const { key, fingerprint } = exchange.keysOfAdvice?.[adviceId] ?? exchange;
-  ofAdvice.examples.push({ id, at, method, path, key, fingerprint });
+  entry.examples.push({ id, at, method, path, key, fingerprint });
 }
 
 /** Whether a client tries the outcome of its request. One that puts its key in the URL, in the wrong header or beside other text meant to send it. */

@@ -20,7 +20,7 @@ export interface Delivery {
   readonly delayMs: number;
   /** Send the response, reset the connection, or send nothing until the client gives up. */
   readonly kind: "send" | "reset" | "hang";
-  /** Whether a client that waits gets the whole response: for one that gives up, it is unread. */
+  /** Whether a client gets the whole response if it waits. A client that gives up before has not read it. */
   readonly isWhole: boolean;
   /** Bytes of the body before the connection is closed; `undefined` to send the whole body. */
   readonly cutAfter: number | undefined;
@@ -51,9 +51,12 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly conditionEffect?: ConditionEffect | undefined;
 }
 
-/** A completed request with its result, without a key (R46): what the journal keeps. `advise` sets `advice` and `isResent`, and an HTTP server whether it is unread. */
+/**
+ * A completed request with its result, without a key (R46): what the journal keeps. Its last three members are set later: `advice`
+ * and `isResent` by `advise`, `isUnread` by an HTTP server.
+ */
 export interface Exchange {
-  /** The number of the request in its series of ids. Faults and variations depend on it. */
+  /** The number of the request, from which its id is made. See `RequestIds`. Faults and variations depend on it. */
   readonly number: number;
   /** The request id, whether or not the response carried it. */
   readonly id: string;
@@ -83,7 +86,7 @@ export interface Exchange {
   readonly key: string | null;
   /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
-  /** The key that each advice is about which is not about the presented key, but for example about one in the query (R46). */
+  /** For advice that is not about the presented key: the key that it is about, such as one in the query (R46). */
   readonly keysOfAdvice:
     | Readonly<Partial<Record<AdviceId, Pick<Exchange, "key" | "fingerprint">>>>
     | undefined;
@@ -105,7 +108,7 @@ export interface Exchange {
   readonly durationMs: number;
   /** The advice that the request causes. */
   advice: readonly AdviceId[];
-  /** Whether its key's last response before this one, without those of faults, was the same rejection; `undefined` for not. */
+  /** Whether its key was sent again after the same rejection. Responses of faults between the two do not matter. `undefined`: no. */
   isResent: true | undefined;
   /** Whether the client did not wait for the delayed response; set when it is known. */
   isUnread?: true;

@@ -17,13 +17,14 @@ export function withoutRetried(all: readonly Exchange[]): Exchange[] {
   return left.reverse();
 }
 
-/** Whether a client may have got nothing from a request, because of a fault. */
+/** Whether a client that sent a request again may have got nothing from it, because of a fault. */
 function mayHaveFailed({ fault, outcome, isUnread, status }: Exchange): boolean {
   if (fault === null) return false;
   const isResponseReplaced = fault === outcome;
   if (isResponseReplaced || isUnread === true) return true;
 
-  // The response was delayed. No client sends a request again after a 401 or 403 that it has read: then it has stopped waiting
-  // just when all of the response had left, so that nobody knows that it is unread.
-  return status === 401 || status === 403;
+  // The response was delayed. A client that reads a 401 or 403 does not send the request again. This client did, so that it has
+  // stopped waiting before, although the server had sent the whole response.
+  const isUnreadRejection = status === 401 || status === 403;
+  return isUnreadRejection;
 }

@@ -39,9 +39,9 @@ export function keysForFaults({ scenario, isSnapshot, keys, keyByRef }: RuleInpu
       if (key === undefined) return "any_key";
 
       const { organization, fields } = key;
-      const { replaces, shared } = positions.get(ref) ?? {};
+      const { replaces, rotation } = positions.get(ref) ?? {};
       // The keys of a population are in no rotation.
-      const settings = shared?.settings ?? fields;
+      const settings = rotation?.writtenSettings ?? fields;
       // In a snapshot, a key that has ended may have had other outcomes before.
       const endedFromStart = isSnapshot ? undefined : endedStateAtAnyStart(fields);
       return {

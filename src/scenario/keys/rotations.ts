@@ -13,15 +13,15 @@ type Rotation = readonly [ScenarioKey, ...ScenarioKey[]];
 export interface RotationPosition {
   /** The ref of the key that it replaces; `undefined` for the oldest. */
   readonly replaces: string | undefined;
-  readonly shared: SharedInRotation;
+  readonly rotation: SharedInRotation;
 }
 
 /** What the keys of a rotation have in common (R37). */
 export interface SharedInRotation {
   /** The ref of the oldest key. */
-  readonly oldest: string;
-  /** Each setting that a scenario sets of one of them. */
-  readonly settings: WrittenSettings;
+  readonly oldestRef: string;
+  /** The settings that the scenario writes, at whichever of the keys. */
+  readonly writtenSettings: WrittenSettings;
   /** The most requests that one of them starts with. */
   readonly mostUsed: { readonly thisMinute: number; readonly today: number };
 }
@@ -59,7 +59,7 @@ export function positionsInRotations(keys: readonly ScenarioKey[]): Map<string, 
     const shared = sharedIn(rotation);
     let replaces: string | undefined;
     for (const { ref } of rotation) {
-      positions.set(ref, { replaces, shared });
+      positions.set(ref, { replaces, rotation: shared });
       replaces = ref;
     }
   }
@@ -68,17 +68,21 @@ export function positionsInRotations(keys: readonly ScenarioKey[]): Map<string, 
 
 function sharedIn(rotation: Rotation): SharedInRotation {
   const [oldest] = rotation;
-  const settings: Writable<WrittenSettings> = { name: undefined, scopes: undefined, limits: undefined };
+  const writtenSettings: Writable<WrittenSettings> = {
+    name: undefined,
+    scopes: undefined,
+    limits: undefined,
+  };
   const mostUsed = { thisMinute: 0, today: 0 };
   for (const { fields } of rotation) {
     // Of each setting, the first value counts: the others are the same.
-    settings.name ??= fields.name;
-    settings.scopes ??= fields.scopes;
-    settings.limits ??= fields.limits;
+    writtenSettings.name ??= fields.name;
+    writtenSettings.scopes ??= fields.scopes;
+    writtenSettings.limits ??= fields.limits;
 
     const { this_minute = 0, today = this_minute } = fields.usage ?? {};
     mostUsed.thisMinute = Math.max(mostUsed.thisMinute, this_minute);
     mostUsed.today = Math.max(mostUsed.today, today);
   }
-  return { oldest: oldest.ref, settings, mostUsed };
+  return { oldestRef: oldest.ref, writtenSettings, mostUsed };
 }
