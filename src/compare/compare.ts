@@ -20,7 +20,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   const differencesOfLimits = await tryLimits(session);
 
   const { progress } = session;
-  if (progress.kind === "not_compared") return describeNotCompared(session, progress);
+  if (progress.kind === "not_the_api") return describeNotCompared(session, progress);
   return judgeSession(session, progress, sentAgain, differencesOfLimits);
 }
 

@@ -13,8 +13,8 @@ export function stableChallenges(
   // causes can still be equal.
   const varying = new Set<string>();
   for (const outcome of new Set(attempts.map((attempt) => attempt.outcome))) {
-    const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
-    const [first, ...later] = ofOutcome.map(wordsOfChallenge);
+    const attemptsOfOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
+    const [first, ...later] = attemptsOfOutcome.map(wordsOfChallenge);
     if (first === undefined) continue;
     // A text of another length than the first one is another challenge.
     const comparable = later.filter((words) => words.length === first.length);

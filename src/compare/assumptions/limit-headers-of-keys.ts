@@ -36,8 +36,10 @@ export function readLimitHeaders(
 ): ReadonlyMap<CompletedAttempt, LimitHeaders> {
   const headersByAttempt = new Map<CompletedAttempt, LimitHeaders>();
   for (const apiKey of new Set(attempts.map((attempt) => attempt.apiKey))) {
-    const ofKey = attempts.filter((attempt) => attempt.apiKey === apiKey);
-    for (const { attempt, headers } of readHeadersOfKey(ofKey)) headersByAttempt.set(attempt, headers);
+    const attemptsOfKey = attempts.filter((attempt) => attempt.apiKey === apiKey);
+    for (const { attempt, headers } of readHeadersOfKey(attemptsOfKey)) {
+      headersByAttempt.set(attempt, headers);
+    }
   }
   return headersByAttempt;
 }

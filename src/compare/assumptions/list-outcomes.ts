@@ -5,15 +5,15 @@ import type { CompletedAttempt } from "../sending/attempt.js";
  * that were read show it.
  */
 export function listOutcomes(
-  ofValue: readonly CompletedAttempt[],
+  attempts: readonly CompletedAttempt[],
   attemptsRead: readonly CompletedAttempt[],
 ): string[] {
   const words: string[] = [];
-  for (const status of new Set(ofValue.map(({ response }) => response.status))) {
-    const ofStatus = ofValue.filter(({ response }) => response.status === status);
-    const readOfStatus = attemptsRead.filter(({ response }) => response.status === status);
-    const outcomes = new Set(ofStatus.map(({ outcome }) => outcome));
-    const isEach = ofStatus.length === readOfStatus.length;
+  for (const status of new Set(attempts.map(({ response }) => response.status))) {
+    const attemptsOfStatus = attempts.filter(({ response }) => response.status === status);
+    const allOfStatus = attemptsRead.filter(({ response }) => response.status === status);
+    const outcomes = new Set(attemptsOfStatus.map(({ outcome }) => outcome));
+    const isEach = attemptsOfStatus.length === allOfStatus.length;
     if (isEach && outcomes.size > 1) words.push(`each ${status}`);
     else words.push(...outcomes);
   }

@@ -31,8 +31,8 @@ type ResponseValues = Readonly<Partial<Record<(typeof valueNames)[number], strin
 /** The values of a response, and those that `key-states` has for its outcome. */
 interface ComparedValues {
   readonly attempt: CompletedAttempt;
-  readonly ofService: ResponseValues;
-  readonly ofKeyStates: ResponseValues;
+  readonly valuesOfService: ResponseValues;
+  readonly valuesInKeyStates: ResponseValues;
 }
 
 /** Returns what the 200s and 401s show, and those of `key-states` do not. */
@@ -42,11 +42,11 @@ export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): Va
   for (const attempt of attempts) {
     const { outcome, response } = attempt;
     if (response.status !== 200 && response.status !== 401) continue;
-    const ofService = readValues(response, challenges.get(attempt) ?? "");
+    const valuesOfService = readValues(response, challenges.get(attempt) ?? "");
     compared.push({
       attempt,
-      ofService,
-      ofKeyStates: response.status === 200 ? settingsInKeyStates(outcome) : rejectionInKeyStates,
+      valuesOfService,
+      valuesInKeyStates: response.status === 200 ? settingsInKeyStates(outcome) : rejectionInKeyStates,
     });
   }
 
@@ -64,18 +64,18 @@ function collectUnlike(
   compared: readonly ComparedValues[],
 ): ValueWithOutcomes[] {
   const attemptsByValue = new Map<string, CompletedAttempt[]>();
-  for (const { attempt, ofService, ofKeyStates } of compared) {
-    const value = ofService[name];
-    if (value === undefined || value === ofKeyStates[name]) continue;
-    const ofValue = attemptsByValue.get(value) ?? [];
-    ofValue.push(attempt);
-    attemptsByValue.set(value, ofValue);
+  for (const { attempt, valuesOfService, valuesInKeyStates } of compared) {
+    const value = valuesOfService[name];
+    if (value === undefined || value === valuesInKeyStates[name]) continue;
+    const attemptsWithValue = attemptsByValue.get(value) ?? [];
+    attemptsWithValue.push(attempt);
+    attemptsByValue.set(value, attemptsWithValue);
   }
 
   const attemptsRead = compared.map(({ attempt }) => attempt);
   const values: ValueWithOutcomes[] = [];
-  for (const [value, ofValue] of attemptsByValue) {
-    values.push({ value, from: listOutcomes(ofValue, attemptsRead) });
+  for (const [value, attemptsWithValue] of attemptsByValue) {
+    values.push({ value, from: listOutcomes(attemptsWithValue, attemptsRead) });
   }
   return values;
 }

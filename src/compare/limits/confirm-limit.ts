@@ -88,11 +88,12 @@ async function findLimiterWithOtherKey(
 /** Another key is limited, too: either all keys share the limit, or a lock of the address has begun since the first control. */
 async function findSharedLimiter(session: Session, otherKey: Attempt, why: string): Promise<Limiter> {
   const control = await sendControl(session, controlWithoutKey);
-  const isSent = control.kind === "sent";
-  if (isSent && isLimited(control.attempt)) return { kind: "address", why, control: control.attempt };
-
-  const isMeetingOutage = session.progress.kind !== "running";
-  if (isSent && !isMeetingOutage) return { kind: "shared", why, otherKey };
+  if (control.kind === "sent") {
+    const { attempt } = control;
+    if (isLimited(attempt)) return { kind: "address", why, control: attempt };
+    // Unless the control has met an outage, which ends the comparison, the address is not limited.
+    if (session.progress.kind === "running") return { kind: "shared", why, otherKey };
+  }
 
   // Nobody can tell. An end that has come before stays.
   session.endByResponse(otherKey, "shared_limit");

@@ -67,9 +67,9 @@ function findProven(turns: SentTurns, attempts: readonly Attempt[]): Contrast[] 
 function hasEnoughRejections({ cause, baseline }: Contrast, attempts: readonly Attempt[]): boolean {
   // A 401 that a lock may have sent does not count.
   const counting = completedWith(attempts, 401).filter(({ evidence }) => evidence.kind === "judged");
-  const ofCause = counting.filter(({ outcome }) => outcome === cause);
-  const ofBaseline = counting.filter(({ outcome }) => outcome === baseline);
-  return Math.min(ofCause.length, ofBaseline.length) >= fewestRejections;
+  const rejectionsOfCause = counting.filter(({ outcome }) => outcome === cause);
+  const rejectionsOfBaseline = counting.filter(({ outcome }) => outcome === baseline);
+  return Math.min(rejectionsOfCause.length, rejectionsOfBaseline.length) >= fewestRejections;
 }
 
 /**

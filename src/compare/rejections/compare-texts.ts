@@ -61,8 +61,9 @@ function isVaryingOnOneSideOnly(
   varying: ReadonlySet<string>,
 ): boolean {
   if (left === undefined || right === undefined) return false;
-  if (isEachWordVarying(left, varying)) return isNoWordVarying(right, varying);
-  return isEachWordVarying(right, varying) && isNoWordVarying(left, varying);
+  const isOnlyLeftVarying = isEachWordVarying(left, varying) && isNoWordVarying(right, varying);
+  const isOnlyRightVarying = isEachWordVarying(right, varying) && isNoWordVarying(left, varying);
+  return isOnlyLeftVarying || isOnlyRightVarying;
 }
 
 /** Whether each word varies; spaces need not. */

@@ -48,8 +48,8 @@ export function tabulateRejections(attempts: readonly Attempt[]): RejectionTable
   // Each cause once, the baselines first.
   const causes: PromisedOutcomeId[] = [];
   for (const cause of new Set([...baselineCauses, ...rejected.map(({ outcome }) => outcome)])) {
-    const ofCause = rejected.filter(({ outcome }) => outcome === cause);
-    if (ofCause.length >= 2) causes.push(cause);
+    const attemptsOfCause = rejected.filter(({ outcome }) => outcome === cause);
+    if (attemptsOfCause.length >= 2) causes.push(cause);
   }
   if (causes.length < 2) return { causes, rows: [] };
 

@@ -34,23 +34,35 @@ export function splitResponse(response: RedactedResponse): PlacedText[] {
 
 /** Returns the text of each header, and after them the values of the challenge's parameters. */
 function splitHeaders(response: RedactedResponse): PlacedText[] {
-  const textsByName = joinHeaders(response);
-  const parameters: PlacedText[] = [];
-  const challenge = readChallenge(response);
-  if (challenge.kind === "one" && hasPlaceForEach(challenge.parameters)) {
-    const { headerName, scheme } = challenge;
-    const header: ResponsePlace = { kind: "header", name: headerName };
-    const names = challenge.parameters.map(({ name }) => name);
-    textsByName.set(headerName, `${scheme} ${names.join(", ")}`);
-    for (const { name, value } of challenge.parameters) {
-      const place: ResponsePlace = { kind: "parameter", name: `${headerName} ${name}`, parent: header };
-      parameters.push({ place, text: value });
-    }
-  }
-
+  const challenge = splitChallenge(response);
   const headers: PlacedText[] = [];
-  for (const [name, text] of textsByName) headers.push({ place: { kind: "header", name }, text });
-  return [...headers, ...parameters];
+  for (const [name, text] of joinHeaders(response)) {
+    if (challenge.kind === "split" && challenge.header.place.name === name) headers.push(challenge.header);
+    else headers.push({ place: { kind: "header", name }, text });
+  }
+  return challenge.kind === "split" ? [...headers, ...challenge.parameters] : headers;
+}
+
+/** A challenge as its header, with the names of the parameters, and their values; `whole` if it stays one text. */
+type SplitChallenge =
+  | { readonly kind: "whole" }
+  | { readonly kind: "split"; readonly header: PlacedText; readonly parameters: readonly PlacedText[] };
+
+/** Splits `ApiKey realm="api"` into the header `ApiKey realm` and the parameter `"api"`. */
+function splitChallenge(response: RedactedResponse): SplitChallenge {
+  const challenge = readChallenge(response);
+  if (challenge.kind !== "one" || !hasPlaceForEach(challenge.parameters)) return { kind: "whole" };
+
+  const { headerName, scheme } = challenge;
+  const header: ResponsePlace = { kind: "header", name: headerName };
+  const names: string[] = [];
+  const parameters: PlacedText[] = [];
+  for (const { name, value } of challenge.parameters) {
+    names.push(name);
+    const place: ResponsePlace = { kind: "parameter", name: `${headerName} ${name}`, parent: header };
+    parameters.push({ place, text: value });
+  }
+  return { kind: "split", header: { place: header, text: `${scheme} ${names.join(", ")}` }, parameters };
 }
 
 /** A name that comes twice would be one place with two values. */

@@ -71,6 +71,6 @@ export function describeAttempt({ response, noResponse }: Attempt): string {
 
 /** Returns the attempts that got this status, and should have. */
 export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
-  const ofOutcomes = attempts.filter(({ outcome }) => outcomeRow(outcome).status === status);
-  return ofOutcomes.filter((attempt): attempt is CompletedAttempt => attempt.response?.status === status);
+  const expecting = attempts.filter(({ outcome }) => outcomeRow(outcome).status === status);
+  return expecting.filter((attempt): attempt is CompletedAttempt => attempt.response?.status === status);
 }

@@ -11,7 +11,7 @@ export type SessionProgress =
 
 /** The host does not respond, or not like the API. */
 export interface NotTheApi {
-  readonly kind: "not_compared";
+  readonly kind: "not_the_api";
   readonly why: string;
   /** In one or two sentences. */
   readonly message: string;

@@ -79,8 +79,8 @@ export class Session {
 
     // From now on, what comes of this request is the reason.
     this.whyNotTried.delete(outcome);
-    const ofOutcome = this.attempts.filter((attempt) => attempt.outcome === outcome);
-    const nth = ofOutcome.length + 1;
+    const earlier = this.attempts.filter((attempt) => attempt.outcome === outcome);
+    const nth = earlier.length + 1;
     const apiKey = this.#keys.keyFor(wanted, nth);
     const { sentAt, receivedAt, reply } = await this.#sendWithKey(apiKey);
     const progress = this.progress;
@@ -132,7 +132,7 @@ export class Session {
   /** Ends the comparison before it sends a key, if the responses cannot be the API's. */
   endUnlessApi(recognition: Recognition, why: string): void {
     if (recognition.kind === "may_be_the_api") return;
-    this.#end({ kind: "not_compared", why, message: recognition.message });
+    this.#end({ kind: "not_the_api", why, message: recognition.message });
   }
 
   /** Ends the comparison because of a response; `detail` is what to add to the response in words. */

@@ -12,9 +12,9 @@ const hexadecimal = "abcdef";
  * same length, and for each character another one of its kind. Without such a key, their form is that of a sandbox's.
  */
 export function createUnknownKeys(env: Variables, draw: RandomStream): () => string {
-  const likeKey = typicalKey(env) ?? unknownSecret(defaultSeed);
-  const start = startOfKey(likeKey);
-  const rest = likeKey.slice(start.length);
+  const modelKey = findModelKey(env) ?? unknownSecret(defaultSeed);
+  const start = startOfKey(modelKey);
+  const rest = modelKey.slice(start.length);
   const kinds = characterKinds(rest);
   return () => {
     let key = start;
@@ -29,7 +29,7 @@ export function createUnknownKeys(env: Variables, draw: RandomStream): () => str
 }
 
 /** Finds the key whose form the unknown keys get: if possible, one that works. Its letters and digits can be other ones. */
-function typicalKey(env: Variables): string | undefined {
+function findModelKey(env: Variables): string | undefined {
   const keys = new Map<string, string>();
   for (const [variable, key] of keysInVariables(env)) {
     const rest = key.slice(startOfKey(key).length);
