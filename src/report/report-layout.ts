@@ -5,7 +5,8 @@ import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
 import type { ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
-import { render, type TextStyle } from "./render/render.js";
+import { render } from "./render/render.js";
+import type { TextStyle } from "./render/render-text.js";
 import type {
   HowToCover,
   Report,
