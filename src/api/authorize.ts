@@ -1,9 +1,10 @@
 import type { KeyRecord } from "../rules/key-record.js";
 import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/key-text.js";
-import { accessInWords, type Organization } from "../rules/organization.js";
+import type { Organization } from "../rules/organization.js";
 import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { successOfKey } from "../rules/success-of-key.js";
+import { accessInWords } from "./access-words.js";
 
 /** What the checks know of a request. */
 export interface AuthorizationFacts {

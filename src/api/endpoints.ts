@@ -66,11 +66,15 @@ export function fillPlaceholders(
 ): string {
   // A single other endpoint is named, too.
   const hasOneOther = endpoints.length === maxNamed + 1;
-  const namedEndpoints = hasOneOther ? endpoints : endpoints.slice(0, maxNamed);
-  const named = namedEndpoints.map(({ method, path }) => `${method} ${path}`);
-  const others = endpoints.length - named.length;
-  if (others > 0) named.push(`one of ${others} others`);
+  const shownEndpoints = hasOneOther ? endpoints : endpoints.slice(0, maxNamed);
+  const endpointNames = shownEndpoints.map(({ method, path }) => `${method} ${path}`);
+  const otherCount = endpoints.length - shownEndpoints.length;
+  if (otherCount > 0) endpointNames.push(`one of ${otherCount} others`);
 
-  const values: Readonly<Record<string, string>> = { certify, command, endpoints: listed(named, "or") };
+  const values: Readonly<Record<string, string>> = {
+    certify,
+    command,
+    endpoints: listed(endpointNames, "or"),
+  };
   return text.replace(/\{(certify|command|endpoints)\}/g, (placeholder, name) => values[name] ?? placeholder);
 }

@@ -8,7 +8,7 @@ import { errorBody, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
 import { predictResult } from "./predict.js";
 import { respondToCall, responseOf } from "./respond.js";
-import { chooseVariation, visiblePoints } from "./variation/vary.js";
+import { chooseVariation, visibleVariants } from "./variation/vary.js";
 
 /** The status of a failure that sets none. */
 const defaultFailure: FailureStatus = 503;
@@ -82,7 +82,7 @@ function failure(sandbox: SandboxState, call: ApiCall, effect: FaultEffects): Ca
   const { status = defaultFailure } = effect;
   const variation = chooseVariation(sandbox, call, { status, content: "faulty" });
   const { response, code } = renderFailure(variation.call, status, effect);
-  const points = visiblePoints(sandbox, variation, response);
+  const points = visibleVariants(sandbox, variation, response);
   return { outcome: "fault.status", response, code, requestId: variation.call.id, points };
 }
 
@@ -128,6 +128,6 @@ function malformedSuccess(sandbox: SandboxState, call: ApiCall): CallResult {
   const variation = chooseVariation(sandbox, call, { status: 200, content: "faulty" });
   const { id } = variation.call;
   const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
-  const points = visiblePoints(sandbox, variation, response);
+  const points = visibleVariants(sandbox, variation, response);
   return { outcome: "fault.malformed", response, code: null, requestId: id, points };
 }

@@ -64,7 +64,7 @@ function runTrace(sandbox: SandboxState, result: CallResult): RunTrace {
     ...result.conditionEffect,
     points: result.points ?? [],
     scenario: sandbox.name,
-    // Of its own assumptions, the run needs those that it would vary.
+    // Of the assumptions that the sandbox sets itself, those that the run would vary.
     ownAssumptions: assumptionsKeptFromVarying(sandbox),
   };
 }

@@ -91,8 +91,8 @@ export function detailsWithoutTexts(sandbox: SandboxState, id: string): DetailsW
   const adviceDetails: RequestDetails["adviceDetails"][number][] = [];
   for (const { id, level, rule, meaning, whatToDo } of adviceTable) {
     if (!exchange.advice.includes(id)) continue;
-    const named = fillPlaceholders(whatToDo, sandbox.endpoints, sandbox.invocation);
-    adviceDetails.push({ id, level, rule, meaning, whatToDo: named });
+    const filledText = fillPlaceholders(whatToDo, sandbox.endpoints, sandbox.invocation);
+    adviceDetails.push({ id, level, rule, meaning, whatToDo: filledText });
   }
 
   return {

@@ -8,7 +8,12 @@ import { publicCause } from "./authorize.js";
 import { authorizationFacts, type Decision, decide } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
-import { chooseVariation, rewriteResponse, type StatusAndContent, visiblePoints } from "./variation/vary.js";
+import {
+  chooseVariation,
+  rewriteResponse,
+  type StatusAndContent,
+  visibleVariants,
+} from "./variation/vary.js";
 
 /** The member `details` of an error. */
 type Details = Readonly<Record<string, unknown>>;
@@ -26,7 +31,7 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   const variation = chooseVariation(sandbox, call, statusAndContentOf(decision));
   const { outcome, response, code } = renderDecision(sandbox, variation.call, decision);
   const rewritten = rewriteResponse(response, variation);
-  const points = visiblePoints(sandbox, variation, rewritten);
+  const points = visibleVariants(sandbox, variation, rewritten);
   return { outcome, response: rewritten, code, requestId: variation.call.id, points };
 }
 

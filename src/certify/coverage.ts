@@ -17,7 +17,8 @@ export function coverageEvidence(report: Report): RunEvidence {
   const misdirection = report.advice.find(({ id }) => misdirectionAdvice.includes(id));
   let whatToDo = howToCoverMore(report, missing);
   if (misdirection !== undefined) whatToDo = `${misdirection.meaning} ${misdirection.whatToDo} ${whatToDo}`;
-  return notJudged({ why: whyTooLittle(report, misdirection), whatToDo });
+  const why = whyTooLittle(report, misdirection);
+  return notJudged({ why, whatToDo });
 }
 
 function whyTooLittle(report: Report, misdirection: ReportedAdvice | undefined): string {
@@ -28,11 +29,11 @@ function whyTooLittle(report: Report, misdirection: ReportedAdvice | undefined):
     (row) => row.promised && row.covered && row.outcome !== "401.missing",
   );
   const coversKey = coversKeyOutcome || announced.covered > 0;
-  if (!coversKey && misdirection === undefined) return "the client sends no key in x-api-key";
-
   let covers = `${coverage.covered} of ${coverage.promised} promised outcomes`;
   if (announced.covered > 0) covers += ` and ${pluralize(announced.covered, "announced endpoint")}`;
-  return `the client covers ${covers}, and certify needs ${minOutcomes}`;
+  let why = `the client covers ${covers}, and certify needs ${minOutcomes}`;
+  if (!coversKey && misdirection === undefined) why = "the client sends no key in x-api-key";
+  return why;
 }
 
 function howToCoverMore({ outcomes }: Report, missing: number): string {

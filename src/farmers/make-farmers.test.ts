@@ -104,7 +104,7 @@ test.each(farmerLocales)("every region of %s has names, languages and an annual 
     expect(Intl.getCanonicalLocales(Object.keys(languages))).toEqual(Object.keys(languages));
     expect(Object.values(languages).reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(1);
     // The youngest farmer has had no time to plant a perennial crop.
-    expect(grows.some(([crop]) => crops[crop].bearsAfter === undefined)).toBe(true);
+    expect(grows.some(({ crop }) => crops[crop].bearsAfter === undefined)).toBe(true);
   }
 });
 

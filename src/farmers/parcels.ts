@@ -31,13 +31,18 @@ interface Farming {
 
 const squareMetersPerHectare = 10_000;
 
-/** How often a farmer has a field on each kind of tenure. */
-const tenureWeights: readonly (readonly [Parcel["properties"]["land_ownership"], weight: number])[] = [
-  ["owned", 6],
-  ["owner_like_possession", 2],
-  ["rented", 2],
-  ["sharecropped", 1],
-  ["communal", 1],
+/** A kind of tenure, and how often a farmer has a field on it. */
+interface Tenure {
+  readonly tenure: Parcel["properties"]["land_ownership"];
+  readonly weight: number;
+}
+
+const tenureWeights: readonly Tenure[] = [
+  { tenure: "owned", weight: 6 },
+  { tenure: "owner_like_possession", weight: 2 },
+  { tenure: "rented", weight: 2 },
+  { tenure: "sharecropped", weight: 1 },
+  { tenure: "communal", weight: 1 },
 ];
 
 /** Draws the fields of a farm, the largest first. */
@@ -45,8 +50,8 @@ export function drawParcels(farm: FarmContext): readonly Parcel[] {
   const { streamFor, region } = farm;
   const rings = drawFieldRings(streamFor("fields"), drawMiddle(farm), drawAreas(farm));
 
-  const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
-  const main = pickWeighted(streamFor("crop"), grows, growingWeight);
+  const grows = region.grows.filter(({ crop }) => canHaveGrown(farm, crop));
+  const main = pickWeighted(streamFor("crop"), grows);
   const dryness = exact.fraction(streamFor("irrigation"));
   return rings.map((ring, index) => drawParcel(farm, { grows, main, dryness }, ring, index));
 }
@@ -97,14 +102,18 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
   const measured = measureRing(ring);
   const area = exact.rounded(measured.area, 1);
 
+  // What is drawn, in this order: another one would change the farmers of every seed.
   const hasMainCrop = index === 0 || exact.happens(draw, 0.5);
-  const [crop, , watered] = hasMainCrop ? farming.main : pickWeighted(draw, farming.grows, growingWeight);
-  const { code, name, bearsAfter } = crops[crop];
+  const { crop, watered } = hasMainCrop ? farming.main : pickWeighted(draw, farming.grows);
   // A farmer with irrigation has it on most fields.
   const isLikeOthers = exact.happens(draw, 0.85);
   const dryness = isLikeOthers ? farming.dryness : exact.fraction(draw);
+  const method = pick(draw, surveyMethods);
+  const surveyedAt = farm.start - exact.wholeBetween(draw, 60, 1_500) * day;
+  const { tenure } = pickWeighted(draw, tenureWeights);
+  const irrigation = dryness < watered ? irrigationFor(crop, exact.fraction(draw)) : "none";
 
-  // The values are drawn in the order of the members.
+  const { code, name, bearsAfter } = crops[crop];
   return {
     type: "Feature",
     id: `${farm.id.replace("farmer", "parcel")}_${position}`,
@@ -115,20 +124,16 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
       "metrics:area": area,
       "metrics:perimeter": exact.rounded(measured.length, 1),
       area_ha: exact.rounded(area / squareMetersPerHectare, 5),
-      "determination:method": pick(draw, surveyMethods),
-      "determination:datetime": midnight(farm.start - exact.wholeBetween(draw, 60, 1_500) * day),
+      "determination:method": method,
+      "determination:datetime": midnight(surveyedAt),
       land_type: bearsAfter === undefined ? "temporary_crops" : "permanent_crops",
-      land_ownership: pickWeighted(draw, tenureWeights, ([, weight]) => weight)[0],
-      irrigation: dryness < watered ? irrigationFor(crop, exact.fraction(draw)) : "none",
+      land_ownership: tenure,
+      irrigation,
       "crop:code_list": "https://agrovoc.fao.org/",
       "crop:code": code,
       "crop:name": name,
     },
   };
-}
-
-function growingWeight([, weight]: Growing): number {
-  return weight;
 }
 
 /** The start of the day of an instant. */
@@ -147,17 +152,16 @@ export function yearOf(instant: number): number {
 }
 
 /** One of the items, each as likely as its weight is a part of all weights. */
-function pickWeighted<Item>(
+function pickWeighted<Item extends { readonly weight: number }>(
   draw: RandomStream,
   items: readonly Item[],
-  weightOf: (item: Item) => number,
 ): Item {
   let total = 0;
-  for (const item of items) total += weightOf(item);
+  for (const { weight } of items) total += weight;
 
   let rest = exact.fraction(draw) * total;
   for (const item of items) {
-    rest -= weightOf(item);
+    rest -= item.weight;
     if (rest < 0) return item;
   }
   // Rounding may leave a rest.

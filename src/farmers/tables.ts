@@ -29,10 +29,16 @@ interface Crop {
   readonly bearsAfter?: number;
 }
 
-/** A crop of a region with its weight, and the share of its fields with irrigation (1 if the crop needs it). */
-export type Growing = readonly [crop: CropName, weight: number, watered: number];
+/** A crop that a region grows. */
+export interface Growing {
+  readonly crop: CropName;
+  /** How often it is grown, next to the other crops of the region. */
+  readonly weight: number;
+  /** The share of its fields with irrigation: 1 if the crop needs it. */
+  readonly watered: number;
+}
 
-/** Common names of a country, a region or a language's speakers. */
+/** Common names. Their table has a list of each country, by its locale, and of the speakers of other languages, by the language. */
 interface Names {
   readonly female: readonly string[];
   readonly male: readonly string[];
@@ -75,16 +81,27 @@ export interface Country {
   readonly regions: readonly Region[];
 }
 
-/** Regions name a mix of crops or list their own, and otherwise only differences from the country. */
+/** A crop in a table: its name, its weight and its watered share. */
+type GrowingRow = readonly [crop: CropName, weight: number, watered: number];
+
+/** A region in the table of its country. What it leaves out is that of the country. */
+interface RegionTable {
+  readonly code: string;
+  readonly name: string;
+  readonly circle: Region["circle"];
+  readonly farmSize: Partial<FarmSize>;
+  /** Its list in the table of names, if its names differ from the country's. */
+  readonly names?: keyof typeof nameTable;
+  readonly languages?: Region["languages"];
+  /** The name of a mix of the country, or the region's own crops. */
+  readonly grows: string | readonly GrowingRow[];
+}
+
+/** A country as its table has it. */
 interface CountryTable extends Omit<Country, "regions"> {
-  readonly mixes?: Readonly<Record<string, readonly Growing[]>>;
-  readonly regions: readonly (Omit<Region, "grows" | "farmSize" | "names" | "languages"> & {
-    readonly grows: string | readonly Growing[];
-    readonly farmSize: Partial<FarmSize>;
-    /** If its names differ from the country's. */
-    readonly names?: keyof typeof nameTable;
-    readonly languages?: Region["languages"];
-  })[];
+  /** The crops of several regions, by name. */
+  readonly mixes?: Readonly<Record<string, readonly GrowingRow[]>>;
+  readonly regions: readonly RegionTable[];
 }
 
 const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk, vi };
@@ -95,13 +112,14 @@ export const countryOf = /* @__PURE__ */ cachedByName((locale: FarmerLocale): Co
   const regions: Region[] = [];
   for (const region of table.regions) {
     const { grows } = region;
+    const rows = typeof grows === "string" ? (mixes[grows] as readonly GrowingRow[]) : grows; // a table has its mixes
     regions.push({
       ...region,
       farmSize: { ...table.farmSize, ...region.farmSize },
       // The list of the region, or else that of the country, which has the name of its locale.
       names: nameTable[region.names ?? (locale as keyof typeof nameTable)],
       languages: region.languages ?? {},
-      grows: typeof grows === "string" ? (mixes[grows] as readonly Growing[]) : grows,
+      grows: rows.map(([crop, weight, watered]) => ({ crop, weight, watered })),
     });
   }
   return { ...table, regions };

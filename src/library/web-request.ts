@@ -1,7 +1,7 @@
 import { handle } from "../api/handle.js";
 import { readApiRequest } from "../rules/read-request.js";
 import type { Received } from "../rules/request.js";
-import type { RequestTrait } from "../rules/request-traits.js";
+import type { RequestTraits } from "../rules/request-traits.js";
 import type { ApiResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { clientOf } from "./web-client.js";
@@ -31,7 +31,7 @@ function receivedWeb(request: Request, path: string, query: string): Received {
   const headers: string[] = [];
   request.headers.forEach((value, name) => void headers.push(name, value));
   // A service worker sees the referring page instead of the headers that only browsers send.
-  const traits: RequestTrait[] = referrer?.startsWith("http") ? ["browser header", "from page"] : [];
+  const traits: RequestTraits[number][] = referrer?.startsWith("http") ? ["browser header", "from page"] : [];
   // A request from a network has a length; fetch leaves the length to the network.
   if (body !== null && body !== undefined && !request.headers.has("content-length")) traits.push("body");
   return { method, path, query, headers, traits };

@@ -5,8 +5,8 @@ import { warningsOf } from "../scenario/warnings.js";
 import { dryRunProblems } from "./dry-run.js";
 
 /**
- * What a user's scenario has that is valid and usually a mistake, by its kind. It is the same wherever the scenario comes from,
- * in the order in which the kinds are shown.
+ * What a user's scenario has that is valid and usually a mistake, by its kind. It is the same wherever the scenario comes from.
+ * `spelling` has its numbers as they are written.
  */
 export function scenarioWarnings(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,

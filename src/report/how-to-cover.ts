@@ -28,7 +28,7 @@ type Preparation =
   | { readonly kind: "write_scopes"; readonly scopes: string[] };
 
 interface PreparedRequest {
-  readonly before: Preparation;
+  readonly preparation: Preparation;
   readonly sent: RequestToSend;
 }
 
@@ -60,15 +60,15 @@ function findRequest(
   { underExec }: HowToCoverOptions,
 ): PreparedRequest | undefined {
   const sentNow = requests.get(outcome);
-  if (sentNow !== undefined) return { before: { kind: "none" }, sent: sentNow };
+  if (sentNow !== undefined) return { preparation: { kind: "none" }, sent: sentNow };
 
   for (const scenario of fallbackScenarios) {
     const sent = requestsToBundled(scenario, sandbox.platform).get(outcome);
     if (sent === undefined) continue;
-    if (underExec) return { before: { kind: "run_exec", scenario }, sent };
+    if (underExec) return { preparation: { kind: "run_exec", scenario }, sent };
     // A reset starts the scenario of the sandbox again.
-    if (scenario === sandbox.name) return { before: { kind: "reset" }, sent };
-    return { before: { kind: "start", scenario }, sent };
+    if (scenario === sandbox.name) return { preparation: { kind: "reset" }, sent };
+    return { preparation: { kind: "start", scenario }, sent };
   }
   return requestWithScope(sandbox, outcome);
 }
@@ -164,30 +164,30 @@ function requestWithScope(sandbox: SandboxState, outcome: OutcomeId): PreparedRe
     const sent = { ...requestTo(endpoint), ref };
     const success = ownSuccessOf(endpoint);
     if (!certainOutcomes(sandbox, { sent, outcome: success, entry, endpoint }).includes(success)) continue;
-    return { before: { kind: "write_scopes", scopes: [...scopes, scope] }, sent };
+    return { preparation: { kind: "write_scopes", scopes: [...scopes, scope] }, sent };
   }
   return undefined;
 }
 
 function instruction(sandbox: SandboxState, outcome: OutcomeId, prepared: PreparedRequest): HowToCover {
-  const { before, sent } = prepared;
+  const { preparation, sent } = prepared;
   const { ref, method = "GET", path } = sent;
   const send = sendingInWords(ref, method, path);
-  const prepare = preparationInWords(sandbox, prepared);
+  const toDoFirst = preparationInWords(sandbox, prepared);
   return {
     ref,
     request: { method, path },
-    scenario: before.kind === "start" || before.kind === "run_exec" ? before.scenario : null,
-    reset: before.kind === "reset",
-    ...(before.kind === "write_scopes" && { scopes: before.scopes }),
-    text: prepare === "" ? send : `${prepare}, then ${send}`,
+    scenario: preparation.kind === "start" || preparation.kind === "run_exec" ? preparation.scenario : null,
+    reset: preparation.kind === "reset",
+    ...(preparation.kind === "write_scopes" && { scopes: preparation.scopes }),
+    text: toDoFirst === "" ? send : `${toDoFirst}, then ${send}`,
     curl: curlLine(sent, sandbox.invocation.curlOptions, outcome),
   };
 }
 
 /** What to do before a request is sent, in words; empty if nothing is to do. */
-function preparationInWords(sandbox: SandboxState, { before, sent }: PreparedRequest): string {
-  switch (before.kind) {
+function preparationInWords(sandbox: SandboxState, { preparation, sent }: PreparedRequest): string {
+  switch (preparation.kind) {
     case "none":
       return "";
     case "reset": {
@@ -198,14 +198,14 @@ function preparationInWords(sandbox: SandboxState, { before, sent }: PreparedReq
       return `reset the sandbox (${words.join(" ")})`;
     }
     case "start":
-      return `start the scenario ${before.scenario}`;
+      return `start the scenario ${preparation.scenario}`;
     case "run_exec":
-      return `run exec with the scenario ${before.scenario}`;
+      return `run exec with the scenario ${preparation.scenario}`;
     case "write_scopes": {
       const { name, registry } = sandbox;
       const { organization } = registry.key(sent.ref).key;
       const where = isScenarioName(name) ? `in a scenario with extends: ${name}` : "in the scenario";
-      const scopes = before.scopes.join(", ");
+      const scopes = preparation.scopes.join(", ");
       return `${where}, write scopes: [${scopes}] for organizations.${organization}.keys.${sent.ref}`;
     }
   }

@@ -5,7 +5,8 @@ import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
 import type { ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
-import { render, type TextStyle } from "./render/render.js";
+import { render } from "./render/render.js";
+import type { TextStyle } from "./render/render-text.js";
 import type {
   HowToCover,
   Report,
@@ -127,13 +128,16 @@ function outcomesSection(report: Report): Section {
   const listedRows = report.outcomes.filter((row) => {
     return row.promised || row.covered || isAnnounced(row, announced);
   });
-  const shared = sharedInstruction(listedRows);
+  const sharedInstruction = findSharedInstruction(listedRows);
   return {
     title: "Outcomes",
     columns: ["outcome", "requests", "when, and how to cover it"],
-    rows: listedRows.map((row) => outcomeTableRow(row, announced, shared)),
-    // Once for all rows that leave it out.
-    note: shared && { text: `With its variable instead of ${keyVariable(shared.ref)}:`, code: shared.curl },
+    rows: listedRows.map((row) => outcomeTableRow(row, announced, sharedInstruction)),
+    // Once for all rows that it covers with another key.
+    note: sharedInstruction && {
+      text: `With its variable instead of ${keyVariable(sharedInstruction.ref)}:`,
+      code: sharedInstruction.curl,
+    },
   };
 }
 
@@ -145,7 +149,7 @@ function isAnnounced({ outcome }: ReportedOutcome, announced: readonly ReportedE
 function outcomeTableRow(
   row: ReportedOutcome,
   announced: readonly ReportedEndpoint[],
-  shared: HowToCover | undefined,
+  sharedInstruction: HowToCover | undefined,
 ): TableRow {
   const { outcome, promised, covered, count, howToCover } = row;
 
@@ -160,28 +164,23 @@ function outcomeTableRow(
 
   const text = `${when}: ${howToCover.text}`;
   // The note below the table shows the command that many rows share.
-  const isInNote = shared !== undefined && differsOnlyInKey(howToCover, shared);
+  const isInNote = sharedInstruction !== undefined && differsOnlyInKey(howToCover, sharedInstruction);
   if (isInNote) return { cells: [outcome, requests, text] };
   return { cells: [outcome, requests, { text: `${text}:`, code: howToCover.curl }] };
 }
 
-/** The first row's instruction whose command covers the outcome of another row, too, with another key; `undefined` if there is none. */
-function sharedInstruction(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
+/** The first row's instruction whose request covers the outcome of another row, too, with another key; `undefined` if there is none. */
+function findSharedInstruction(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
   const instructions = outcomes.map((row) => row.howToCover).filter((howToCover) => howToCover !== null);
   return instructions.find((howToCover) => {
     return instructions.some((other) => other !== howToCover && differsOnlyInKey(howToCover, other));
   });
 }
 
-/** Whether the commands of two instructions differ at most in the variable of their key. A command without a key has no variable. */
+/** Whether two instructions send the same request, with the same key or another one. A request without a key needs another command. */
 function differsOnlyInKey(one: HowToCover, other: HowToCover): boolean {
   if (one.ref === "none" || other.ref === "none") return false;
-  return withoutVariable(one) === withoutVariable(other);
-}
-
-/** A command with `$` in place of the variable of its key. */
-function withoutVariable({ ref, curl }: HowToCover): string {
-  return curl.replace(`$${keyVariable(ref)}"`, '$"');
+  return one.request.method === other.request.method && one.request.path === other.request.path;
 }
 
 function endpointsSection({ endpoints }: Report): Section {

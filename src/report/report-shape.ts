@@ -14,7 +14,6 @@ const sandboxFields = {
   scenario: s.described(s.text(), "The name of the scenario."),
   seed: s.described(s.integer(), "The seed."),
   profile: s.described(s.choice(profiles), "The profile."),
-  /** The assumptions that the scenario sets differently from the profile, or that the profile would vary. */
   pinned: s.described(s.list(s.text()), "The assumptions that the scenario sets itself."),
 };
 
@@ -127,18 +126,17 @@ export interface ReportedResend extends s.ValueOf<typeof resend> {}
 
 export const reportShape = s.mapping({
   ...sandboxFields,
-  /** The merged runs, each with scenario, seed, profile and pinned assumptions; left out for a single run. */
+  /** Left out for a single run. */
   runs: s.optional(s.described(s.list(s.mapping(sandboxFields)), "The sandboxes of the runs.")),
-  /** The number of the client's requests. */
   requests: s.described(s.integer(), "The number of requests in all runs."),
   unread: s.described(s.integer(), "The number of delayed responses that the client did not wait for."),
   coverage: s.described(coverage, "The promised outcomes that some run covered."),
   announced: s.described(share, "The announced endpoints that some run covered."),
   faults: s.described(share, "The kinds of faults that some run covered."),
   endpoints: s.described(s.list(reportedEndpoint), "The endpoints of the sandbox."),
-  /** All outcomes, in the order of the outcomes. */
+  /** In the order of their table; in a merged report, in the order of the first report that has each. */
   outcomes: s.described(s.list(reportedOutcome), "Every outcome."),
-  /** The advice, the most serious first. */
+  /** The most serious first. */
   advice: s.described(s.list(advice), "Problems in the client's behavior."),
   resends: s.described(s.list(resend), "The keys that were resent after 401, 403 or 429."),
 });

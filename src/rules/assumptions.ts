@@ -18,7 +18,7 @@ export interface Assumptions {
   readonly default_expiry: string;
 }
 
-export interface AssumptionDefinition<Value> {
+interface AssumptionDefinition<Value> {
   /** The shape of its value. */
   readonly kind:
     | "boolean"

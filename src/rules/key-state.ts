@@ -16,18 +16,8 @@ export const defaultOverlap = hour;
 /** The longest overlap of a rotation, in milliseconds (R39). */
 export const maximumOverlap = 7 * day;
 
-/** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
+/** The last instant at which a clock can be: an overlap that starts then still ends at the last instant of all (`isInstant`). */
 export const lastClockInstant = lastInstant - maximumOverlap;
-
-/** The name of the earliest time that ends a key, of equal ones the first; `undefined` if none is known. */
-export function earliestEnd(key: KeyEnds): keyof KeyEnds | undefined {
-  const never = Number.POSITIVE_INFINITY;
-  const { revokedAt = never, expiresAt = never, overlapEndsAt = never } = key;
-  const earliest = Math.min(revokedAt, expiresAt, overlapEndsAt);
-  if (earliest === never) return undefined;
-  if (revokedAt === earliest) return "revokedAt";
-  return expiresAt === earliest ? "expiresAt" : "overlapEndsAt";
-}
 
 /**
  * The state of a key at an instant (R12, R13, R38, R43).
@@ -55,19 +45,19 @@ interface KeyStateRow {
   readonly isOver: boolean;
   /** The outcome of each request with the key; `null` if the other checks decide. */
   readonly rejection: `401.${string}` | null;
-  /** Whether it counts toward the maximum (R32), or the assumption that decides. */
-  readonly counts: boolean | "retiring_counts_as_active";
+  /** Whether the key counts toward the maximum (R32), or the assumption that decides. */
+  readonly countsAsActive: boolean | "retiring_counts_as_active";
   /** The time when the state began; `null` if the record has none. */
   readonly since: keyof KeyEnds | null;
 }
 
 /** The states of a key. The specification does not name them. */
 export const keyStateTable = {
-  active: { isOver: false, rejection: null, counts: true, since: null },
-  revoked: { isOver: true, rejection: "401.revoked", counts: false, since: "revokedAt" },
-  expired: { isOver: true, rejection: "401.expired", counts: false, since: "expiresAt" },
-  retiring: { isOver: false, rejection: null, counts: "retiring_counts_as_active", since: null },
-  rotated: { isOver: true, rejection: "401.rotated", counts: false, since: "overlapEndsAt" },
+  active: { isOver: false, rejection: null, countsAsActive: true, since: null },
+  revoked: { isOver: true, rejection: "401.revoked", countsAsActive: false, since: "revokedAt" },
+  expired: { isOver: true, rejection: "401.expired", countsAsActive: false, since: "expiresAt" },
+  retiring: { isOver: false, rejection: null, countsAsActive: "retiring_counts_as_active", since: null },
+  rotated: { isOver: true, rejection: "401.rotated", countsAsActive: false, since: "overlapEndsAt" },
 } as const satisfies Readonly<Record<string, KeyStateRow>>;
 export type KeyStateName = keyof typeof keyStateTable;
 export const keyStates = Object.keys(keyStateTable) as KeyStateName[];
@@ -80,7 +70,7 @@ export function countsAsActive(
   state: KeyStateName,
   assumptions: { readonly retiring_counts_as_active: boolean },
 ): boolean {
-  const { counts } = keyStateTable[state];
-  if (counts === "retiring_counts_as_active") return assumptions.retiring_counts_as_active;
-  return counts;
+  const { countsAsActive: isCounted } = keyStateTable[state];
+  if (isCounted === "retiring_counts_as_active") return assumptions.retiring_counts_as_active;
+  return isCounted;
 }

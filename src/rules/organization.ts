@@ -42,18 +42,6 @@ export const organizationChange = s.mapping({
   live_access: s.optional(liveAccessChoice),
 });
 
-/** Words for people, of the members and values with a `_`. */
-const accessWords: Readonly<Record<string, string>> = {
-  sandbox_access: "sandbox access",
-  live_access: "live access",
-  not_approved: "not approved",
-};
-
-/** A member of an `organizationChange`, or its value, in words. */
-export function accessInWords(name: string): string {
-  return accessWords[name] ?? name;
-}
-
 /** The access of an organization for which its scenario sets none. */
 const usualAccess: Access = { status: "active", sandboxAccess: true, liveAccess: "not_approved" };
 

@@ -1,5 +1,5 @@
 /** What a request shows besides its method, path and key. */
-export type RequestTrait =
+type RequestTrait =
   /** A query that is not empty. */
   | "query"
   /** A text that looks like a key in the query. */

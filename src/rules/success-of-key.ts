@@ -5,8 +5,8 @@ import type { MeSuccessId } from "./outcomes.js";
 interface AcceptedKey extends Pick<KeyRecord, "environment" | "legacy" | "replaces" | "overlapEndsAt"> {}
 
 /**
- * The outcome of a success of `/me` with a key, which has been accepted: the overlap of a retiring one has not ended. A key
- * can be several of these, such as a retiring legacy key: the first one counts.
+ * The outcome of a success of `/me` with a key, which has been accepted: if it has an overlap, the overlap has not ended. Several
+ * can fit a key, such as a retiring legacy key: the first that fits counts.
  */
 export function successOfKey(key: AcceptedKey): MeSuccessId {
   if (key.overlapEndsAt !== undefined) return "200.retiring";

@@ -40,8 +40,8 @@ export type Overlap = `${number}${"s" | "m" | "h" | "d"}` | 0;
 /** A point in time: ISO 8601 with a zone, epoch milliseconds, a `Date`, or what has them, such as a `Temporal.Instant`. */
 export type Instant = string | number | Date | { readonly epochMilliseconds: number };
 
-/** Whether a value is an instant that clocks can show. */
-export function isClockTime(value: unknown): value is number {
+/** Whether a value is an instant: whole milliseconds, in a year from 0000 to 9999. A clock ends earlier: see `lastClockInstant`. */
+export function isInstant(value: unknown): value is number {
   if (typeof value !== "number" || !Number.isSafeInteger(value)) return false;
   return value >= firstInstant && value <= lastInstant;
 }
@@ -68,7 +68,7 @@ export function parseDuration(text: string): number | undefined {
 export function parseTime(text: string): number | undefined {
   if (!timePattern.test(text) || !isOnCalendar(text) || isAtHour24(text)) return undefined;
   const time = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
-  return isClockTime(time) ? time : undefined;
+  return isInstant(time) ? time : undefined;
 }
 
 /** Whether the day of a time exists: `Date` turns February 30 into March 2. */
@@ -83,7 +83,7 @@ export function isAtHour24(time: string): boolean {
   return time.startsWith("24", "2026-03-02T".length);
 }
 
-/** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */
+/** Formats an instant as ISO 8601, limited to the years 0000 to 9999. */
 export function isoTime(instant: number): string {
   return new Date(Math.max(firstInstant, Math.min(instant, lastInstant))).toISOString();
 }

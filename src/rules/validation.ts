@@ -7,7 +7,9 @@ import { didYouMean, listed, quote } from "../schema/words.js";
 import { SandboxError } from "./errors.js";
 import { redactPlainKeys } from "./redact.js";
 
-// The errors for values that callers give, of which none contains a key.
+// The error `validation_failed` for what a caller gives, without keys, with each field's text in `details.fields`. There are two
+// forms of its message. A body has many fields, and its problems come from a shape: `validationError` shows the first and counts
+// the others. A call has few options, and its problems are written where they are found: `invalidFields` shows all.
 
 /** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
 export function checkValue<Of extends Shape>(
@@ -25,7 +27,7 @@ export function checkValue<Of extends Shape>(
 /** What an error tells of a problem. */
 interface WordedProblem extends Pick<Problem, "field" | "message" | "hint"> {}
 
-/** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
+/** The error for the problems that a check against a shape finds. `failure` is a sentence: `Failed to start the server`. */
 export function validationError(failure: string, problems: readonly WordedProblem[]): SandboxError {
   // A field can have several problems, such as the name and the value of a member.
   const textsByField = new Map<string, string>();
@@ -48,16 +50,13 @@ function textOf({ message, hint }: WordedProblem): string {
   return redactPlainKeys(hint === undefined ? message : `${message}: ${hint}`);
 }
 
-/** Throws `validation_failed` if a field has a problem. `problems` has each field's by its name in JSON; `undefined` is none. */
+/** Throws `invalidFields` if a field has a problem; `undefined` is none. */
 export function throwIfProblems(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
-  const wrong: [field: string, problem: string][] = [];
-  for (const [field, problem] of Object.entries(problems)) {
-    if (problem !== undefined) wrong.push([field, problem]);
-  }
+  const wrong = Object.entries(problems).filter((entry): entry is [string, string] => entry[1] !== undefined);
   if (wrong.length > 0) throw invalidFields(doing, Object.fromEntries(wrong));
 }
 
-/** The error `validation_failed` for fields with a problem each, by their names in JSON. */
+/** The error for fields with a problem each, by their names in JSON. `doing` is a verb: `start the server`. */
 export function invalidFields(doing: string, problems: Readonly<Record<string, string>>): SandboxError {
   const texts = Object.entries(problems).map(([field, problem]) => `${field} ${problem}`);
   const message = `Failed to ${doing}: ${texts.join("; ")}.`;

@@ -1,6 +1,6 @@
 import { SandboxError } from "../rules/errors.js";
 import type { KeyRecord } from "../rules/key-record.js";
-import { earliestEnd, keyStateAt, keyStateTable } from "../rules/key-state.js";
+import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { freeRefIn } from "../scenario/format/refs.js";
 import { didYouMean, quote } from "../schema/words.js";
@@ -139,7 +139,9 @@ export class Registry {
   /** Puts a key whose record is new into the sets that it may belong to. */
   #track(entry: KeyEntry): void {
     entry.owner.workingKeys?.add(entry);
-    if (earliestEnd(entry.key) !== undefined) this.#withKnownEnd.add(entry);
+    const { revokedAt, expiresAt, overlapEndsAt } = entry.key;
+    const knownEnd = revokedAt ?? expiresAt ?? overlapEndsAt;
+    if (knownEnd !== undefined) this.#withKnownEnd.add(entry);
   }
 }
 

@@ -160,9 +160,11 @@ export interface Start extends NamedScenario, Surroundings {
 }
 
 // A client's run of `exec` or `certify` may have conditions, which come before the state of its sandboxes. They are applied in
-// `src/runs`; this is all that a sandbox knows of them. A start asks for the profile and the time of the clock. A call of the API
-// asks for the rest, in this order: `handle` gives the call to `intercept`, with what it would get without a run; a response in
-// the profile `varied` is varied by `rows` and `nextVariantShift`; `appendExchange` gives advice unless `hidesOutcomes`.
+// `src/runs`; this is all that a sandbox knows of them:
+// 1. A start reads `profile` and `start`.
+// 2. `handle` gives each call to `intercept`, with what it would get without a run.
+// 3. A response in the profile `varied` is varied by `rows` and `nextVariantShift`.
+// 4. `appendExchange` gives advice unless `hidesOutcomes`.
 
 /** The conditions of a client's run at work in its sandboxes. */
 export interface ConditionedRun {
@@ -173,8 +175,8 @@ export interface ConditionedRun {
   /** The only rows that vary. Default: all. */
   readonly rows?: VariantRules["rows"];
   /**
-   * By how many variants each row is after that of the seed, in the response with this status to a call. To ask counts the
-   * response, so that the next one may have other variants.
+   * How many variants after that of the seed a response has in each row. Of the variants a, b and c, where the seed chooses b, 1
+   * makes it c. Each call of this function counts a response with the status, so that the next one may have other variants.
    */
   readonly nextVariantShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */

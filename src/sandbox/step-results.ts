@@ -1,4 +1,4 @@
-import type { ActionErrorCode, SandboxErrorCode } from "../rules/errors.js";
+import type { ActionErrorCode, SandboxError } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { type ActionName, actionRefs, type StepKind } from "../scenario/actions.js";
@@ -103,7 +103,7 @@ export interface PlayedStep {
   /** The result of its action. */
   readonly performed: ActionResult | null;
   /** Why the step could not run. */
-  readonly failure: { readonly code: SandboxErrorCode; readonly message: string } | null;
+  readonly failure: { readonly code: SandboxError["code"]; readonly message: string } | null;
   /** The timeline steps that ran during this step. */
   readonly timeline: readonly TimelineResult[];
   /** The clock after the step; ISO 8601. */

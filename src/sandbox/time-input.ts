@@ -1,5 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import { type Instant, isClockTime, parseDuration, parseTime } from "../rules/time.js";
+import { type Instant, isInstant, parseDuration, parseTime } from "../rules/time.js";
 import { timeHint } from "../rules/time-hint.js";
 import { quote } from "../schema/words.js";
 
@@ -17,7 +17,7 @@ export function requireDuration(duration: string | number): number {
 /** The epoch milliseconds of an instant; throws `validation_failed` for anything else, which JavaScript may pass. */
 export function requireInstant(instant: Instant): number {
   const time = epochMilliseconds(instant);
-  if (isClockTime(time)) return time;
+  if (isInstant(time)) return time;
   const isShowable = typeof instant === "string" || typeof instant === "number" || instant instanceof Date;
   throw invalidInput("time", instant, timeHint(isShowable ? `${instant}` : ""));
 }

@@ -1,5 +1,5 @@
 import { cachedByName } from "../rules/cached-by.js";
-import { randomStream } from "../rules/seed.js";
+import { mix32, type RandomStream, randomStream } from "../rules/seed.js";
 
 /** A row of variants on the responses with one status. Default of the status: on all responses. */
 export interface RowChoice {
@@ -27,7 +27,7 @@ export interface RowOfVariants<Variant> {
 const saltOfId = /* @__PURE__ */ cachedByName((id: string) => randomStream(0, "variation.row", id)());
 
 /** A number that only the id of a row decides: with it, rows choose their variants independently of each other. */
-export function saltOf({ id }: { readonly id: string }): number {
+function saltOf({ id }: { readonly id: string }): number {
   return saltOfId(id);
 }
 
@@ -59,4 +59,16 @@ function isChosen(id: string, status: number, rows: readonly RowChoice[]): boole
     if (choice.status === undefined || choice.status === status) return true;
   }
   return false;
+}
+
+/**
+ * Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. `randomOfSeed` is a
+ * random number of the seed. Not a `randomStream`, which would hash the names of all rows for each response.
+ */
+export function randomOfRow(row: { readonly id: string }, randomOfSeed: number): RandomStream {
+  let value = mix32(randomOfSeed ^ saltOf(row));
+  return () => {
+    value = mix32(value + 0x9e3779b9);
+    return value;
+  };
 }

@@ -1,8 +1,9 @@
-import { type FieldPath, valueAt } from "../schema/field-path.js";
+import type { FieldPath } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
 import { isMapping } from "../schema/type-tag.js";
 import { nearest } from "../schema/words.js";
 import type { FieldProblem } from "./problems.js";
+import { valueAt } from "./value-at.js";
 
 /** More names would take long to compare. */
 const maxCompared = 300;

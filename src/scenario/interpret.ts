@@ -1,5 +1,5 @@
 import { checkShape } from "../schema/check.js";
-import { type FieldPath, valueAt } from "../schema/field-path.js";
+import type { FieldPath } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
 import { endpointRules } from "./checks/endpoint-rules.js";
 import { noUselessFaults } from "./checks/fault-rules.js";
@@ -19,6 +19,7 @@ import { problemsInOrder } from "./problems-in-order.js";
 import { withRefsOfNames } from "./refs-by-name.js";
 import type { Scenario } from "./scenario.generated.js";
 import { ScenarioError } from "./scenario-error.js";
+import { valueAt } from "./value-at.js";
 import { fieldWrittenLast, placeOfField, spellingOfField, type WrittenScenario } from "./written-scenario.js";
 
 export interface CheckedScenario extends ScenarioPlaces {

@@ -1,9 +1,9 @@
-import { valueAt } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
 import { shapeAt } from "../schema/shape-fields.js";
 import { isMapping } from "../schema/type-tag.js";
 import { scenarioSchema } from "./format/schema.js";
 import type { FieldProblem } from "./problems.js";
+import { valueAt } from "./value-at.js";
 
 // People write the name of an organization or a key where its ref belongs: `key: Core banking` for `key: core-banking`.
 

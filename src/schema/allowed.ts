@@ -1,4 +1,4 @@
-import type { ChoiceKind, Range, Shape, TextKind } from "./shape.js";
+import type { ChoiceKind, Range, Shape, TextKind } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 
 /** Whether a value is of the kind of this shape: any text for a text, any mapping for a mapping. */

@@ -1,5 +1,6 @@
-import { described, type Shape, text } from "./shape.js";
-import { mapParts } from "./shape-fields.js";
+import { described, text } from "./shape.js";
+import { withPartsChanged } from "./shape-fields.js";
+import type { Shape } from "./shape-kinds.js";
 import { snakeCaseName } from "./spelling.js";
 
 /**
@@ -7,7 +8,7 @@ import { snakeCaseName } from "./spelling.js";
  * may get more choices, times and UUIDs.
  */
 export function tolerantJsonShape(shape: Shape): Shape {
-  if (!mayBeAnyText(shape)) return mapParts(shape, tolerantJsonShape, snakeCaseName);
+  if (!mayBeAnyText(shape)) return withPartsChanged(shape, tolerantJsonShape, snakeCaseName);
   return shape.description === undefined ? text() : described(text(), shape.description);
 }
 

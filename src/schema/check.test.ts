@@ -16,9 +16,9 @@ import {
   optional,
   orNull,
   record,
-  type Shape,
   text,
 } from "./shape.js";
+import type { Shape } from "./shape-kinds.js";
 
 const shape = mapping({
   name: text({ min: 2, max: 3 }),

@@ -1,9 +1,9 @@
 import { type FieldPath, pathText } from "./field-path.js";
-import { findMistakes, type ReadText } from "./find-mistakes.js";
+import { findMistakes, type SourceFacts } from "./find-mistakes.js";
 import { describeMistake } from "./messages.js";
 import { jsonNotation, type Notation } from "./notation.js";
 import type { Problem } from "./problem.js";
-import type { Shape, ShapeCode } from "./shape.js";
+import type { Shape, ShapeCode } from "./shape-kinds.js";
 
 interface ShapeResult {
   /** What is wrong, in the words of the caller. */
@@ -17,10 +17,10 @@ export function checkShape(
   shape: Shape,
   value: unknown,
   notation: Notation = jsonNotation,
-  text: ReadText = {},
+  source: SourceFacts = {},
 ): ShapeResult {
-  const { mistakes, extensionFields } = findMistakes(shape, value, text);
-  const { sourceTextAt } = text;
+  const { mistakes, extensionFields } = findMistakes(shape, value, source);
+  const { sourceTextAt } = source;
   const found: Problem<ShapeCode>[] = [];
   /** The fields that misspelled ones mean. */
   const misspelled = new Set<string>();

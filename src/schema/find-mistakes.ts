@@ -1,12 +1,12 @@
 import { isAllowed, isOfKind } from "./allowed.js";
 import type { FieldPath } from "./field-path.js";
 import { type Members, type Mistake, maximumProblems, type SourceTextAt } from "./problem.js";
-import type { MappingKind, RecordKind, Shape } from "./shape.js";
 import { shapeOfField } from "./shape-fields.js";
+import type { MappingKind, RecordKind, Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 
-/** How the text of a value is read. */
-export interface ReadText {
+/** What its reader knows of a value, besides the value. */
+export interface SourceFacts {
   /** Whether a member that its mapping does not have is allowed, by its name. Default: none is. */
   readonly isExtension?: (name: string) => boolean;
   /** Default: the text is not known. */
@@ -21,19 +21,20 @@ interface FoundMistakes {
 }
 
 /** Finds what is wrong in a value, from the outside in. */
-export function findMistakes(root: Shape, whole: unknown, text: ReadText = {}): FoundMistakes {
-  const check = new ShapeCheck(text);
+export function findMistakes(root: Shape, whole: unknown, source: SourceFacts = {}): FoundMistakes {
+  const check = new ShapeCheck(source);
   check.checkValue(root, whole, []);
-  return check;
+  const { mistakes, extensionFields } = check;
+  return { mistakes, extensionFields };
 }
 
 class ShapeCheck {
   readonly mistakes: Mistake[] = [];
   readonly extensionFields: FieldPath[] = [];
-  readonly #text: ReadText;
+  readonly #source: SourceFacts;
 
-  constructor(text: ReadText) {
-    this.#text = text;
+  constructor(source: SourceFacts) {
+    this.#source = source;
   }
 
   checkValue(shape: Shape, value: unknown, path: FieldPath): void {
@@ -52,7 +53,7 @@ class ShapeCheck {
 
   // In other formats, such a number is octal, or a code.
   #startsWithZeros(value: unknown, path: FieldPath): boolean {
-    return typeof value === "number" && /^[+-]?0\d/.test(this.#text.sourceTextAt?.(path) ?? "");
+    return typeof value === "number" && /^[+-]?0\d/.test(this.#source.sourceTextAt?.(path) ?? "");
   }
 
   #add(mistake: Mistake): void {
@@ -70,6 +71,20 @@ class ShapeCheck {
   }
 
   #checkMapping(shape: MappingKind, members: Members, path: FieldPath): void {
+    this.#checkFields(shape, members, path);
+    if (shape.isOpen) return;
+
+    const unknown = this.#unknownNames(shape, members, path);
+    // An unknown field is probably the needed one, misspelled.
+    if (unknown.length === 0 && hasNoEffect(shape, members)) {
+      this.#add({ kind: "empty", path, shape, value: members });
+    }
+    for (const name of unknown) {
+      this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], holder: members });
+    }
+  }
+
+  #checkFields(shape: MappingKind, members: Members, path: FieldPath): void {
     for (const [name, field] of Object.entries(shape.fields)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
       const isMissing = member === undefined;
@@ -77,20 +92,17 @@ class ShapeCheck {
       if (isMissing) this.#addMissing(shapeOfField(field), [...path, name]);
       else this.checkValue(shapeOfField(field), member, [...path, name]);
     }
-    if (shape.isOpen) return;
+  }
 
+  /** The names of the members that the mapping does not have; keeps the fields that are allowed as extensions. */
+  #unknownNames(shape: MappingKind, members: Members, path: FieldPath): string[] {
     const unknown: string[] = [];
     for (const name of Object.keys(members)) {
       if (Object.hasOwn(shape.fields, name)) continue;
-      if (this.#text.isExtension?.(name)) this.extensionFields.push([...path, name]);
+      if (this.#source.isExtension?.(name)) this.extensionFields.push([...path, name]);
       else unknown.push(name);
     }
-    // An unknown field is probably the needed one, misspelled.
-    const hasNoEffect = shape.needsOneOf?.every((name) => isUnset(shape, members[name]));
-    if (hasNoEffect && unknown.length === 0) this.#add({ kind: "empty", path, shape, value: members });
-    for (const name of unknown) {
-      this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], holder: members });
-    }
+    return unknown;
   }
 
   #checkRecord(shape: RecordKind, members: Members, path: FieldPath): void {
@@ -126,7 +138,13 @@ function optionFor(options: readonly Shape[], value: unknown): Shape {
   return alike[0] ?? (options[0] as Shape);
 }
 
-/** Whether a field that its mapping needs is missing, or switched off. */
-function isUnset(shape: MappingKind, member: unknown): boolean {
-  return member === undefined || (shape.isOffByFalse === true && member === false);
+/** Whether a mapping has none of the fields of which it needs one. */
+function hasNoEffect({ needs }: MappingKind, members: Members): boolean {
+  if (needs === undefined) return false;
+  for (const name of needs.oneOf) {
+    const member = members[name];
+    const isMissing = member === undefined || (needs.isFalseMissing && member === false);
+    if (!isMissing) return false;
+  }
+  return true;
 }

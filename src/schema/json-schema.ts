@@ -1,5 +1,5 @@
-import type { ChoiceKind, MappingKind, Range, RecordKind, Shape, TextKind } from "./shape.js";
 import { shapeOfField } from "./shape-fields.js";
+import type { ChoiceKind, MappingKind, Range, RecordKind, Shape, TextKind } from "./shape-kinds.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -66,7 +66,7 @@ function eitherKeywords(options: readonly Shape[], schemaOfPart: SchemaOfPart): 
   const [option, other] = options;
   const isOrNull = options.length === 2 && other?.kind === "null";
   if (isOrNull && option !== undefined && isOneValue(option)) {
-    return withNull(keywordsOf(option, schemaOfPart));
+    return orNullKeywords(option, schemaOfPart);
   }
   return { anyOf: options.map((part) => schemaOfPart(part, "<option>")) };
 }
@@ -77,24 +77,33 @@ function isOneValue({ kind }: Shape): boolean {
 }
 
 /** The keywords of a value without parts, which may also be null. */
-function withNull(keywords: JsonSchema): JsonSchema {
-  const { type, const: constant, enum: choices, anyOf } = keywords;
-  if (anyOf !== undefined) return { anyOf: [...(anyOf as []), { type: "null" }] };
-  if (constant !== undefined) return { enum: [constant, null] };
-  const types = [type, "null"];
-  if (choices === undefined) return { ...keywords, type: types };
-  return { ...keywords, type: types, enum: [...(choices as []), null] };
+function orNullKeywords(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
+  if (shape.kind === "choice") return choiceOrNullKeywords(shape);
+  const keywords = keywordsOf(shape, schemaOfPart);
+  return { ...keywords, type: [keywords.type, "null"] };
 }
 
 function choiceKeywords(shape: ChoiceKind): JsonSchema {
-  const { choices, alsoMatching } = shape;
+  const { choices, alsoMatching, isConstant } = shape;
+  if (alsoMatching !== undefined) return { anyOf: choicesAndPattern(choices, alsoMatching) };
+  if (isConstant) return { const: choices[0] };
+  return { type: typeof choices[0], enum: choices };
+}
+
+function choiceOrNullKeywords(shape: ChoiceKind): JsonSchema {
+  const { choices, alsoMatching, isConstant } = shape;
   if (alsoMatching !== undefined) {
-    const otherNames = { type: "string", pattern: alsoMatching.source };
-    return { anyOf: [{ type: "string", enum: choices }, otherNames] };
+    return { anyOf: [...choicesAndPattern(choices, alsoMatching), { type: "null" }] };
   }
-  const [first] = choices;
-  if (shape.isConstant) return { const: first };
-  return { type: typeof first, enum: choices };
+  if (isConstant) return { enum: [choices[0], null] };
+  return { type: [typeof choices[0], "null"], enum: [...choices, null] };
+}
+
+function choicesAndPattern(choices: ChoiceKind["choices"], pattern: RegExp): JsonSchema[] {
+  return [
+    { type: "string", enum: choices },
+    { type: "string", pattern: pattern.source },
+  ];
 }
 
 function textKeywords(shape: TextKind): JsonSchema {
@@ -129,17 +138,19 @@ function mappingKeywords(shape: MappingKind, schemaOfPart: SchemaOfPart): JsonSc
   const schema: Record<string, unknown> = { type: "object", properties };
   if (required.length > 0) schema.required = required;
   if (!shape.isOpen) schema.additionalProperties = false;
-  if (shape.needsOneOf !== undefined) {
-    schema.anyOf = shape.needsOneOf.map((name) => hasFieldSchema(name, shape));
+  if (shape.needs !== undefined) {
+    const { oneOf, isFalseMissing } = shape.needs;
+    schema.anyOf = oneOf.map((name) => {
+      const isFlag = shapeOfField(shape.fields[name] as Shape).kind === "boolean"; // one of its fields
+      return hasFieldSchema(name, isFlag && isFalseMissing);
+    });
   }
   return schema;
 }
 
-/** The schema of a mapping that has this field; a flag must be on. */
-function hasFieldSchema(name: string, shape: MappingKind): JsonSchema {
-  const field = shapeOfField(shape.fields[name] as Shape);
-  const canBeOff = shape.isOffByFalse && field.kind === "boolean";
-  if (!canBeOff) return { required: [name] };
+/** The schema of a mapping that has this field, with any value or only with `true`. */
+function hasFieldSchema(name: string, mustBeTrue: boolean): JsonSchema {
+  if (!mustBeTrue) return { required: [name] };
   return { required: [name], properties: { [name]: { const: true } } };
 }
 

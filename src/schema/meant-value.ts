@@ -1,7 +1,7 @@
 import { isAllowed } from "./allowed.js";
 import { type Notation, writeChoices, writeValue } from "./notation.js";
 import type { Members } from "./problem.js";
-import type { Shape } from "./shape.js";
+import type { Shape } from "./shape-kinds.js";
 import { nearest } from "./words.js";
 
 // What a wrong value probably means: a habit from another format or API. A hint of this file mends the value as it is
@@ -16,17 +16,17 @@ interface WrongValue {
   readonly notation: Notation;
 }
 
-/** How to mend a text as its shape knows it: `90` for `90s` or `90m`. `siblings` are the members of a record with this name. */
+/** How to mend a text as its shape knows it: `90` for `90s` or `90m`. `record` has the members of which the text is a name. */
 export function hintForText(
   text: string,
   shape: Shape,
   notation: Notation,
-  siblings?: Members,
+  record?: Members,
 ): string | undefined {
   if (shape.kind !== "text") return undefined;
   const meant = shape.meant?.(text) ?? [];
   if (meant.length > 0) return `write ${writeChoices(meant, notation)}`;
-  return shape.hint?.(text, siblings);
+  return shape.hint?.(text, record);
 }
 
 /** The first that knows the value gives the hint. */
@@ -77,6 +77,6 @@ function itemsWithoutList({ value, shape, notation }: WrongValue): string | unde
   if (shape.kind !== "list" || typeof value === "object") return undefined;
   const { item } = shape;
   const items = isAllowed(item, value) ? [value] : String(value).split(/[\s,]+/);
-  const areItems = items.every((one) => isAllowed(item, one));
+  const areItems = items.every((part) => isAllowed(item, part));
   return areItems ? `write a list: ${writeValue(items, notation)}` : undefined;
 }

@@ -2,7 +2,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { checkShape } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { anything, choice, integer, list, mapping, optional, orNull, record, type Shape } from "./shape.js";
+import { anything, choice, integer, list, mapping, optional, orNull, record } from "./shape.js";
+import type { Shape } from "./shape-kinds.js";
 
 function hintOf(part: Shape, value: unknown): string | undefined {
   return checkShape(mapping({ part }), { part: value }).problems[0]?.hint;

@@ -2,8 +2,8 @@ import type { FieldPath } from "./field-path.js";
 import { hintForMeant, hintForText } from "./meant-value.js";
 import { type Notation, writeChoices, writeName, writeValue } from "./notation.js";
 import type { Members, Mistake, Problem, SourceTextAt, Wording } from "./problem.js";
-import type { MappingKind, Range, Shape, ShapeCode } from "./shape.js";
 import { fieldsOf, neededFieldsOf, shapeAt } from "./shape-fields.js";
+import type { MappingKind, Range, Shape, ShapeCode } from "./shape-kinds.js";
 import { describeShape } from "./shape-words.js";
 import { knownFields, unknownField } from "./unknown-field.js";
 import { listed, quote } from "./words.js";
@@ -24,12 +24,12 @@ interface CheckedValue {
 /** Puts a mistake into words. */
 export function describeMistake(mistake: Mistake, checked: CheckedValue): Problem<ShapeCode> {
   const { root, whole, notation } = checked;
-  const { code, name, what, hint, pointAt, meant } = wordingOf(mistake, checked);
+  const { code, name, predicate, hint, pointAt, meant } = wordingOf(mistake, checked);
   return {
     code,
     field: mistake.path,
-    message: `${name ?? partName(mistake.path, notation)} ${what}`,
-    hint: notation.hintOf(mistake, root, whole) ?? hint,
+    message: `${name ?? partName(mistake.path, notation)} ${predicate}`,
+    hint: notation.ownHint(mistake, root, whole) ?? hint,
     ...(pointAt && { pointAt }),
     ...(meant && { meant }),
   };
@@ -44,13 +44,13 @@ function wordingOf(mistake: Mistake, checked: CheckedValue): Wording {
     case "unknown":
       return unknownField(mistake, notation);
     case "empty": {
-      const { needsOneOf = [] } = shape as MappingKind; // only a mapping is empty
-      const hint = `add one of ${listed(needsOneOf.map(notation.spell), "or")}`;
-      return { code: "missing_field", what: "has no effect", hint };
+      const { oneOf = [] } = (shape as MappingKind).needs ?? {}; // only a mapping with needed fields is empty
+      const hint = `add one of ${listed(oneOf.map(notation.spell), "or")}`;
+      return { code: "missing_field", predicate: "has no effect", hint };
     }
     case "zeros": {
-      const what = `must not start with zeros, as in ${sourceTextAt?.(path)}`;
-      return { code: "out_of_range", what, hint: `write ${value}` };
+      const predicate = `must not start with zeros, as in ${sourceTextAt?.(path)}`;
+      return { code: "out_of_range", predicate, hint: `write ${value}` };
     }
     case "name":
       return wrongName(mistake, notation);
@@ -60,9 +60,9 @@ function wordingOf(mistake: Mistake, checked: CheckedValue): Wording {
 }
 
 /** The name of a field; of an item, the name and position: `scopes[1]`. */
-function partName(path: FieldPath, { whole, spell }: Notation): string {
+function partName(path: FieldPath, { nameOfWhole, spell }: Notation): string {
   const last = path.at(-1);
-  if (last === undefined) return whole;
+  if (last === undefined) return nameOfWhole;
   if (typeof last === "number") return `${spell(String(path.at(-2) ?? ""))}[${last}]`;
   return spell(last);
 }
@@ -72,35 +72,36 @@ function missingField(path: FieldPath, shape: Shape, notation: Notation): Wordin
   const where = path.length < 2 ? "" : ` in ${quote(partName(path.slice(0, -1), notation))}`;
   let hint = `add ${writeName(name, notation)}`;
   if (shape.kind === "choice") hint += `: ${writeChoices(shape.choices, notation)}`;
-  return { code: "missing_field", what: `is missing${where}`, hint, pointAt: "name" };
+  return { code: "missing_field", predicate: `is missing${where}`, hint, pointAt: "name" };
 }
 
 function wrongName({ shape, value, holder }: Mistake, notation: Notation): Wording {
   const hint = hintForText(String(value), shape, notation, holder) ?? allowedHint(shape, notation);
-  const what = `is not ${describeShape(shape)}`;
-  return { code: codeOfValue(shape, value), name: quote(value), what, hint, pointAt: "name" };
+  const predicate = `is not ${describeShape(shape)}`;
+  return { code: codeOfValue(shape, value), name: quote(value), predicate, hint, pointAt: "name" };
 }
 
 function wrongValue(mistake: Mistake, checked: CheckedValue): Wording {
   const { path, shape } = mistake;
-  const { root, notation } = checked;
+  const { notation } = checked;
+  // From here on, a number without the unit that it needs is a text.
   const value = textIfUnitIsMissing(mistake.value, shape, notation);
-  const orRemove = canBeRemoved(root, path) ? " or remove the field" : "";
+  const orRemove = canBeRemoved(checked.root, path) ? " or remove the field" : "";
 
-  // What has no value, entries or secret to show.
+  // These messages do not show the value.
   if (value === null && shape.kind !== "choice") {
-    return { code: "wrong_type", what: "is empty", hint: `write a value${orRemove}` };
+    return { code: "wrong_type", predicate: "is empty", hint: `write a value${orRemove}` };
   }
   if (shape.kind === "list" && Array.isArray(value)) {
     if (value.length > 0) return wrongLength(shape, value.length);
-    return { code: "empty_list", what: "is an empty list", hint: `add an entry${orRemove}` };
+    return { code: "empty_list", predicate: "is an empty list", hint: `add an entry${orRemove}` };
   }
   if (shape.kind === "text" && shape.isSecret) return wrongSecret(shape, value);
 
   const shown = valueInMessage(value, path, checked);
   const code = codeOfValue(shape, value);
   const hint = hintForMeant({ value, shape, shown, notation }) ?? allowedHint(shape, notation, value);
-  return { code, what: whatIsWrong(shape, value, shown), hint };
+  return { code, predicate: whatIsWrong(shape, value, shown), hint };
 }
 
 /** A number as a text, if its shape knows what it means as one: `90` lacks the unit of a duration. */
@@ -120,17 +121,21 @@ function valueInMessage(value: unknown, path: FieldPath, { sourceTextAt }: Check
 function wrongLength({ min = 0, max }: Range, length: number): Wording {
   if (length < min) {
     const entries = length === 1 ? "entry" : "entries";
-    return { code: "out_of_range", what: `is too short: ${length} ${entries}`, hint: `list at least ${min}` };
+    return {
+      code: "out_of_range",
+      predicate: `is too short: ${length} ${entries}`,
+      hint: `list at least ${min}`,
+    };
   }
-  return { code: "out_of_range", what: `is too long: ${length} entries`, hint: `list at most ${max}` };
+  return { code: "out_of_range", predicate: `is too long: ${length} entries`, hint: `list at most ${max}` };
 }
 
 /** The wording for a wrong secret, which is not shown. */
 function wrongSecret(shape: Shape, value: unknown): Wording {
-  let what = `must be ${describeShape(shape, value)}`;
-  if (typeof value === "object") what += `, not ${quote(value)}`;
-  else if (typeof value !== "string") what += `, not a ${typeof value}`;
-  return { code: codeOfValue(shape, value), what, hint: "write one line of text, in quotes" };
+  let predicate = `must be ${describeShape(shape, value)}`;
+  if (typeof value === "object") predicate += `, not ${quote(value)}`;
+  else if (typeof value !== "string") predicate += `, not a ${typeof value}`;
+  return { code: codeOfValue(shape, value), predicate, hint: "write one line of text, in quotes" };
 }
 
 /** An optional field, or a member of a record. */
@@ -142,6 +147,7 @@ function canBeRemoved(root: Shape, path: FieldPath): boolean {
   return field !== undefined && "optional" in field;
 }
 
+/** What is wrong with a value that the message shows. */
 function whatIsWrong(shape: Shape, value: unknown, shown: string): string {
   if (value === null) return "is empty";
   if (shape.kind === "choice") {
@@ -157,8 +163,8 @@ function codeOfValue(shape: Shape, value: unknown): ShapeCode {
   if (shape.kind === "number" && typeof value === "number") return "out_of_range";
   if (shape.kind !== "text" || typeof value !== "string") return "wrong_type";
   if (shape.code !== undefined) return shape.code;
-  const isAnyText = shape.noun === undefined && shape.max !== undefined;
-  return isAnyText ? "out_of_range" : "bad_format";
+  const isLimitedByLengthOnly = shape.noun === undefined && shape.max !== undefined;
+  return isLimitedByLengthOnly ? "out_of_range" : "bad_format";
 }
 
 /** What may be written in place of a value. */

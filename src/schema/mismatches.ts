@@ -1,6 +1,6 @@
 import { type FieldPath, pathText } from "./field-path.js";
 import { findMistakes } from "./find-mistakes.js";
-import type { Shape } from "./shape.js";
+import type { Shape } from "./shape-kinds.js";
 import { describeShape } from "./shape-words.js";
 
 /** More characters of a member's name are not shown. */

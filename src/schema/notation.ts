@@ -1,25 +1,25 @@
 import type { Mistake } from "./problem.js";
-import type { Shape } from "./shape.js";
+import type { Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 import { listed } from "./words.js";
 
 /** How a caller writes values: hints are in its words. */
 export interface Notation {
   readonly language: "yaml" | "json" | "javascript";
-  /** What the whole value is called. */
-  readonly whole: string;
+  /** What the whole value is called: `body`. */
+  readonly nameOfWhole: string;
   /** The name of a field as the caller spells it. */
   readonly spell: (field: string) => string;
   /** The hint for a mistake that only this notation has, such as an indent. */
-  readonly hintOf: (mistake: Mistake, root: Shape, whole: unknown) => string | undefined;
+  readonly ownHint: (mistake: Mistake, root: Shape, whole: unknown) => string | undefined;
 }
 
 /** A body of the control plane, or another value in JSON. */
 export const jsonNotation: Notation = {
   language: "json",
-  whole: "body",
+  nameOfWhole: "body",
   spell: (field) => field,
-  hintOf: () => undefined,
+  ownHint: () => undefined,
 };
 
 /** `bank-1`, `/v1/me` and `consents:read`; a colon at the end would make a mapping. */

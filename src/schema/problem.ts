@@ -1,5 +1,5 @@
 import type { FieldPath } from "./field-path.js";
-import type { Shape, ShapeCode } from "./shape.js";
+import type { Shape, ShapeCode } from "./shape-kinds.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
@@ -46,8 +46,8 @@ export interface Wording {
   readonly code: ShapeCode;
   /** What the message calls the part. Default: the name of its field. */
   readonly name?: string;
-  /** The message is the name of the part, and this. */
-  readonly what: string;
+  /** The message without the name of the part: `is missing`. */
+  readonly predicate: string;
   readonly hint: string;
   readonly pointAt?: "name";
   readonly meant?: FieldPath;

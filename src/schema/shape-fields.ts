@@ -1,5 +1,6 @@
 import type { FieldPath } from "./field-path.js";
-import { type Fields, type MappingField, optional, type Shape } from "./shape.js";
+import { optional } from "./shape.js";
+import type { Fields, MappingField, Shape } from "./shape-kinds.js";
 
 export function shapeOfField(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;
@@ -69,7 +70,7 @@ function shapeInside(shape: Shape, step: string | number): Shape | undefined {
 }
 
 /** A shape with its direct parts changed and its fields renamed; the same object if all of them stay. */
-export function mapParts(
+export function withPartsChanged(
   shape: Shape,
   change: (inner: Shape) => Shape,
   rename: (name: string) => string,
@@ -97,5 +98,7 @@ export function mapParts(
     if (newName !== name || inner !== shapeOfField(field)) isSame = false;
     fields[newName] = "optional" in field ? optional(inner) : inner;
   }
-  return isSame ? shape : { ...shape, fields };
+  if (isSame) return shape;
+  if (shape.needs === undefined) return { ...shape, fields };
+  return { ...shape, fields, needs: { ...shape.needs, oneOf: shape.needs.oneOf.map(rename) } };
 }

@@ -1,4 +1,4 @@
-import type { NumberKind, Range, Shape, TextKind } from "./shape.js";
+import type { NumberKind, Range, Shape, TextKind } from "./shape-kinds.js";
 import { listed } from "./words.js";
 
 /** What a shape allows, in words: `a string of 1 to 200 characters`. `value` is the refused value, if there is one. */
@@ -35,7 +35,7 @@ export function describeShape(shape: Shape, value?: unknown): string {
 function describeNumber({ isWhole, min, max }: NumberKind, value: unknown): string {
   const noun = isWhole ? "an integer" : "a number";
   let most = max;
-  // Every integer has a limit, which only an integer beyond it needs to know.
+  // Each integer has a limit. Only the message about an integer beyond it says so.
   if (isWhole && max === undefined && isBeyondIntegers(value)) most = Number.MAX_SAFE_INTEGER;
   if (most === undefined) return noun + ofAtLeast(min);
   const limit = most.toLocaleString("en");

@@ -1,150 +1,20 @@
-// Shapes describe values as plain data: checks, messages, JSON Schema and types come from them (docs/decisions/0011).
+import type {
+  ChoiceKind,
+  CommonOptions,
+  Fields,
+  MappingKind,
+  Optional,
+  Range,
+  Shape,
+  ShapeCode,
+  TextKind,
+} from "./shape-kinds.js";
+import type { MappingValue, ValueOf } from "./value-of.js";
 
-/** What is wrong with a value, as a code that callers test. */
-export type ShapeCode =
-  | "unsupported_version"
-  | "unknown_field"
-  | "missing_field"
-  | "wrong_type"
-  | "bad_choice"
-  | "bad_format"
-  | "bad_ref"
-  | "bad_time"
-  | "out_of_range"
-  | "empty_list";
+// What the files that make shapes also name of them.
+export type { Fields, MappingKind, Optional, Range, Shape, TextKind, ValueOf };
 
-/** The description of a value of one kind. Each shape is made by one of the constructors below, such as `text()`. */
-export type Shape<Value = unknown> = Kind & CommonOptions<Value>;
-
-type Kind = TextKind | NumberKind | PlainKind | ChoiceKind | ListKind | MappingKind | RecordKind | EitherKind;
-
-/** What a shape of any kind can have. */
-export interface CommonOptions<Value> {
-  readonly title?: string;
-  readonly description?: string;
-  /** Whether only snapshots write it: editors do not suggest it. */
-  readonly isSnapshotOnly?: boolean;
-  /** Never set: it carries the type of the values, for `ValueOf`. */
-  readonly Value?: Value;
-}
-
-interface PlainKind {
-  readonly kind: "boolean" | "null" | "anything";
-}
-
-export interface TextKind extends Range {
-  readonly kind: "text";
-  /** A format of JSON Schema; not checked. */
-  readonly format?: string;
-  /** JSON Schema has it, too. */
-  readonly pattern?: RegExp;
-  /** What no pattern can say. JSON Schema does not have it. */
-  readonly accepts?: (text: string) => boolean;
-  /** For example, `a time or a duration` in `expires must be a time or a duration, not "soon"`. */
-  readonly noun?: string;
-  /** A value to show in a hint. */
-  readonly example?: string;
-  /** Whether no message shows its value. */
-  readonly isSecret?: true;
-  /** The code of an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun` that has a maximum length. */
-  readonly code?: ShapeCode;
-  /** The texts that an invalid one probably means, the likeliest first: `90` means `90s` or `90m`. */
-  readonly meant?: (text: string) => readonly string[];
-  /** The kind of thing that the text is the ref of. Absent for a text that is no ref, or the ref of something new. */
-  readonly refersTo?: "key" | "organization";
-  /** How to mend an invalid text, if nothing shows what it means. `siblings` are the members of a record with this name. */
-  readonly hint?: (text: string, siblings?: Readonly<Record<string, unknown>>) => string | undefined;
-}
-
-export interface NumberKind extends Range {
-  readonly kind: "number";
-  readonly isWhole: boolean;
-}
-
-export interface ChoiceKind {
-  readonly kind: "choice";
-  readonly choices: readonly (string | number | boolean)[];
-  /** The code of a value that is no choice. */
-  readonly code: ShapeCode;
-  /** Whether it will always be this one choice. */
-  readonly isConstant?: boolean;
-  /** Whether another version may have more choices. */
-  readonly isGrowing?: boolean;
-  /** Other texts that it may be. */
-  readonly alsoMatching?: RegExp;
-  /** What to write in place of a value that is no choice. */
-  readonly hint?: (value: unknown) => string | undefined;
-}
-
-export interface ListKind extends Range {
-  readonly kind: "list";
-  readonly item: Shape;
-}
-
-/** A mapping with these fields. */
-export interface MappingKind<Of extends Fields = Fields> {
-  readonly kind: "mapping";
-  readonly fields: Of;
-  /** Whether it may have other, unchecked fields. */
-  readonly isOpen?: boolean;
-  /** It has no effect without one of these fields. Default: it needs none. */
-  readonly needsOneOf?: readonly string[];
-  /** Whether a needed field that is `false` counts as missing. */
-  readonly isOffByFalse?: boolean;
-}
-
-/** A mapping with any number of members of one shape, such as the keys of an organization by their refs. */
-export interface RecordKind {
-  readonly kind: "record";
-  /** The shape of the names. Default: any name. */
-  readonly name?: TextKind;
-  readonly member: Shape;
-}
-
-/** A value of one of several kinds. */
-interface EitherKind {
-  readonly kind: "either";
-  readonly options: readonly Shape[];
-}
-
-/** The minimum and maximum of a number, or of the length of a text or list. */
-export interface Range {
-  readonly min?: number;
-  readonly max?: number;
-}
-
-/** The fields of a mapping by their names; an optional one is wrapped. */
-export type Fields = Readonly<Record<string, MappingField>>;
-export type MappingField = Shape | Optional;
-export interface Optional<Of extends Shape = Shape> {
-  readonly optional: Of;
-}
-
-/** The type of the values of a shape. */
-export type ValueOf<Of> = Of extends { readonly Value?: infer Value } ? Value : never;
-
-/** The type of a mapping with these fields: `{ readonly ref: string; readonly name?: string | undefined }`. */
-type MappingValue<Of extends Fields> = Shown<
-  RequiredFields<Of, Exclude<keyof Of, OptionalNames<Of>>> & OptionalFields<Of, OptionalNames<Of>>
->;
-
-/** The names of the optional fields. */
-type OptionalNames<Of extends Fields> = {
-  [Name in keyof Of]: Of[Name] extends Optional ? Name : never;
-}[keyof Of];
-
-// These two map the names of `Of` directly, or the fields would lose their doc comments.
-type RequiredFields<Of extends Fields, Names extends keyof Of> = {
-  readonly [Name in Names]: ValueOf<Of[Name]>;
-};
-type OptionalFields<Of extends Fields, Names extends keyof Of> = {
-  readonly [Name in Names]?: (Of[Name] extends Optional<infer Inner> ? ValueOf<Inner> : never) | undefined;
-};
-
-/** The same type, which editors then show with its members, not with its derivation. */
-type Shown<Value> = Value extends infer Members ? { [Name in keyof Members]: Members[Name] } : never;
-
-// Constructors by kind, which files import as `s`. Each call creates a new shape, which can have its own description.
+// The constructors of shapes, which files import as `s`. Each call creates a new shape, which can have its own description.
 
 export const text = (of: Omit<TextKind, "kind"> = {}): TextKind & CommonOptions<string> => ({
   ...of,
@@ -163,7 +33,7 @@ export const number = (of: Range = {}): Shape<number> => ({
 });
 /** A whole number, from 0 unless the range has another start. */
 export const integer = (of: Range = {}): Shape<number> =>
-  ({ ...number({ min: 0, ...of }), isWhole: true }) as Shape<number>;
+  ({ ...number({ min: 0, ...of }), isWhole: true }) as Shape<number>; // a number has this member
 export const flag = (): Shape<boolean> => ({ kind: "boolean" });
 export const anything = (): Shape => ({ kind: "anything" });
 export const choice = <const Choice extends string | number>(
@@ -173,7 +43,7 @@ export const choice = <const Choice extends string | number>(
 ): Shape<Choice> => ({ kind: "choice", choices, code, ...(hint && { hint }) });
 /** A choice that may get more choices in another version. */
 export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> =>
-  ({ ...choice(choices), isGrowing: true }) as Shape<Choice>;
+  ({ ...choice(choices), isGrowing: true }) as Shape<Choice>; // a choice has this member
 /** A choice of one value, for good. */
 export const always = <const Value extends string | boolean>(value: Value): Shape<Value> => ({
   kind: "choice",
@@ -194,9 +64,14 @@ export const mapping = <Of extends Fields>(
 });
 /** A mapping that has no effect without one of these fields. */
 export const needingOneOf = <Of extends MappingKind>(
-  needs: readonly (keyof Of["fields"] & string)[],
+  oneOf: readonly (keyof Of["fields"] & string)[],
   of: Of,
-): Of => ({ ...of, needsOneOf: needs });
+): Of => ({ ...of, needs: { oneOf, isFalseMissing: false } });
+/** A mapping that has no effect without one of these fields that is not `false`. */
+export const needingOneOn = <Of extends MappingKind>(
+  oneOf: readonly (keyof Of["fields"] & string)[],
+  of: Of,
+): Of => ({ ...of, needs: { oneOf, isFalseMissing: true } });
 /** A mapping that may have other fields besides these. */
 export const openMapping = <Of extends Fields>(fields: Of) => ({ ...mapping(fields), isOpen: true });
 export const record = <Member>(

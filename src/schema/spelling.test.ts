@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { membersToCamelCase, membersToSnakeCase } from "./spelling.js";
+import { checkShape } from "./check.js";
+import { jsonSchemaOf } from "./json-schema.js";
+import { integer, mapping, needingOneOf, optional, text } from "./shape.js";
+import { membersToCamelCase, membersToSnakeCase, shapeInJson } from "./spelling.js";
 
 test("members are spelled for JSON and back; headers keep their names", () => {
   const value = {
@@ -11,4 +14,15 @@ test("members are spelled for JSON and back; headers keep their names", () => {
   const { perMinute: _, ...kept } = value;
   const json = { per_minute: [{ outcome: 1 }], ...kept };
   expect([membersToSnakeCase(value), membersToCamelCase(json)]).toEqual([json, value]);
+});
+
+test("a mapping in JSON needs one of its fields as JSON spells them", () => {
+  const shape = needingOneOf(
+    ["perMinute"],
+    mapping({ perMinute: optional(integer()), name: optional(text()) }),
+  );
+  const inJson = shapeInJson(shape);
+  expect(jsonSchemaOf(inJson).anyOf).toEqual([{ required: ["per_minute"] }]);
+  expect(checkShape(inJson, { per_minute: 1 }).problems).toEqual([]);
+  expect(checkShape(inJson, { name: "a" }).problems).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
-import type { Shape } from "./shape.js";
-import { mapParts } from "./shape-fields.js";
+import { withPartsChanged } from "./shape-fields.js";
+import type { Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 
 // Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
@@ -63,5 +63,5 @@ type SnakeCaseName<Name extends string> = Name extends `${infer First}${infer Re
 
 /** The shape of a value in JSON: its fields are spelled in snake_case. */
 export function shapeInJson(shape: Shape): Shape {
-  return mapParts(shape, shapeInJson, snakeCaseName);
+  return withPartsChanged(shape, shapeInJson, snakeCaseName);
 }

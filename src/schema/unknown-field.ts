@@ -1,8 +1,8 @@
 import { pathText } from "./field-path.js";
 import { type Notation, writeField } from "./notation.js";
 import type { Mistake, Wording } from "./problem.js";
-import type { Shape } from "./shape.js";
 import { settableFieldsOf } from "./shape-fields.js";
+import type { Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 import { listed, nearest, quote } from "./words.js";
 
@@ -14,7 +14,7 @@ export function unknownField(mistake: Mistake, notation: Notation): Wording {
   const problem = {
     code: "unknown_field",
     name: `unknown field ${quote(path.at(-1))}`,
-    what: parent.length === 0 ? "at the top level" : `in ${pathText(spelled)}`,
+    predicate: parent.length === 0 ? "at the top level" : `in ${pathText(spelled)}`,
     pointAt: "name",
   } as const;
 

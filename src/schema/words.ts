@@ -13,10 +13,14 @@ const invisible = unicodePattern("(?! )[\\p{Cc}\\p{Cf}\\p{Z}]", "gu");
 const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");
 const anyWord = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
 
-/**
- * A value for a message: a long text truncated, and characters by code points that look like others or like nothing. A
- * single look-alike letter counts, also as a word of its own: the reader compares the value with another one.
- */
+// Messages show a character by its code point, as `\u{430}`, if nobody can see it, or if it looks like a Latin letter. Which of
+// the look-alikes they show depends on the reader:
+//
+// - Of a value (`quote`), all of them, if the text also has a Latin letter: the reader compares the value with another one.
+// - Of a file's name (`quoteFile`), those in a word that also has a Latin letter: the reader pastes the name, so the words of
+//   another language stay as they are.
+
+/** A value for a message; a long text is truncated. */
 export function quote(value: unknown): string {
   if (typeof value === "string") return quoteText(value);
   if (value === undefined || value === null) return "nothing";
@@ -29,15 +33,11 @@ export function quote(value: unknown): string {
 
 function quoteText(text: string): string {
   const quoted = showInvisible(JSON.stringify(text.replace(longText, "$1…")));
-  // A text without Latin letters does not look like another one.
   if (!/[A-Za-z]/.test(text)) return quoted;
   return quoted.replace(lookAlike(), codePoint);
 }
 
-/**
- * The name of a file for a message, whole, and with single backslashes: its reader pastes it. So a word of one script stays
- * as it is, and only a word of two scripts has code points: `отчёт report.yaml` stays.
- */
+/** The name of a file for a message, whole, and with single backslashes: `отчёт report.yaml` stays as it is. */
 export function quoteFile(name: string): string {
   const quoted = showInvisible(JSON.stringify(name).replaceAll("\\\\", "\\"));
   return quoted.replace(anyWord(), (letters) => {
@@ -67,13 +67,14 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   if (name.length > longestComparedName) return undefined;
   const typed = comparable(name);
   let best: string | undefined;
+  let fewestSteps = Number.POSITIVE_INFINITY;
   // At most three steps, and fewer for a short name.
-  let bestDistance = Math.min(3, Math.round(typed.length * 0.4)) + 1;
+  const mostSteps = Math.min(3, Math.round(typed.length * 0.4));
   for (const candidate of candidates) {
     const steps = distance(typed, comparable(candidate));
-    if (steps < bestDistance) {
+    if (steps <= mostSteps && steps < fewestSteps) {
       best = candidate;
-      bestDistance = steps;
+      fewestSteps = steps;
     }
   }
   return best;

@@ -50,7 +50,7 @@ const optionShapes = {
 };
 
 /** All options: those with a shape here, and those that are checked by the code that reads them. */
-const serverOptions: readonly string[] = [
+const optionsOfServer: readonly string[] = [
   ...sandboxOptions,
   ...Object.keys(optionShapes),
   "state",
@@ -153,7 +153,7 @@ export async function startServer(
 
 /** Throws `validation_failed` for an option of the server that is not valid. */
 function requireOptions(options: Omit<ServerOptions, "scenario">): void {
-  requireKnownOptions("start the server", options, serverOptions);
+  requireKnownOptions("start the server", options, optionsOfServer);
   const withShape = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
   const { problems } = checkShape(s.mapping(optionShapes), Object.fromEntries(withShape), libraryNotation);
   if (problems.length > 0) throw validationError("Failed to start the server", problems);

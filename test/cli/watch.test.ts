@@ -23,6 +23,12 @@ async function keysServed(url: string): Promise<string[]> {
   return body.data.map(({ ref }: { ref: string }) => ref);
 }
 
+/** The text of the scenario after it is started again by its name. */
+async function textOfAnotherStart(url: string): Promise<string> {
+  await control(`${url}/__sandbox`, "PUT /scenario", { name: "a.yaml" });
+  return (await fetch(`${url}/__sandbox/scenario`)).text();
+}
+
 describe("--watch", () => {
   it("replaces the old scenario by a changed one", async () => {
     const { running, url, write } = await watch({ "a.yaml": sandbox(["one", "two"]) });
@@ -40,6 +46,13 @@ describe("--watch", () => {
     await running.stderr.shows(/a\.yaml is valid again, unchanged\.\n/);
     write("a.yaml", sandbox(["one", "two"]));
     await serves(url, ["one", "two"]);
+  });
+
+  it("starts the scenario again with the comments that its file has now, although they are no change", async () => {
+    const { running, url, write } = await watch({ "a.yaml": sandbox(["one"]) });
+    write("a.yaml", `${sandbox(["one"])}# mine\n`);
+    await expect.poll(() => textOfAnotherStart(url)).toContain("# mine\n");
+    expect(running.stderr.text()).not.toContain("Loaded a.yaml again");
   });
 
   it("reports once that a broken file is valid again, also one that the scenario extends", async () => {

@@ -12,7 +12,7 @@ import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/layout.js";
 import { adviceTable } from "../../src/rules/advice.js";
-import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../src/rules/assumptions.js";
+import { type Assumptions, assumptionTable } from "../../src/rules/assumptions.js";
 import words from "../../src/rules/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/rules/errors.js";
 import { farmerLocales } from "../../src/rules/farmer-locales.js";
@@ -169,7 +169,7 @@ async function commandsPart(): Promise<string> {
 function assumptionsPart(): string {
   const varies = (name: string) =>
     variationTable.some(({ variants }) => variants.some(({ assume = {} }) => name in assume));
-  const rows = Object.entries(assumptionTable as Record<string, AssumptionDefinition<unknown>>);
+  const rows = Object.entries<(typeof assumptionTable)[keyof Assumptions]>(assumptionTable);
   return table(
     ["assumption", "`minimal`", "`typical`", "`varied`", "open in the specification"],
     ...rows.map(([name, { minimal, typical, choices }]) => {

@@ -58,8 +58,7 @@ function importedNames(clause: string): string[] {
 }
 
 test("few names are declared in more than one file", () => {
-  // A command's own flags are `flags` in each of them.
-  expect(declaredIn.get("flags")?.size).toBeGreaterThan(1);
+  expect(declaredIn.size).toBeGreaterThan(1_000);
   const twice = [...declaredIn].filter(([, places]) => places.size > 1);
   const listed = twice.map(([name, places]) => `${name}: ${[...places].join(", ")}`);
   expect(twice.length, listed.join("\n")).toBeLessThanOrEqual(mostTwice);
@@ -74,7 +73,7 @@ test("no export is read only in its file and in unit tests: it is not exported, 
   expect(unread).toEqual([]);
 });
 
-const mostTwice = 7;
+const mostTwice = 6;
 
 /** The files whose names may end in `Path` or `Paths`, each with the kind of its paths. */
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {

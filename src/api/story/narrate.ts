@@ -1,8 +1,8 @@
 import { defaultOverlap } from "../../rules/key-state.js";
-import { accessInWords } from "../../rules/organization.js";
 import { minute, type Overlap } from "../../rules/time.js";
 import type { ActionResult, StepAction } from "../../sandbox/step-results.js";
 import { actionName } from "../../scenario/actions.js";
+import { accessInWords } from "../access-words.js";
 import { effectList } from "./summarize.js";
 
 /** The words of an action in a sentence. */

@@ -4,9 +4,9 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { RowVariant, VariationRow } from "./row.js";
 import { variationTable } from "./table.js";
 
-// A sandbox may set assumptions itself, in its scenario or by a call: its own assumptions. The profile `varied` keeps their values,
-// and varies only the forms in which responses can have them. Reports name an own assumption as pinned if it changes something: it
-// differs from the profile's value, or `varied` would vary it.
+// A sandbox may set assumptions itself, in its scenario or by a call: its own assumptions. Two kinds of them matter elsewhere:
+// - kept from varying: with the profile `varied`, the value stays, and only the forms vary in which responses can have it
+// - pinned, as reports name it: kept from varying, or another value than that of the profile
 
 /** The assumptions that the sandbox sets itself, and that its profile would set differently, or vary. */
 export function pinnedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] {
@@ -47,17 +47,18 @@ export function varyingRow(sandbox: SandboxState, row: VariationRow): VariationR
   const ownValue = sandbox.ownAssumptions[assumption];
   if (ownValue === undefined) return row;
 
-  const withValue = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  // The first variant of a row does not count as varied. Here it is the one that only has the sandbox's own value: `api_key`.
-  const onlyValue = withValue.find(onlyAssumes);
-  const others = withValue.filter((variant) => variant !== onlyValue);
+  const variantsWithValue = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
+  // The form that `minimal` has with this value, such as `api_key`, and the forms that it does not have, such as `bare`.
+  const usualForm = variantsWithValue.find(changesNothing);
+  const otherForms = variantsWithValue.filter((variant) => variant !== usualForm);
 
-  // There is nothing to choose: `retry_after: seconds` has one variant, and a code of the user's own has none.
-  if (onlyValue === undefined || others.length === 0) return undefined;
-  return { ...row, variants: [onlyValue, ...others] };
+  // There is nothing to choose: `retry_after: seconds` has one form, and a code of the user's own has no variant.
+  if (usualForm === undefined || otherForms.length === 0) return undefined;
+  // As in the table, the first one does not count as varied.
+  return { ...row, variants: [usualForm, ...otherForms] };
 }
 
-/** Whether a variant has its effect only through the value that it assumes. */
-function onlyAssumes({ changeBody, changeHeaders }: RowVariant): boolean {
+/** Whether a variant changes nothing of the response that is made with the value which it assumes. */
+function changesNothing({ changeBody, changeHeaders }: RowVariant): boolean {
   return changeBody === undefined && changeHeaders === undefined;
 }

@@ -80,9 +80,9 @@ export const rowsByContent = {
   faulty: idRows,
 };
 
-/** The rows that also make a body longer, besides `body_length`. A client that long bodies break may break with any of them. */
+/** The rows besides `body_length` that also make a body longer. A client that long bodies break may break with any of them. */
 export const lengtheningRows: readonly VariationRow[] = [
-  ...meRows,
+  ...meRows.filter(({ id }) => id !== "scope_order"),
   ...errorRows,
   ...textRows.filter(({ id }) => id !== "body_length" && id !== "member_order"),
 ];

@@ -1,10 +1,10 @@
-import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
+import { type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import { profileInEffect } from "../../sandbox/profile.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { saltOf, type VariantRules, variantOn } from "../../sandbox/variants.js";
+import { randomOfRow, variantOn } from "../../sandbox/variants.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { varyingRow } from "./own-assumptions.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
@@ -12,7 +12,7 @@ import { idRows, rowsByContent } from "./table.js";
 
 // A response in the profile `varied` is made in steps. `chooseVariation` chooses its variants before there is a response: some of
 // them choose the request id and the assumptions of its call. For that call it is then made as in any profile, and
-// `rewriteResponse` changes how it is written. `visiblePoints` lists for a client's run what the client can see of all this.
+// `rewriteResponse` changes how it is written. `visibleVariants` lists for a client's run what the client can see of all this.
 
 /** All of a response that chooses its variants: never its request, nor why its key is rejected (R14). */
 export interface StatusAndContent {
@@ -37,7 +37,7 @@ interface Variation {
   readonly call: ApiCall;
 }
 
-const noPoints: readonly VariedPoint[] = [];
+const noneVisible: readonly VariedPoint[] = [];
 
 /**
  * Chooses what varies in the response to a call: nothing, unless the profile is `varied`. A client's run that mixes variants counts
@@ -67,8 +67,9 @@ function chooseVariants(
   shift: number | undefined,
 ): ChosenVariant[] {
   const { seed, run } = sandbox;
-  // The seed and the row choose a variant, and the shift goes on from there. A row that the run does not vary has its first one.
-  const choice: VariantRules = { seed, rows: run?.rows, shift };
+  // The seed and the row choose a variant, and a client's run may choose one that is `shift` variants later. A row that the run does
+  // not vary has its first variant.
+  const choice = { seed, rows: run?.rows, shift };
   const randomOfSeed = randomStream(seed, "variation")();
 
   const chosen: ChosenVariant[] = [];
@@ -84,18 +85,6 @@ function chooseVariants(
     chosen.push({ row, variant, random: randomOfRow(row, randomOfSeed) });
   }
   return chosen;
-}
-
-/**
- * Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. Not a `randomStream`,
- * which would hash the names of all rows for each response.
- */
-function randomOfRow(row: VariationRow, randomOfSeed: number): RandomStream {
-  let value = mix32(randomOfSeed ^ saltOf(row));
-  return () => {
-    value = mix32(value + 0x9e3779b9);
-    return value;
-  };
 }
 
 /** The response of a varied call, written as its variants write it: its body, then its headers. One without a body stays. */
@@ -129,23 +118,23 @@ export function rewriteResponse(response: ApiResponse, { variants }: Variation):
 }
 
 /** What a client can see of a variation in its response; nothing outside of a client's run, which alone reads it. */
-export function visiblePoints(
+export function visibleVariants(
   sandbox: SandboxState,
   { content, variants }: Variation,
   response: ApiResponse,
 ): readonly VariedPoint[] {
-  if (sandbox.run === undefined) return noPoints;
+  if (sandbox.run === undefined) return noneVisible;
   const hasId = headerPairs(response.headers).some(([name]) => name.toLowerCase() === "x-request-id");
 
-  const points: VariedPoint[] = [];
+  const visible: VariedPoint[] = [];
   // A success of `/me` also shows what varies in the records of keys and organizations.
-  if (content === "me") points.push(...sandbox.additions.variants);
+  if (content === "me") visible.push(...sandbox.additions.variants);
   for (const { row, variant } of variants) {
-    // The first variant is what `minimal` does.
+    // The first variant does not vary from what `minimal` does, or from what the sandbox's own assumption says.
     if (variant === row.variants[0]) continue;
     const isOfId = idRows.some(({ id }) => id === row.id);
     if (isOfId && !hasId) continue;
-    points.push({ row: row.id, variant: variant.id, status: response.status });
+    visible.push({ row: row.id, variant: variant.id, status: response.status });
   }
-  return points;
+  return visible;
 }

@@ -36,15 +36,14 @@ export function findContradiction(runs: readonly ClientRun[]): Contradiction | u
 /** Why a failure shows nothing after a contradiction. */
 export function whyUnstable({ failed, passed }: Contradiction): Reason {
   if (failed.purpose.kind === "plain" && failed.number > passed.number) {
-    const ofPassed = `the command no longer passes: the plain run passed in run ${passed.number}`;
     if (failed.result === "timed_out") {
       return {
-        why: `${ofPassed}, and did not end in time in run ${failed.number}`,
+        why: `the command no longer passes: the plain run passed in run ${passed.number}, and did not end in time in run ${failed.number}`,
         whatToDo: `${runTooLate.whatToDo} If it never ends, find out what your tests leave behind, such as a lock or a connection.`,
       };
     }
     return {
-      why: `${ofPassed}, and failed in run ${failed.number}`,
+      why: `the command no longer passes: the plain run passed in run ${passed.number}, and failed in run ${failed.number}`,
       whatToDo:
         "Find out what your tests leave behind, such as a row, a file or a name that must be new, or what they use up. If it fails at random, find out what else it depends on: time, order, other tests.",
     };

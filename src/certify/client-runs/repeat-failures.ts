@@ -37,7 +37,7 @@ function resultOfRepetitions(
   let isContradicted = false;
   for (const repetition of repetitions) {
     if (repetition.kind !== "not_repeated") continue;
-    if (repetition.why === "stopped") notMadeCount += 1;
+    if (repetition.because === "stopped") notMadeCount += 1;
     else isContradicted = true;
   }
 

@@ -30,13 +30,13 @@ export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
 /** A failure that no run repeats: certify was stopped, or two runs contradict each other, after which no failure shows anything. */
 export interface NotRepeated {
   readonly kind: "not_repeated";
-  readonly why: "stopped" | "contradicted";
+  readonly because: "stopped" | "contradicted";
 }
 
-const contradicted: NotRepeated = { kind: "not_repeated", why: "contradicted" };
+const contradicted: NotRepeated = { kind: "not_repeated", because: "contradicted" };
 
 /** Asks for a run as this one was asked for, next to others. */
-function requestOf({ purpose, conditions, seed, clientMayWaitMs }: ClientRun): RunRequest {
+function sameRequestAs({ purpose, conditions, seed, clientMayWaitMs }: ClientRun): RunRequest {
   return { purpose, conditions, seed, clientMayWaitMs };
 }
 
@@ -91,7 +91,7 @@ export class Runs {
 
   /** Makes the second run under the conditions of one that `makeOnce` has made, or returns it. */
   makeSecond(run: ClientRun): Promise<ClientRun | NotMade> {
-    const [, second] = this.#runsMadeOnce(requestOf(run), 2);
+    const [, second] = this.#runsMadeOnce(sameRequestAs(run), 2);
     return second as Promise<ClientRun | NotMade>; // two were asked for
   }
 
@@ -111,8 +111,8 @@ export class Runs {
     changes: Pick<RunRequest, "conditions" | "isAlone">,
   ): Promise<ClientRun | NotRepeated> {
     if (this.findContradiction() !== undefined) return contradicted;
-    const repetition = await this.makeAnother({ ...requestOf(run), ...changes });
-    if (repetition.kind === "not_made") return { kind: "not_repeated", why: "stopped" };
+    const repetition = await this.makeAnother({ ...sameRequestAs(run), ...changes });
+    if (repetition.kind === "not_made") return { kind: "not_repeated", because: "stopped" };
     // The repetition may have passed, or another run may have ended meanwhile.
     return this.findContradiction() === undefined ? repetition : contradicted;
   }

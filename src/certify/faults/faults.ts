@@ -47,9 +47,9 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
     problems = [];
   }
   const checks: JudgedCheck[] = [];
-  for (const tried of triedFaults) {
-    const result = tried.kind === "decided" ? tried.result : resultOfNotSurvived;
-    checks.push({ check: checkOf(tried.fault), result });
+  for (const triedFault of triedFaults) {
+    const result = triedFault.kind === "decided" ? triedFault.result : resultOfNotSurvived;
+    checks.push({ check: checkOf(triedFault.fault), result });
   }
   return { checks, problems, notes: [] };
 }

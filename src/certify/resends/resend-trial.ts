@@ -34,8 +34,8 @@ export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudge
     }
 
     rejections.push(rejection);
-    const shown = resultOfRejections(rejections, neededWaits, failuresNeeded(runs.plan));
-    switch (shown.kind) {
+    const resultSoFar = resultOfRejections(rejections, neededWaits, failuresNeeded(runs.plan));
+    switch (resultSoFar.kind) {
       case "one_more_run":
         continue;
       case "held":
@@ -43,7 +43,7 @@ export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudge
       case "sometimes":
         return notJudged(sentAgainBut(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
       case "resent":
-        return { ...shown, kind: "suspect", resendKind };
+        return { ...resultSoFar, kind: "suspect", resendKind };
     }
   }
 }

@@ -65,7 +65,7 @@ async function evidenceOfMoreTurns(
     if (isResent) continue;
 
     const ending = `but in time after its request ${lastTurn.nth} of ${lastNumberOf(lastTurn.key)}`;
-    return notJudged(sentAgainBefore(suspicion, ending, letPollsWait));
+    return notJudged(sentAgainBefore(suspicion, { ending, fix: letPollsWait }));
   }
   return sufficient;
 }

@@ -7,7 +7,7 @@ import type { ResendKind } from "./resend-kinds.js";
 // The reasons why a resend that was seen is not judged.
 
 /** The end of a reason that begins with "KEY was sent again", and what to do. */
-interface Doubt {
+export interface Doubt {
   readonly ending: string;
   readonly fix: string;
 }

@@ -11,7 +11,7 @@ import {
   whatFollowed,
 } from "./replaced-run.js";
 import { nameOfKey, type Suspect, waitAfterRejection } from "./resend-kinds.js";
-import { sentByOtherProcess, turnOffSomePolls } from "./resend-words.js";
+import { type Doubt, sentByOtherProcess, turnOffSomePolls } from "./resend-words.js";
 import type { Turn } from "./turn-plan.js";
 
 /** Suspects that share a key: does something else than the client send it again? */
@@ -58,11 +58,11 @@ function resultOfSuspects(suspicion: Suspicion, turn: Turn, followed: WhatFollow
     case "not_judged":
       return { kind: "doubt", reason: followed.reason };
     case "nothing":
-      return doubt(suspicion, `but not ${when}`, turnOffSomePolls);
+      return doubt(suspicion, { ending: `but not ${when}`, fix: turnOffSomePolls });
     case "sent_again": {
       const { run, extraRequest, earlyRequest } = followed;
       if (run.result === "failed") {
-        return doubt(suspicion, `but the command failed ${when}`, turnOffSomePolls);
+        return doubt(suspicion, { ending: `but the command failed ${when}`, fix: turnOffSomePolls });
       }
       if (!resendKind.isTimed || earlyRequest !== undefined) return { kind: "resent" };
       if (extraRequest.afterRejection === undefined) return { kind: "in_time" };
@@ -86,19 +86,25 @@ function resultOfOtherKey(suspicion: Suspicion, turn: Turn, followed: WhatFollow
   }
 }
 
-function doubt(suspicion: Suspicion, ending: string, whatToDo: string): TurnResult {
-  return { kind: "doubt", reason: sentAgainBefore(suspicion, ending, whatToDo) };
+function doubt(suspicion: Suspicion, words: Doubt): TurnResult {
+  return { kind: "doubt", reason: sentAgainBefore(suspicion, words) };
 }
 
 /** As in "SVC_KEY_ACTIVE was sent again (req_1), but not when its request 2 of 4 got a 401". */
-export function sentAgainBefore({ key, suspects }: Suspicion, ending: string, whatToDo: string): Reason {
-  const why = `${keyVariable(key.ref)} was sent again (${firstIds(suspects)}), ${ending}`;
-  return { why, whatToDo };
+export function sentAgainBefore({ key, suspects }: Suspicion, { ending, fix }: Doubt): Reason {
+  return {
+    why: `${keyVariable(key.ref)} was sent again (${firstIds(suspects)}), ${ending}`,
+    whatToDo: fix,
+  };
 }
 
 function otherKeyIsNotSentAgain({ key, suspects }: Suspicion, otherKey: SteadyKey): Reason {
-  const sentAgain = `requests with ${nameOfKey(key.ref)} are sent again (${firstIds(suspects)})`;
-  return { why: `${sentAgain}, those with ${nameOfKey(otherKey.ref)} are not`, whatToDo: turnOffSomePolls };
+  const name = nameOfKey(key.ref);
+  const otherName = nameOfKey(otherKey.ref);
+  return {
+    why: `requests with ${name} are sent again (${firstIds(suspects)}), those with ${otherName} are not`,
+    whatToDo: turnOffSomePolls,
+  };
 }
 
 /** The id of each suspect's first request. */

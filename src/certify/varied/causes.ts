@@ -16,7 +16,7 @@ import { VariedTrials } from "./varied-trials.js";
 
 /** The causes of failures. `all_explained`: each failure has one. Otherwise those that were found before the end of the search. */
 export interface FoundCauses {
-  readonly kind: "all_explained" | NotRepeated["why"];
+  readonly kind: "all_explained" | NotRepeated["because"];
   readonly causes: readonly Cause[];
 }
 
@@ -94,7 +94,7 @@ export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Pr
   for (const run of longBodiesFirst(failures)) {
     const explanation = await explain(runs, run, failures, explanations);
     if (explanation.kind === "not_repeated") {
-      return { kind: explanation.why, causes: explanations.causesByRow() };
+      return { kind: explanation.because, causes: explanations.causesByRow() };
     }
     explanations.add(run, explanation);
   }
@@ -149,8 +149,8 @@ async function explainBySeed(
 /** A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one. */
 async function confirmSeed(runs: Runs): Promise<FailureCause | NotRepeated> {
   const again = await runs.makeAnother(plainRunRequest);
-  if (again.kind === "not_made") return { kind: "not_repeated", why: "stopped" };
-  if (again.result !== "passed") return { kind: "not_repeated", why: "contradicted" };
+  if (again.kind === "not_made") return { kind: "not_repeated", because: "stopped" };
+  if (again.result !== "passed") return { kind: "not_repeated", because: "contradicted" };
   return { kind: "seed" };
 }
 

@@ -31,9 +31,9 @@ export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const variedRuns = await makeVariedRunsOnce(runs);
   const accepted = runsWithResult(variedRuns, "held");
   const failures = runsWithResult(variedRuns, "failed");
-  const found = await findCauses(runs, failures);
-  const checks = checksOf(variedRuns, found);
-  const problems = found.causes.map((cause) => causeProblem(cause, plan));
+  const foundCauses = await findCauses(runs, failures);
+  const checks = checksOf(variedRuns, foundCauses);
+  const problems = foundCauses.causes.map((cause) => causeProblem(cause, plan));
 
   // Other seeds leave out variants: that something did not vary then says nothing about the client.
   const isEachVariantShown = showEveryVariant(variedSeeds(plan));

@@ -39,7 +39,7 @@ import { loadNamed } from "../scenario/open-scenario.js";
 const certificateFormats: readonly ReportFormat[] = ["json", "junit"];
 
 const { tls, cert, key } = shared.serverFlags;
-const flags = {
+const certifyFlags = {
   only: flag.option(
     "--only <name>",
     "make only these runs besides the plain one: varied, answer, resend, fault, or one of them such as varied.3, answer.401.revoked, resend.403 or fault.hang; repeatable",
@@ -83,7 +83,7 @@ const flags = {
   key,
   quiet: shared.quiet("only the certificate"),
 };
-type CertifyCall = CallOf<typeof flags>;
+type CertifyCall = CallOf<typeof certifyFlags>;
 
 const reportFile = { name: "--report", what: "the certificate", formats: certificateFormats };
 
@@ -103,7 +103,7 @@ export const certifyCommand = declareCommand({
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   args: shared.scenarioArgument,
   takesClientCommand: true,
-  flags,
+  flags: certifyFlags,
   usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",

@@ -79,7 +79,7 @@ export const compareCommand = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(args[0] ?? "");
     const { writeScenario } = flags;
-    const learnedFile = writeScenario === undefined ? undefined : new LearnedFile(writeScenario, io);
+    const learnedFile = writeScenario === undefined ? undefined : new LearnedScenarioFile(writeScenario, io);
     // A file that cannot be written ends the command before the first request.
     learnedFile?.requireReplaceable();
     const certificate = await readClientCertificate(url, flags, io.cwd);
@@ -112,7 +112,7 @@ export const compareCommand = declareCommand({
 });
 
 /** The file of `--write-scenario`. It may be replaced only if an earlier comparison has written it. */
-class LearnedFile {
+class LearnedScenarioFile {
   readonly #name: string;
   readonly #path: string;
   readonly #io: Pick<Io, "stderr" | "program">;

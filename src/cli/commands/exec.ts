@@ -20,7 +20,7 @@ import { sayWhyNotRun } from "../run/why-no-run.js";
 import { loadNamed } from "../scenario/open-scenario.js";
 import { warnOfDates } from "../scenario/sandbox-warnings.js";
 
-const flags = {
+const execFlags = {
   report: flag.option(
     "--report <file>",
     `write the report to this file and not to stderr, in the format of its extension: ${extensionWords()}; - is stdout; repeatable`,
@@ -47,14 +47,14 @@ export const execCommand = declareCommand({
     "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). Sandboxes in processes of the command count as well: those with msw handlers, and those of svc-sandbox start. stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached an endpoint (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
   args: shared.scenarioArgument,
   takesClientCommand: true,
-  flags,
+  flags: execFlags,
   modes: [
     {
       name: "exec --no-control",
       when: ({ flags }) => flags.control === false,
-      flags: flag.flagNamesOf(flags, ["controlToken"]),
+      flags: flag.flagNamesOf(execFlags, ["controlToken"]),
     },
-    { name: "exec", flags: flag.flagNamesOf(flags, ["control"]) },
+    { name: "exec", flags: flag.flagNamesOf(execFlags, ["control"]) },
   ],
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
@@ -87,7 +87,7 @@ export const execCommand = declareCommand({
     try {
       const { end, report, folder } = await runClient(call, {
         loaded,
-        options: shared.startOptionsOf(flags),
+        startOptions: shared.startOptionsOf(flags),
         conditions,
         counts,
         certifyLine: [io.program, "certify", ...args.map(shellWord)].join(" "),

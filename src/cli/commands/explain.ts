@@ -17,8 +17,13 @@ const runningFlags = {
   url: flag.cliOnlyOption("--url <url>", runningUrlText, (text) => text),
   ...shared.callFlags,
 };
-const flags = { endpoint: shared.endpoint, ...runningFlags, json: shared.json, ...shared.sandboxFlags };
-type ExplainCall = CallOf<typeof flags>;
+const explainFlags = {
+  endpoint: shared.endpoint,
+  ...runningFlags,
+  json: shared.json,
+  ...shared.sandboxFlags,
+};
+type ExplainCall = CallOf<typeof explainFlags>;
 
 const runningFlagNames = flag.flagNamesOf(runningFlags);
 const sandboxFlagNames = flag.flagNamesOf(shared.sandboxFlags);
@@ -32,7 +37,7 @@ export const explainCommand = declareCommand({
       "an X-Request-Id, last (the latest rejected request, unless a key has this name), a key's ref, a full key, or one of: none, malformed, unknown",
     ...shared.scenarioArgument,
   },
-  flags,
+  flags: explainFlags,
   modes: [
     {
       name: "explain <request id or last>",

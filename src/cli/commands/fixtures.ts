@@ -32,7 +32,7 @@ function readFarmerTime(text: string, from: string): number {
 const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
 
-const flags = {
+const fixturesFlags = {
   count: flag.cliOnlyOption(
     "--count <number>",
     "number of records (default: 10)",
@@ -60,20 +60,20 @@ const flags = {
     readFarmerTime,
   ),
 };
-type FixturesCall = CallOf<typeof flags>;
+type FixturesCall = CallOf<typeof fixturesFlags>;
 
 export const fixturesCommand = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",
   description: `Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population. Farmers are described in ${docsPlace("scenario-reference", "farmers")}. In CSV, lists are counted or summed.`,
   args: { "<kind>": "organizations or farmers" },
-  flags,
+  flags: fixturesFlags,
   modes: [
     {
       name: "fixtures organizations",
       when: ({ args }) => args[0] === "organizations",
       flags: ["count", "from", "format", "seed"],
     },
-    { name: "fixtures farmers", flags: flag.flagNamesOf(flags) },
+    { name: "fixtures farmers", flags: flag.flagNamesOf(fixturesFlags) },
   ],
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",

@@ -69,6 +69,7 @@ export const keysCommand = declareCommand({
     const { palette, width } = io.stdout.style();
     const lines = keyTable(rows, palette, width);
     if (sandbox.timeline.steps.length + sandbox.story.steps.length > 0) {
+      // A dry run moves the clock itself.
       const laterKeys = keysToCome(() => startInNode(loaded, { ...flags, frozen: true }));
       const titles = ["KEY", "SECRET", "MADE BY"].map(palette.dim);
       if (laterKeys.length > 0) lines.push("", "Created later:", ...alignColumns([titles, ...laterKeys]));

@@ -27,7 +27,7 @@ const readSpeed = readerOf((text) => {
   return speed > 0 && Number.isFinite(speed) ? speed : undefined;
 }, "a number above 0, such as 2 or 0.5, or max not to wait at all");
 
-const flags = {
+const playFlags = {
   speed: flag.option(
     "--speed <number>",
     "how fast to play it: 2 is twice as fast, 0.5 half, max does not wait (default: 1; max in a pipe)",
@@ -39,14 +39,14 @@ const flags = {
   ...shared.sandboxFlagsWithoutFrozen,
   json: shared.json,
 };
-type PlayCall = CallOf<typeof flags>;
+type PlayCall = CallOf<typeof playFlags>;
 
 export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
   args: shared.scenarioArgument,
-  flags,
+  flags: playFlags,
   modes: [
     {
       name: "play --json",

@@ -11,7 +11,7 @@ import { createLog } from "../serve/log.js";
 import { type ScenarioToServe, type Serving, startServing } from "../serve/start-server.js";
 import { StartedParts } from "../serve/started-parts.js";
 
-const flags = {
+const startFlags = {
   port: flag.option(
     "-p, --port <number>",
     "the port to listen on; 0 uses any free port (default: 4747)",
@@ -58,22 +58,22 @@ const flags = {
   quiet: shared.quiet("no notes and no request log"),
 };
 
-type StartCall = CallOf<typeof flags>;
+type StartCall = CallOf<typeof startFlags>;
 
 export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   args: shared.scenarioArgument,
-  flags,
+  flags: startFlags,
   modes: [
     {
       // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
       name: "start --no-control",
       when: ({ flags }) => flags.control === false,
-      flags: flag.flagNamesOf(flags, ["controlToken", "detach", "open"]),
+      flags: flag.flagNamesOf(startFlags, ["controlToken", "detach", "open"]),
     },
-    { name: "start", flags: flag.flagNamesOf(flags, ["control"]) },
+    { name: "start", flags: flag.flagNamesOf(startFlags, ["control"]) },
   ],
   usualFlags: [
     "port",
@@ -102,11 +102,10 @@ export const startCommand = declareCommand({
     const { flags, io } = call;
     if (flags.detach && io.env[backgroundVariable] === undefined) return startInBackground(call);
 
-    // A server that no command of exec or certify has started does not load this.
-    if (!io.env.SVC_SANDBOX_RUN) return serveUntilStopped(call, undefined);
-    const { currentRun } = await import("../../runs/current-run.js");
-    const run = currentRun();
-    return serveUntilStopped(run === undefined ? call : withOptionsOfRun(call, run), run);
+    const ownOptions = shared.startOptionsOf(flags);
+    const run = await runOfProcess(io);
+    const startOptions = run === undefined ? ownOptions : run.optionsFor(ownOptions);
+    return serveUntilStopped({ call, run, startOptions });
   },
 });
 
@@ -133,15 +132,20 @@ async function startInBackground({ fullArgv, args, io }: StartCall): Promise<num
   );
 }
 
-/** The call with the options of the run of `exec` or `certify` that has started it. */
-function withOptionsOfRun(call: StartCall, { optionsFor }: SandboxRun): StartCall {
-  const { seed, now, frozen, profile } = optionsFor(shared.startOptionsOf(call.flags));
-  const flags = { ...call.flags, seed, now, frozen, profile } as StartCall["flags"]; // an option may be `undefined`
-  return { ...call, flags };
+/** The run of `exec` or `certify` that this process belongs to, if there is one. */
+async function runOfProcess({ env }: Io): Promise<SandboxRun | undefined> {
+  // Most servers belong to none, and do not load this.
+  if (!env.SVC_SANDBOX_RUN) return undefined;
+  const { currentRun } = await import("../../runs/current-run.js");
+  return currentRun();
 }
 
+/** What a server starts with. */
+type ServerStart = Pick<Serving, "run" | "startOptions"> & { readonly call: StartCall };
+
 /** Serves until a signal comes, or stdin ends; resolves to the exit code. */
-async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): Promise<number> {
+async function serveUntilStopped(start: ServerStart): Promise<number> {
+  const { call } = start;
   const { args, flags, io } = call;
   const stop = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(args[0], io);
@@ -150,7 +154,7 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
   const logger = await createLog(flags, io);
   let failures: readonly unknown[] = [];
   try {
-    const starting = await openAndStart({ call, run, logger, parts }, stop);
+    const starting = await openAndStart({ ...start, logger, parts }, stop);
     if (starting === "stopped") return exitCode.fine;
     await aborted(stop);
     logger.note(whyStopping(call));
@@ -184,18 +188,18 @@ function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void 
  */
 async function openAndStart(serving: Serving, signal: AbortSignal): Promise<"started" | "stopped"> {
   const { args, io } = serving.call;
-  let opened: ScenarioToServe;
+  let scenario: ScenarioToServe;
   if (serving.run?.scenario !== undefined && args[0] === undefined) {
-    opened = { loaded: { ...serving.run.scenario, files: [] } };
+    scenario = { loaded: { ...serving.run.scenario, files: [] } };
   } else {
     try {
-      opened = await openNamed(args[0], io, signal);
+      scenario = await openNamed(args[0], io, signal);
     } catch (error) {
       if (signal.aborted) return "stopped";
       throw error;
     }
   }
-  await startServing(opened, serving);
+  await startServing(scenario, serving);
   return "started";
 }
 

@@ -14,7 +14,7 @@ import { filesOfFailure, problemsJson } from "../scenario/scenario-failures.js";
 import { createLog } from "../serve/log.js";
 import { storyTestJson, storyTestText, testStory } from "../story/story-test.js";
 
-const flags = {
+const verifyFlags = {
   all: flag.cliOnlyToggle("--all", "every bundled scenario"),
   // No variable: one for `start` would keep it running.
   watch: flag.cliOnlyToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
@@ -22,20 +22,20 @@ const flags = {
   json: shared.json,
   quiet: shared.quiet("only what failed"),
 };
-type VerifyCall = CallOf<typeof flags>;
+type VerifyCall = CallOf<typeof verifyFlags>;
 
 export const verifyCommand = declareCommand({
   summary: "run the stories of scenarios as tests",
   description:
     "Runs the story of each scenario without waiting, in its own sandbox with a frozen clock that only the story moves, and prints the result of each step. A story ends with its first unexpected result, and its place in the file is shown. Exits with 1 if a story fails or is missing, with 2 if a scenario cannot be read.",
   args: { "[scenario...]": "bundled names or files (default: svc-sandbox.yaml)" },
-  flags,
+  flags: verifyFlags,
   modes: [
     {
       // Besides the results there are notes, which --quiet leaves out.
       name: "verify --watch",
       when: ({ flags }) => flags.watch,
-      flags: flag.flagNamesOf(flags),
+      flags: flag.flagNamesOf(verifyFlags),
     },
     {
       name: "verify --json",

@@ -13,6 +13,14 @@ import { runClient } from "./run-client.js";
 import type { CommandEnd } from "./run-command.js";
 import { TakenSignals } from "./taken-signals.js";
 
+// How a command ends (`CommandEnd`), and what certify gets of it:
+//
+//   the command             certify gets
+//   not_run                 a run that has failed, with why it could not start
+//   stopped, by a signal    not_made, as each run during or after a signal
+//   ended, in its time      a run that has passed or failed, by the exit code
+//   ended, too late         a run that has timed out
+
 /** The client's command and the sandbox that each of its runs starts. */
 interface ClientCommand {
   readonly loaded: LoadedScenario;
@@ -45,8 +53,8 @@ export class ClientStarter {
 
   /** Runs the client in its own sandbox once a job is free. */
   async runInTurn(request: PlannedRun): Promise<RunEnd | NotMade> {
-    const run = () => this.#runUnlessStopped(request);
-    const { result, isShared } = await this.#queue.run(run, request.isAlone);
+    const runOnce = () => this.#runUnlessStopped(request);
+    const { result, isShared } = await this.#queue.run(runOnce, request.isAlone);
     return result.kind === "not_made" ? result : { ...result, isShared };
   }
 
@@ -57,9 +65,9 @@ export class ClientStarter {
 
   async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | NotMade> {
     if (this.stopped !== undefined) return { kind: "not_made" };
-    const run = await runInOwnSandbox(this.#command, request, this.#signals);
+    const runEnd = await runInOwnSandbox(this.#command, request, this.#signals);
     // A run that the signal ended shows nothing.
-    return this.stopped === undefined ? run : { kind: "not_made" };
+    return this.stopped === undefined ? runEnd : { kind: "not_made" };
   }
 }
 
@@ -79,7 +87,7 @@ async function runInOwnSandbox(
   const now = time();
   const { end, report, folder } = await runClient(call, {
     loaded,
-    options: { ...startOptions, seed: request.seed },
+    startOptions: { ...startOptions, seed: request.seed },
     // Each run starts at the start of a minute, so that a limit of the minute ends at the same time in all of them.
     clockStart: now - (now % minute),
     conditions: request.conditions,

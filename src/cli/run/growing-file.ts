@@ -8,7 +8,7 @@ const maxFileLength = 256 * megabyte;
 /** The most bytes of a line without its end. No request has as many: bodies have at most 64 KiB, and headers as much. */
 const maxOpenLine = megabyte;
 /** How many bytes are read together. */
-const portionLength = 64 * 1024;
+const readTogether = 64 * 1024;
 
 /** A text file to which another process adds lines. */
 export class GrowingFile {
@@ -25,7 +25,7 @@ export class GrowingFile {
   /** Reads the lines that have ended since the last call. The file may have another name each time. */
   readLines(path: string): string[] {
     const lines: string[] = [];
-    const portion = Buffer.alloc(portionLength);
+    const portion = Buffer.alloc(readTogether);
     const descriptor = openRegular(path);
     try {
       for (;;) {

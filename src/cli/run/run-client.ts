@@ -30,10 +30,10 @@ type ClientCall = Pick<
 /** What the command of a run has of its caller. */
 type ClientCommandOptions = Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput">;
 
-/** What a run of a client starts with. */
-interface ClientStart extends ClientCommandOptions {
+/** What a run of a client starts with, and what it calls. */
+interface ClientRunStart extends ClientCommandOptions {
   readonly loaded: LoadedScenario;
-  readonly options: StartOptions;
+  readonly startOptions: StartOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly clockStart?: number;
   readonly conditions: RunConditions | undefined;
@@ -50,17 +50,22 @@ interface ClientStart extends ClientCommandOptions {
  */
 export async function runClient(
   call: ClientCall,
-  client: ClientStart,
+  client: ClientRunStart,
 ): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
-  const { loaded, options, clockStart, conditions } = client;
+  const { loaded, startOptions, clockStart, conditions } = client;
   // The command's processes may have sandboxes of their own, which start with what is in this folder.
-  const folder = await openRunFolder({ scenario: loaded, options, start: clockStart, conditions });
+  const folder = await openRunFolder({
+    scenario: loaded,
+    options: startOptions,
+    start: clockStart,
+    conditions,
+  });
 
-  // The start of the clock is a condition of the run, in every process of the command. As an option of this sandbox, it would
-  // also replace the time that a scenario sets which the client loads.
+  // The start of the clock is a condition of the run, in every process of the command: an option of this sandbox would
+  // replace the time of a scenario that the client loads.
   const run = conditions && { ...conditionedRun(conditions, folder.claim), start: clockStart };
   const context = { platform: nodePlatform, run, invocation: invocationOf(call, client.certifyLine) };
-  const sandbox = startSandbox(checkedStart(loaded, options, context));
+  const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
   sandbox.counters.passOnTo(client.counts);
   client.onStart?.(sandbox);
 

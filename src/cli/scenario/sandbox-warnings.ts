@@ -1,12 +1,11 @@
 import { pinnedAssumptions } from "../../api/variation/own-assumptions.js";
 import type { Logger } from "../../node/logger.js";
 import { isoTime, minute } from "../../rules/time.js";
-import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { listed } from "../../schema/words.js";
-import type * as shared from "../flags/shared-flags.js";
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */
-export function warnOfPinned(sandbox: SandboxState, { profile }: shared.SandboxFlags, log: Logger): void {
+export function warnOfPinned(sandbox: SandboxState, { profile }: StartOptions, log: Logger): void {
   // A state file overrides the flag.
   if (profile !== sandbox.profile) return;
   const pinned = pinnedAssumptions(sandbox);

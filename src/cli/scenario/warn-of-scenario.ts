@@ -1,22 +1,21 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
-import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { problemsAt } from "../../scenario/problems.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
-import * as shared from "../flags/shared-flags.js";
 import { warnOfDates, warnOfPinned } from "./sandbox-warnings.js";
 
 /** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */
 export async function warnOfScenario(
   { loaded, places }: { readonly loaded: LoadedScenario; readonly places?: OpenedScenario["places"] },
   sandbox: SandboxState,
-  flags: shared.SandboxFlags,
+  startOptions: StartOptions,
   logger: Logger,
 ): Promise<void> {
   runDue(sandbox);
-  warnOfPinned(sandbox, flags, logger);
+  warnOfPinned(sandbox, startOptions, logger);
   warnOfDates(sandbox, logger);
 
   const { name, files, piped } = loaded;
@@ -26,7 +25,8 @@ export async function warnOfScenario(
 
   const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
   const { placeOf, spelling } = await places();
-  const warnings = scenarioWarnings(loaded, { spelling }, shared.startOptionsOf(flags));
+  const warnings = scenarioWarnings(loaded, { spelling }, startOptions);
+  // The kinds are shown in this order.
   const titles: Readonly<Record<keyof typeof warnings, string>> = {
     failingSteps: `Steps of ${name} that may fail`,
     unmarkedSecrets: `Secrets of ${name} that may be real keys`,

@@ -4,7 +4,7 @@ import { nodePlatform } from "../../node/platform.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/current-run.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
-import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { listed, quoteFile } from "../../schema/words.js";
@@ -39,6 +39,8 @@ export interface Serving {
   readonly call: Pick<CommandCall<ServingFlags>, "args" | "flags" | "io">;
   /** The run of `exec` or `certify` that the server belongs to. */
   readonly run: SandboxRun | undefined;
+  /** The options of the flags, and for those that they do not set, of the run. */
+  readonly startOptions: StartOptions;
   readonly logger: Logger;
   readonly parts: StartedParts;
 }
@@ -51,7 +53,7 @@ export interface ScenarioToServe {
 
 /** Starts the sandbox, its server and what belongs to it, and announces the server. */
 export async function startServing(opened: ScenarioToServe, serving: Serving): Promise<void> {
-  const { call, logger, parts } = serving;
+  const { call, startOptions, logger, parts } = serving;
   const { flags, io } = call;
   const scenario: ServedScenario = { loaded: opened.loaded };
   const options = await serveOptions(flags, io, logger);
@@ -71,25 +73,25 @@ export async function startServing(opened: ScenarioToServe, serving: Serving): P
 
   if (flags.watch) {
     const { startWatching } = await import("./watch.js");
-    const onReload = (reloaded: ScenarioToServe) => warnOfScenario(reloaded, sandbox, flags, logger);
+    const onReload = (reloaded: ScenarioToServe) => warnOfScenario(reloaded, sandbox, startOptions, logger);
     parts.add(await startWatching({ call, scenario, sandbox, logger, onReload }));
   }
 
   if (!printsJson(flags)) announceServer(sandbox, server, serving);
   noteReach(server, call, logger);
-  await warnOfScenario(opened, sandbox, flags, logger);
+  await warnOfScenario(opened, sandbox, startOptions, logger);
   if (printsJson(flags)) announceServer(sandbox, server, serving);
 }
 
 /** Starts the sandbox, or continues the one in the file of `--state`. */
 async function openServedSandbox(
   scenario: ServedScenario,
-  { call, run, logger, parts }: Serving,
+  { call, run, startOptions, logger, parts }: Serving,
   onProblem: (error: unknown) => void = () => {},
 ) {
   const { flags, io } = call;
   const isSecure = flags.tls === true || flags.cert !== undefined;
-  const start = checkedStart(scenario.loaded, flags, {
+  const start = checkedStart(scenario.loaded, startOptions, {
     platform: nodePlatform,
     run: run?.conditionedRun,
     invocation: invocationOfServer(isSecure, io.program),
@@ -105,21 +107,21 @@ async function openServedSandbox(
 
   const { stateFile } = opened;
   if (stateFile !== undefined) {
-    noteContinued(stateFile, flags, logger);
+    noteContinued(stateFile, flags.state ?? "", startOptions, logger);
     parts.add(() => stateFile.close());
   }
   return opened;
 }
 
 /** Says that a sandbox continues, and which flags have no effect because of that. */
-function noteContinued({ savedAt }: StateFile, flags: ServingFlags, log: Logger): void {
+function noteContinued({ savedAt }: StateFile, file: string, options: StartOptions, log: Logger): void {
   if (savedAt === undefined) return;
   const ignored: string[] = [];
-  for (const [name, value] of Object.entries(shared.startOptionsOf(flags))) {
+  for (const [name, value] of Object.entries(shared.startOptionsOf(options))) {
     if (value !== undefined) ignored.push(`--${name}`);
   }
 
-  const saved = `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoTime(savedAt)}.`;
+  const saved = `Continuing from ${quoteFile(file)}, saved ${isoTime(savedAt)}.`;
   if (ignored.length === 0) log.note(saved);
   else log.note(`${saved} It overrides ${listed(ignored, "and")}; remove it to start again.`);
 }

@@ -92,15 +92,17 @@ class ReloadOnChange {
     this.#isBroken = false;
 
     const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(scenario.loaded.scenario);
-    if (isChanged) {
-      const sameOptions = {};
-      startAnother(sandbox, opened.loaded, sameOptions, () => {
-        scenario.loaded = opened.loaded;
-      });
-      await onReload(opened);
-      logger.note(`Loaded ${this.#name} again, in a new sandbox.`);
-    } else if (wasBroken) {
-      logger.note(`${this.#name} is valid again, unchanged.`);
+    if (!isChanged) {
+      // Its text may have another comment now.
+      scenario.loaded = opened.loaded;
+      if (wasBroken) logger.note(`${this.#name} is valid again, unchanged.`);
+      return;
     }
+    const sameOptions = {};
+    startAnother(sandbox, opened.loaded, sameOptions, () => {
+      scenario.loaded = opened.loaded;
+    });
+    await onReload(opened);
+    logger.note(`Loaded ${this.#name} again, in a new sandbox.`);
   }
 }

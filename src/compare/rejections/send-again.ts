@@ -28,8 +28,11 @@ export type SentTurns =
 export async function sendRejectionsAgain(session: Session): Promise<SentAgain> {
   const firstRequests = firstRequestsOfCauses(session.attempts);
   const openAfterRounds = await sendSecondRound(session, firstRequests);
-  const contrasts = findContrasts(tabulateRejections(session.attempts));
-  const turns = await sendTurns(session, firstRequests, contrasts);
+  const table = tabulateRejections(session.attempts);
+  if (table.causes.length === 1) {
+    for (const cause of table.causes) openAfterRounds.set(cause, "no other cause has two 401s");
+  }
+  const turns = await sendTurns(session, firstRequests, findContrasts(table));
   return { attempts: [...session.attempts], openAfterRounds, turns };
 }
 
@@ -47,8 +50,11 @@ function firstRequestsOfCauses(attempts: readonly Attempt[]): FirstRequests {
   return firstRequests;
 }
 
-/** Sends each cause that got a 401 again. Returns why causes have no two 401s, or nothing to be compared with. */
-async function sendSecondRound(session: Session, firstRequests: FirstRequests): Promise<WhyByCause> {
+/** Sends each cause that got a 401 again. Returns why causes have no two 401s. */
+async function sendSecondRound(
+  session: Session,
+  firstRequests: FirstRequests,
+): Promise<Map<PromisedOutcomeId, string>> {
   const whyByCause = new Map<PromisedOutcomeId, string>();
   const rejected: Attempt[] = [];
   for (const [cause, attempt] of firstRequests) {
@@ -69,11 +75,6 @@ async function sendSecondRound(session: Session, firstRequests: FirstRequests): 
     } else if (second.attempt.response?.status !== 401) {
       whyByCause.set(attempt.outcome, `the second request got ${describeAttempt(second.attempt)}`);
     }
-  }
-
-  const { causes } = tabulateRejections(session.attempts);
-  if (causes.length === 1) {
-    for (const cause of causes) whyByCause.set(cause, "no other cause has two 401s");
   }
   return whyByCause;
 }

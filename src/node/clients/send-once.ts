@@ -113,8 +113,8 @@ function extraAuthorities(): string[] {
 const stoppedReply: NoResponse = { noResponse: "stopped", found: "the request was stopped", hint: "" };
 
 function lateReply(what: string, timeout: number): NoResponse {
-  const found = `${what} within ${timeout / 1000} s`;
-  return { noResponse: "late", found, hint: "--timeout waits longer." };
+  const late = `${what} within ${timeout / 1000} s`;
+  return { noResponse: "late", found: late, hint: "--timeout waits longer." };
 }
 
 /** Reads a response to its end. */

@@ -64,10 +64,9 @@ interface TextOrigin {
 
 /** Opens the text of a scenario, and the files that it extends. */
 async function openText(text: string, { name, cwd, from }: TextOrigin): Promise<OpenedScenario> {
-  const extended = new ExtendedFiles(cwd);
-  const load = (extendedName: string, extendingFile = name) => extended.read(extendedName, extendingFile);
+  const extended = new ExtendedFiles(name, cwd);
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
-  const { scenario, ...places } = parseWithPlaces(text, { file: name, load });
+  const { scenario, ...places } = parseWithPlaces(text, { file: name, load: extended.read });
 
   const ownFiles = from === "file" ? [resolve(cwd, name)] : [];
   // The text has the whole scenario unless it extends another file.
@@ -97,10 +96,13 @@ function openBundled(name: ScenarioName): OpenedScenario {
 
 /** The files that a scenario extends: each one is read when the parser finds its name in another one. */
 class ExtendedFiles {
+  readonly #first: string;
   readonly #cwd: string;
   readonly #files: string[] = [];
 
-  constructor(cwd: string) {
+  /** `first` is the name of the scenario itself. */
+  constructor(first: string, cwd: string) {
+    this.#first = first;
     this.#cwd = cwd;
   }
 
@@ -109,13 +111,14 @@ class ExtendedFiles {
     return this.#files;
   }
 
-  /** Reads the file that the file `from` extends by this name, which is relative to it. */
-  read(name: string, from: string): { readonly text: string; readonly file: string } {
+  /** Reads the file that the file `from` extends by this name, which is relative to its folder. Default: the scenario itself extends it. */
+  readonly read = (name: string, from = this.#first): { readonly text: string; readonly file: string } => {
+    const folder = dirname(from);
     // Messages show the file as the command line would name it.
-    const file = isAbsolute(name) ? name : join(dirname(from), name);
-    this.#files.push(resolve(this.#cwd, file));
-    return { text: readScenarioFile(name, resolve(this.#cwd, dirname(from))), file };
-  }
+    const shownFile = isAbsolute(name) ? name : join(folder, name);
+    this.#files.push(resolve(this.#cwd, shownFile));
+    return { text: readScenarioFile(name, resolve(this.#cwd, folder)), file: shownFile };
+  };
 }
 
 /** Reads a scenario from stdin. Throws `file_unreadable`. */

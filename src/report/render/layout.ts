@@ -1,3 +1,5 @@
+import { oneSafeLine } from "../../rules/terminal-text.js";
+
 interface FormatRow {
   /** Its name for people. */
   readonly title: string;
@@ -62,6 +64,12 @@ export type Cell = string | (ToneText & { readonly code?: string | undefined });
 /** A cell with its members; a text alone has no tone and no command. */
 export function normalizeCell(cell: Cell): Exclude<Cell, string> {
   return typeof cell === "string" ? { text: cell } : cell;
+}
+
+/** A cell as text: its command is behind its words. */
+export function plainCell(cell: Cell): string {
+  const { text, code } = normalizeCell(cell);
+  return oneSafeLine(code === undefined ? text : `${text} ${code}`);
 }
 
 interface ToneText {

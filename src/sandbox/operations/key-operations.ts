@@ -11,7 +11,7 @@ import {
 } from "../../rules/key-state.js";
 import { type Environment, makeSecret } from "../../rules/key-text.js";
 import type { Organization } from "../../rules/organization.js";
-import { isClockTime, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
+import { isInstant, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
 import { throwIfProblems } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
 import { actions } from "../../scenario/actions.js";
@@ -152,7 +152,7 @@ export function expireKey(
 /** The end of a key as an instant. */
 function expiryOf(expires: string, now: number): number {
   const expiresAt = timeFrom(now, expires);
-  const problem = isClockTime(expiresAt) ? undefined : "must be a time before the year 10000";
+  const problem = isInstant(expiresAt) ? undefined : "must be a time before the year 10000";
   throwIfProblems("set the end of a key", { expires: problem });
   return expiresAt;
 }

@@ -73,7 +73,7 @@ export function checkInput<Of extends s.Shape>(
 ): s.ValueOf<Of> {
   const input = checkValue(shape, value, failure, notation);
   // In the checked copy: the caller's value may have getters, and change.
-  const leaks = leakedKeys(input, [], notation.whole);
+  const leaks = leakedKeys(input, [], notation.nameOfWhole);
   if (leaks.length > 0) throw validationError(failure, leaks);
   return input as s.ValueOf<Of>;
 }

@@ -7,9 +7,9 @@ import { camelCaseName } from "../../schema/spelling.js";
 export const libraryNotation: Notation = {
   ...jsonNotation,
   language: "javascript",
-  whole: "the argument",
+  nameOfWhole: "the argument",
   spell: camelCaseName,
 };
 
 /** A scenario as a value, and faults: the fields of the format, as they are. */
-export const valueNotation: Notation = { ...jsonNotation, language: "javascript", whole: "the value" };
+export const valueNotation: Notation = { ...jsonNotation, language: "javascript", nameOfWhole: "the value" };

@@ -17,7 +17,7 @@ export const ref = (prefix = "key") =>
     code: "bad_ref",
     pattern: refPattern,
     max: maximumRefLength,
-    hint: (name, siblings) => refHint(name, prefix, siblings),
+    hint: (name, record) => refHint(name, prefix, record),
   });
 
 /** The ref of something that exists, which is not its name. */
@@ -37,7 +37,7 @@ export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
 }
 
-function refHint(name: string, prefix: string, siblings: Readonly<Record<string, unknown>> = {}): string {
+function refHint(name: string, prefix: string, record: Readonly<Record<string, unknown>> = {}): string {
   // A key is not shown in any spelling (R46).
   if (redactPlainKeys(name) !== name) return "write the ref of the key";
 
@@ -46,7 +46,7 @@ function refHint(name: string, prefix: string, siblings: Readonly<Record<string,
   const inWords = plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
   const proposal = refOfName(inWords, prefix);
   // A proposal would lack the letters that are not in ASCII.
-  if (!isAscii(plain) || Object.hasOwn(siblings, proposal)) return `write it ${how}`;
+  if (!isAscii(plain) || Object.hasOwn(record, proposal)) return `write it ${how}`;
   return `write it ${how}: ${proposal}`;
 }
 

@@ -88,8 +88,8 @@ const statusFields = {
 };
 
 const effects: s.Fields = { ...effectFields, ...statusFields };
-// `{ hang: false }` has no effect, as `{}` has none: in this mapping, `false` is the same as no field (`isOffByFalse`).
-const then = { ...s.needingOneOf(faultKinds, s.mapping(effects)), isOffByFalse: true };
+// `{ hang: false }` has no effect, as `{}` has none.
+const then = s.needingOneOn(faultKinds, s.mapping(effects));
 
 const faultSchema: s.Shape = s.mapping({
   when: s.optional(s.mapping(conditionFields)),

@@ -1,9 +1,9 @@
-import { valueAt } from "../../schema/field-path.js";
 import { jsonNotation, type Notation } from "../../schema/notation.js";
 import type { Mistake } from "../../schema/problem.js";
 import type { Shape } from "../../schema/shape.js";
 import { hasField, shapeAt } from "../../schema/shape-fields.js";
 import { isMapping } from "../../schema/type-tag.js";
+import { valueAt } from "../value-at.js";
 
 // Mistakes that only YAML has: what is valid there means something else than it looks like.
 
@@ -11,8 +11,8 @@ import { isMapping } from "../../schema/type-tag.js";
 export const yamlNotation: Notation = {
   ...jsonNotation,
   language: "yaml",
-  whole: "the scenario",
-  hintOf(mistake, root, whole) {
+  nameOfWhole: "the scenario",
+  ownHint(mistake, root, whole) {
     return (
       hintForSameIndent(mistake, root, whole) ??
       hintForDashes(mistake) ??

@@ -1,7 +1,7 @@
 import type { Response } from "express";
 import { errorBody } from "../../api/http-messages.js";
 import { fileFailure, isMachineLimit } from "../../node/files/write-file.js";
-import { SandboxError, type SandboxErrorCode } from "../../rules/errors.js";
+import { SandboxError } from "../../rules/errors.js";
 import { mapTexts } from "../../rules/map-texts.js";
 import { redact } from "../../rules/redact.js";
 import type { ScenarioProblem } from "../../scenario/problems.js";
@@ -32,7 +32,7 @@ export class HttpError extends Error {
 }
 
 /** The status of each error of an operation. Any other code is a defect, because no call can cause it. */
-export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
+export const statusOfCode: Readonly<Partial<Record<SandboxError["code"], number>>> = {
   not_found: 404,
   unknown_ref: 404,
   scenario_not_found: 404,

@@ -10,7 +10,7 @@ import { redactPath } from "../../rules/redact-path.js";
 
 const assetPattern = new RegExp(`^${controlPath}/assets/(\\w[\\w-]*(?:\\.[\\w-]+)+)$`);
 
-const toGzip = promisify(gzip);
+export const toGzip = promisify(gzip);
 const fromBrotli = promisify(brotliDecompress);
 
 // The content security policy of pages. Allows only files and requests of the same server, and no framing.

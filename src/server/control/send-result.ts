@@ -1,14 +1,10 @@
 import { extname } from "node:path";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import type { Request, Response } from "express";
-import { setPageHeaders } from "./page-files.js";
+import { setPageHeaders, toGzip } from "./page-files.js";
 import type { RouteResult } from "./route-result.js";
 
 /** Bodies with fewer bytes fit into one packet uncompressed. */
 const fewestBytes = 1400;
-
-const toGzip = promisify(gzip);
 
 /** Sends the response of a route. */
 export async function sendResult(result: RouteResult, request: Request, response: Response): Promise<void> {

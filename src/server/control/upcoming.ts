@@ -1,5 +1,5 @@
 import { faultOutcomeId } from "../../rules/fault-effects.js";
-import { earliestEnd, type KeyEnds, lastClockInstant } from "../../rules/key-state.js";
+import { type KeyEnds, lastClockInstant } from "../../rules/key-state.js";
 import { dayEnd, isoTime, minute, minuteEnd } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { keyRefsOf } from "../../sandbox/step-results.js";
@@ -89,6 +89,16 @@ function keyEvents({ registry }: SandboxState, now: number): ClockEvent[] {
     events.push({ key: ref, organization, at, kind: event.kind, text: event.textOf(ref) });
   }
   return events;
+}
+
+/** The name of the earliest time that ends a key, of equal ones the first; `undefined` if none is known. Unlike the key's state, it is not about now: most of these times are ahead. */
+function earliestEnd(key: KeyEnds): keyof KeyEnds | undefined {
+  const never = Number.POSITIVE_INFINITY;
+  const { revokedAt = never, expiresAt = never, overlapEndsAt = never } = key;
+  const earliest = Math.min(revokedAt, expiresAt, overlapEndsAt);
+  if (earliest === never) return undefined;
+  if (revokedAt === earliest) return "revokedAt";
+  return expiresAt === earliest ? "expiresAt" : "overlapEndsAt";
 }
 
 function resetEvents({ windows }: SandboxState, now: number): ClockEvent[] {

@@ -1,11 +1,6 @@
 import { variationTable } from "../../../api/variation/table.js";
 import { version } from "../../../node/package-files.js";
-import {
-  type AssumptionDefinition,
-  type Assumptions,
-  assumptionTable,
-  profileWords,
-} from "../../../rules/assumptions.js";
+import { type Assumptions, assumptionTable, profileWords } from "../../../rules/assumptions.js";
 import words from "../../../rules/assumptions.json" with { type: "json" };
 import { isoTime } from "../../../rules/time.js";
 import { type Fault, writtenFaults } from "../../../sandbox/active-faults.js";
@@ -141,7 +136,7 @@ function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer
 }
 
 /** An assumption with its value in each profile. */
-function profileRow([name, definition]: [string, AssumptionDefinition<unknown>]) {
+function profileRow([name, definition]: [string, (typeof assumptionTable)[keyof Assumptions]]) {
   const { minimal, typical = minimal } = definition;
   const { meaning, gap } = words[name as keyof Assumptions];
   const { description: _, ...schema } = assumptionSchemas[name] ?? {};
