@@ -1,6 +1,6 @@
 import { checkShape } from "../schema/check.js";
 import type { FieldPath } from "../schema/field-path.js";
-import type { Members } from "../schema/problem.js";
+import type { Members, SourceTextAt } from "../schema/problem.js";
 import { endpointRules } from "./checks/endpoint-rules.js";
 import { noUselessFaults } from "./checks/fault-rules.js";
 import { keyCountRules } from "./checks/key-count-rules.js";
@@ -20,13 +20,19 @@ import { withRefsOfNames } from "./refs-by-name.js";
 import type { Scenario } from "./scenario.generated.js";
 import { ScenarioError } from "./scenario-error.js";
 import { valueAt } from "./value-at.js";
-import { fieldWrittenLast, placeOfField, spellingOfField, type WrittenScenario } from "./written-scenario.js";
+import {
+  fieldWrittenLast,
+  placeOfField,
+  type ReadScenario,
+  spellingOfField,
+  type WrittenScenario,
+} from "./written-scenario.js";
 
 export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
 }
 
-/** The rules in stages. The rules of a stage rely on what the stages before it check, and run only if nothing is wrong there. */
+/** The rules in stages. The rules of a stage rely on what the stages before it check: they run only if those found no problem. */
 const rulesInStages: readonly (readonly ScenarioRule[])[] = [
   // Each ref is that of one thing.
   refRules,
@@ -78,20 +84,27 @@ export function interpretScenario(written: WrittenScenario, parents: ParentLooku
   // The rules compare fields, so that they need a scenario of the right shape.
   const scenario = fields as unknown as Scenario;
   if (shapeCheck.problems.length === 0) {
-    const input = ruleInputOf(scenario, {
-      addProblem,
-      spelling,
-      fieldToFix: (...candidates) => fieldWrittenLast(merged, candidates),
-    });
-    for (const rules of rulesInStages) {
-      for (const rule of rules) rule(input);
-      if (problems.length > 0) break;
-    }
-    for (const rule of independentRules) rule(input);
+    problems.push(...problemsOfRules(scenario, merged, spelling));
   }
 
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
   return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
+}
+
+/** What the rules find wrong in a scenario of the right shape. */
+function problemsOfRules(scenario: Scenario, merged: ReadScenario, spelling: SourceTextAt): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const input = ruleInputOf(scenario, {
+    addProblem: addingTo(problems),
+    spelling,
+    fieldToFix: (...candidates) => fieldWrittenLast(merged, candidates),
+  });
+  for (const rules of rulesInStages) {
+    for (const rule of rules) rule(input);
+    if (problems.length > 0) break;
+  }
+  for (const rule of independentRules) rule(input);
+  return problems;
 }
 
 /** Removes members, each by its field path. */
