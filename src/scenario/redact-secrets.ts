@@ -21,9 +21,8 @@ export function redactSecrets(text: string): string {
  */
 function isWordOrNumber(run: string): boolean {
   if (/^\d{1,20}$/.test(run)) return true;
-  // Letters alone are a word, if they are few.
-  if (/^[A-Za-z]{1,19}$/.test(run)) return true;
-  if (/^[A-Z]+$/.test(run)) return true;
+  // Letters alone are a word, if they are few or all of them capitals.
+  if (/^(?:[A-Za-z]{1,19}|[A-Z]+)$/.test(run)) return true;
   // A name is words of two letters or more, each with a capital but the first, and then a small number.
   return /^[A-Za-z][a-z]+(?:[A-Z][a-z]+)*\d{0,3}$/.test(run);
 }

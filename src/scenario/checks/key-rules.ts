@@ -1,6 +1,6 @@
 import { type KeyStateName, maximumOverlap } from "../../rules/key-state.js";
 import { listed, quote } from "../../schema/words.js";
-import { compareTimes, type TimeOrDuration } from "../format/when.js";
+import { compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/when.js";
 import { keyStateAtStart } from "../keys/key-ends.js";
 import { defaultScopes } from "../keys/key-settings.js";
 import { fieldOfKey } from "../keys/scenario-keys.js";
@@ -94,7 +94,7 @@ const overlapsAreShort: ScenarioRule = ({ keys, start, addProblem }) => {
     const { overlap_ends, state } = key.fields;
     // The overlap of a rotated key is over: nothing shows how long it was.
     if (overlap_ends === undefined || state === "rotated") continue;
-    if (compareTimes(start, overlap_ends, latestOverlapEnd) !== "after") continue;
+    if (compareTimes(start, readTimeOrDuration(overlap_ends), latestOverlapEnd) !== "after") continue;
     addProblem({
       code: "overlap_out_of_range",
       field: [...fieldOfKey(key), "overlap_ends"],

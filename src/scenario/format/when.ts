@@ -38,24 +38,18 @@ export function timeFrom(start: number, written: TimeOrDuration | string): numbe
 }
 
 /** Where a time is from another one; `unknown` if only a run shows it. */
-export type TimeOrder = "before" | "same" | "after" | "unknown";
+type TimeOrder = "before" | "same" | "after" | "unknown";
 
 /**
  * Where the first of two times is from the second. While the start is unknown, two times have an order and two durations have one,
  * but a time and a duration have none.
  */
-export function compareTimes(
-  start: StartTime,
-  first: TimeOrDuration | string,
-  second: TimeOrDuration | string,
-): TimeOrder {
-  const firstTime = typeof first === "string" ? readTimeOrDuration(first) : first;
-  const secondTime = typeof second === "string" ? readTimeOrDuration(second) : second;
+export function compareTimes(start: StartTime, first: TimeOrDuration, second: TimeOrDuration): TimeOrder {
   // The order of two times, or of two durations, is the same at any start.
-  const commonStart = firstTime.kind === secondTime.kind ? 0 : start;
+  const commonStart = first.kind === second.kind ? 0 : start;
   if (commonStart === "unknown") return "unknown";
 
-  const distance = timeFrom(commonStart, firstTime) - timeFrom(commonStart, secondTime);
+  const distance = timeFrom(commonStart, first) - timeFrom(commonStart, second);
   if (distance === 0) return "same";
   return distance < 0 ? "before" : "after";
 }
