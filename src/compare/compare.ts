@@ -32,7 +32,7 @@ async function tryOutcomes(session: Session): Promise<void> {
     if (row.variables.length === 0) await tryOutcome(session, row);
   }
   const recognition = recognizeApiInAll(session.attempts, session.options.url);
-  session.endUnlessApi(recognition, "nothing was sent after the requests without a working key");
+  session.endIfNotTheApi(recognition, "nothing was sent after the requests without a working key");
 
   for (const row of rows) {
     if (row.variables.length > 0) await tryOutcome(session, row);

@@ -48,8 +48,8 @@ export function compareRejections(sentAgain: SentAgain): ComparedRejections {
   const table = tabulateRejections(attempts);
   const openPlaces = findOpenPlaces(table, turns.contrasts);
   const openCauses = collectOpenCauses(sentAgain);
-  const differingPlaces = [...openPlaces, ...turns.contrasts].map(({ place }) => place);
-  const agreeingPlaces = findAgreeingPlaces(table, differingPlaces);
+  const differingOrOpen = [...openPlaces, ...turns.contrasts].map(({ place }) => place);
+  const agreeingPlaces = findAgreeingPlaces(table, differingOrOpen);
   return {
     differences: describeContrasts(findProven(turns, attempts)),
     notes: notesOnRejections({ openCauses, openPlaces, agreeingPlaces }),
@@ -86,14 +86,20 @@ function collectOpenCauses({ attempts, openAfterRounds, turns }: SentAgain): Why
   return openCauses;
 }
 
-/** Returns the places that vary and agree without the words that vary; no place that varies because of another one. */
-function findAgreeingPlaces({ rows }: RejectionTable, differing: readonly ResponsePlace[]): ResponsePlace[] {
-  const differingIds = new Set(differing.map(placeId));
+/**
+ * Returns the places where only words vary that are new in each response. These are all places that vary, but for those that
+ * differ or are open, and but for those that vary because of another one.
+ */
+function findAgreeingPlaces(
+  { rows }: RejectionTable,
+  differingOrOpen: readonly ResponsePlace[],
+): ResponsePlace[] {
+  const idsDifferingOrOpen = new Set(differingOrOpen.map(placeId));
   const consequences = findConsequences(rows);
   const agreeing: ResponsePlace[] = [];
   for (const { place } of rows) {
     const id = placeId(place);
-    if (!differingIds.has(id) && !consequences.has(id)) agreeing.push(place);
+    if (!idsDifferingOrOpen.has(id) && !consequences.has(id)) agreeing.push(place);
   }
   return agreeing;
 }

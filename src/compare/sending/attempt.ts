@@ -3,10 +3,13 @@ import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { describeResponse } from "../response/describe-response.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
 
-/** A request to send: without a variable, it has no key of the server's. */
+/**
+ * A request to send. Without a variable, the session makes the key: a new one for `401.unknown` and for `401.malformed`, and
+ * none for `401.missing`.
+ */
 export interface AttemptRequest {
   readonly outcome: PromisedOutcomeId;
-  /** The value of the x-api-key header; if left out, the request has none. Never printed. */
+  /** The key in the variable, for the x-api-key header. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
 }
@@ -16,6 +19,8 @@ export const controlWithoutKey: AttemptRequest = { outcome: "401.missing" };
 
 /** A request that was sent. */
 export interface TimedRequest extends AttemptRequest {
+  /** The key that was sent, also one that the session has made. Never printed. */
+  readonly apiKey?: string | undefined;
   /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
   readonly sentAt: number;
 }
@@ -27,7 +32,7 @@ export interface Attempt extends TimedRequest {
   /** On the same clock as `sentAt`. */
   readonly receivedAt: number;
   readonly response?: RedactedResponse;
-  /** Why there is no response. */
+  /** Why there is no response: an attempt has either this or a response. */
   readonly noResponse?: string;
   /** As far as the requests until now tell: `replaceEvidence` changes it if a later request tells more. */
   readonly evidence: Evidence;
