@@ -1,6 +1,6 @@
 import { checkShape } from "../schema/check.js";
 import type { FieldPath } from "../schema/field-path.js";
-import type { Members, SourceTextAt } from "../schema/problem.js";
+import type { Members } from "../schema/problem.js";
 import { endpointRules } from "./checks/endpoint-rules.js";
 import { noUselessFaults } from "./checks/fault-rules.js";
 import { keyCountRules } from "./checks/key-count-rules.js";
@@ -20,13 +20,7 @@ import { withRefsOfNames } from "./refs-by-name.js";
 import type { Scenario } from "./scenario.generated.js";
 import { ScenarioError } from "./scenario-error.js";
 import { valueAt } from "./value-at.js";
-import {
-  fieldWrittenLast,
-  placeOfField,
-  type ReadScenario,
-  spellingOfField,
-  type WrittenScenario,
-} from "./written-scenario.js";
+import { fieldWrittenLast, placeOfField, spellingOfField, type WrittenScenario } from "./written-scenario.js";
 
 export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
@@ -84,27 +78,23 @@ export function interpretScenario(written: WrittenScenario, parents: ParentLooku
   // The rules compare fields, so that they need a scenario of the right shape.
   const scenario = fields as unknown as Scenario;
   if (shapeCheck.problems.length === 0) {
-    problems.push(...problemsOfRules(scenario, merged, spelling));
+    // Problems of the text stop no rule: only those of rules do.
+    const ruleProblems: FieldProblem[] = [];
+    const input = ruleInputOf(scenario, {
+      addProblem: addingTo(ruleProblems),
+      spelling,
+      fieldToFix: (...candidates) => fieldWrittenLast(merged, candidates),
+    });
+    for (const rules of rulesInStages) {
+      for (const rule of rules) rule(input);
+      if (ruleProblems.length > 0) break;
+    }
+    for (const rule of independentRules) rule(input);
+    problems.push(...ruleProblems);
   }
 
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
   return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
-}
-
-/** What the rules find wrong in a scenario of the right shape. */
-function problemsOfRules(scenario: Scenario, merged: ReadScenario, spelling: SourceTextAt): FieldProblem[] {
-  const problems: FieldProblem[] = [];
-  const input = ruleInputOf(scenario, {
-    addProblem: addingTo(problems),
-    spelling,
-    fieldToFix: (...candidates) => fieldWrittenLast(merged, candidates),
-  });
-  for (const rules of rulesInStages) {
-    for (const rule of rules) rule(input);
-    if (problems.length > 0) break;
-  }
-  for (const rule of independentRules) rule(input);
-  return problems;
 }
 
 /** Removes members, each by its field path. */
