@@ -5,7 +5,7 @@ import { tryLimits } from "./limits/limits.js";
 import { describeNotCompared } from "./not-compared.js";
 import { sendRejectionsAgain } from "./rejections/send-again.js";
 import { recognizeApiInAll } from "./sending/api-recognition.js";
-import { completedWith } from "./sending/attempt.js";
+import { rightful200s } from "./sending/attempt.js";
 import type { CompareOptions, Send } from "./sending/compare-options.js";
 import { repeatAttempt, tryOutcome } from "./sending/send-attempt.js";
 import { Session } from "./sending/session.js";
@@ -39,6 +39,6 @@ async function tryOutcomes(session: Session): Promise<void> {
   }
 
   // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
-  const [working] = completedWith(session.attempts, 200);
+  const [working] = rightful200s(session.attempts);
   if (working !== undefined) await repeatAttempt(session, working);
 }

@@ -6,9 +6,9 @@ import { memberIn, todayPath } from "../response/members.js";
 import {
   type Attempt,
   type CompletedAttempt,
-  completedWith,
   describeAttempt,
   got200,
+  rightful200s,
 } from "../sending/attempt.js";
 
 // `usage.today` must rise by one with each request of a key (R6, R24). Between two 200s, a new day may begin, and with it the
@@ -114,7 +114,7 @@ export function findOpenCounts(
   }
 
   // The first working key gets a second request, which may not have been sent.
-  const successes = completedWith(attempts, 200);
+  const successes = rightful200s(attempts);
   const [working] = successes;
   if (working === undefined) return whyByOutcome;
   const why = whyNotTried.get(working.outcome);

@@ -1,10 +1,10 @@
 import type { ContractDifference } from "../differences/contract-difference.js";
-import { type Attempt, completedWith } from "../sending/attempt.js";
+import type { Attempt } from "../sending/attempt.js";
 import { findConsequences } from "./consequences.js";
 import type { Contrast } from "./contrasts.js";
 import { findOpenPlaces, type OpenPlace } from "./open-places.js";
 import { placeId, type ResponsePlace } from "./places.js";
-import { type RejectionTable, tabulateRejections } from "./rejection-table.js";
+import { judged401s, type RejectionTable, tabulateRejections } from "./rejection-table.js";
 import { describeContrasts, notesOnRejections } from "./rejection-words.js";
 import type { SentAgain, SentTurns, WhyByCause } from "./send-again.js";
 import { allTurns } from "./turns.js";
@@ -65,11 +65,10 @@ function findProven(turns: SentTurns, attempts: readonly Attempt[]): Contrast[] 
 }
 
 function hasEnoughRejections({ cause, baseline }: Contrast, attempts: readonly Attempt[]): boolean {
-  // A 401 that a lock may have sent does not count.
-  const counting = completedWith(attempts, 401).filter(({ evidence }) => evidence.kind === "judged");
-  const rejectionsOfCause = counting.filter(({ outcome }) => outcome === cause);
-  const rejectionsOfBaseline = counting.filter(({ outcome }) => outcome === baseline);
-  return Math.min(rejectionsOfCause.length, rejectionsOfBaseline.length) >= fewestRejections;
+  const outcomesWith401 = judged401s(attempts).map(({ outcome }) => outcome);
+  const countOfCause = outcomesWith401.filter((outcome) => outcome === cause).length;
+  const countOfBaseline = outcomesWith401.filter((outcome) => outcome === baseline).length;
+  return Math.min(countOfCause, countOfBaseline) >= fewestRejections;
 }
 
 /**

@@ -61,16 +61,30 @@ export function replaceEvidence(attempt: Attempt, evidence: Evidence): void {
 /** An attempt with a response. */
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
+// Which attempts each of these functions includes:
+//
+// | function | status | the outcome has this status | evidence |
+// |---|---|---|---|
+// | `got200` | 200 | or another one | any |
+// | `rightful200s` | 200 | yes | any |
+// | `reachedItsOutcome` | any | yes | only `judged` |
+
+/** Whether an attempt got 200, also with a key that should be rejected. */
 export function got200(attempt: Attempt): attempt is CompletedAttempt {
   return attempt.response?.status === 200;
 }
 
-export function describeAttempt({ response, noResponse }: Attempt): string {
-  return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
+/** Returns the 200s to keys that should get 200. */
+export function rightful200s(attempts: readonly Attempt[]): CompletedAttempt[] {
+  return attempts.filter(got200).filter(({ outcome }) => outcomeRow(outcome).status === 200);
 }
 
-/** Returns the attempts that got this status, and should have. */
-export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
-  const expecting = attempts.filter(({ outcome }) => outcomeRow(outcome).status === status);
-  return expecting.filter((attempt): attempt is CompletedAttempt => attempt.response?.status === status);
+/** Whether an attempt got the status of its outcome, and its response is judged: no outage or lock may have sent it. */
+export function reachedItsOutcome(attempt: Attempt): attempt is CompletedAttempt {
+  const { outcome, response, evidence } = attempt;
+  return response?.status === outcomeRow(outcome).status && evidence.kind === "judged";
+}
+
+export function describeAttempt({ response, noResponse }: Attempt): string {
+  return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
 }
