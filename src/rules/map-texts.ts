@@ -23,7 +23,8 @@ function mapInside(
   holders: readonly unknown[],
 ): unknown {
   if (typeof value === "string") return change(value);
-  if (hasNoText(value)) return value;
+  const mayHaveText = ["object", "function", "symbol"].includes(typeof value);
+  if (!mayHaveText || value === null) return value;
   if (holders.includes(value)) return "[circular]";
 
   const inner = [...holders, value];
@@ -38,15 +39,8 @@ function mapInside(
   return Object.fromEntries(members);
 }
 
-/** Whether a value is a number, a flag or nothing. */
-function hasNoText(value: unknown): boolean {
-  const isNothing = value === undefined || value === null;
-  return isNothing || ["number", "bigint", "boolean"].includes(typeof value);
-}
-
-/** Whether a value is an object without a class. It may have no prototype, or that of another realm, such as a frame or a VM. */
+/** Whether a value, which is not nothing, is an object without a class. It may have no prototype, or that of another realm, such as a frame or a VM. */
 function isPlainObject(value: unknown): value is object {
-  if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

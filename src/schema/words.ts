@@ -26,14 +26,9 @@ export function quote(value: unknown): string {
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (isMapping(value)) return "a mapping";
-  if (typeof value === "object" || typeof value === "function") return withArticle(typeTag(value));
+  if (typeof value === "object" || typeof value === "function") return `a ${typeTag(value)}`;
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential();
   return String(value);
-}
-
-/** `a Date`, `an Error`, `a URL`, `a Uint8Array`. */
-function withArticle(type: string): string {
-  return /^[AEIO]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 function quoteText(text: string): string {
