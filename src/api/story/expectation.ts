@@ -44,7 +44,7 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   }
 
   for (const [name, expectedValue] of Object.entries(expected.headers ?? {})) {
-    const value = response.headers[name.toLowerCase()];
+    const value = headerOf(response, name);
     if (isExpectedHeader(expectedValue, value)) continue;
     let words = shownValue(expectedValue);
     if (expectedValue === true) words = "a value";
@@ -56,6 +56,12 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
     differences.push(...bodyDifferences("body", expected.body, content));
   }
   return differences;
+}
+
+/** The value of a header. Only members of its own: a name such as `constructor` is in every object. */
+function headerOf({ headers }: StoryResponse, name: string): string | undefined {
+  const lowerCaseName = name.toLowerCase();
+  return Object.hasOwn(headers, lowerCaseName) ? headers[lowerCaseName] : undefined;
 }
 
 /** Whether a header is as expected: with this value, with any value (`true`), or not there (`false`). */
