@@ -139,7 +139,10 @@ function replaceScenario(sandbox: SandboxState, start: Start, onReady?: () => vo
   sandbox.journal.replaceWith();
   const { name, seed, startedAt } = initial;
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
-  runStepsUntil(sandbox, startedAt);
+
+  // A listener may have started another scenario, whose due steps have run then.
+  const isReplaced = sandbox.timeline !== initial.timeline;
+  if (!isReplaced) runStepsUntil(sandbox, startedAt);
 }
 
 /**

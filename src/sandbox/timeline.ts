@@ -16,9 +16,20 @@ export interface Timeline {
   readonly ranAtStart: TimelineResult[];
 }
 
-/** A timeline of which no step has run. Its durations count from `start` (epoch milliseconds). */
+/**
+ * A timeline of which no step has run. Its durations count from `start` (epoch milliseconds).
+ *
+ * Steps run in the order in which they are written. A start that the scenario does not set may put a step after `2h` before it,
+ * such as one at `2030-01-01T00:30:00Z` if the clock starts at midnight. It is then due together with the step before it.
+ */
 export function createTimeline(written: readonly TimelineStep[], start: number): Timeline {
-  const steps = written.map((step) => ({ step, at: timeFrom(start, step.at) }));
+  const steps: { readonly at: number; readonly step: TimelineStep }[] = [];
+  let dueBefore = Number.NEGATIVE_INFINITY;
+  for (const step of written) {
+    const at = Math.max(dueBefore, timeFrom(start, step.at));
+    steps.push({ step, at });
+    dueBefore = at;
+  }
   return timelineFrom(steps, 0);
 }
 

@@ -54,6 +54,21 @@ test("a listener of a start that runs what is due leaves the results of these st
   expect(sandbox.timeline.ranAtStart).toMatchObject([{ index: 0 }]);
 });
 
+test("a listener of a start may start another scenario, whose steps then wait for its own clock", () => {
+  const sandbox = start();
+  const later: Scenario = {
+    ...scenario,
+    clock: { now: "2025-01-01T00:00:00Z" },
+    timeline: [{ at: "1d", revoke: { key: "main" } }],
+  };
+  sandbox.journal.subscribe((event) => {
+    if (event.type !== "sandbox.started" || event.scenario !== "other") return;
+    startAnother(sandbox, { scenario: later, name: "later" });
+  });
+  startAnother(sandbox, { scenario, name: "other" }, { now: "2026-01-01T00:00:00Z" });
+  expect([sandbox.name, sandbox.registry.key("main").key.revokedAt]).toEqual(["later", undefined]);
+});
+
 test("an option that is undefined at the start of another scenario is that of the first start", () => {
   const sandbox = start();
   startAnother(sandbox, { scenario, name: "other" }, { seed: undefined });

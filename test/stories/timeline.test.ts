@@ -171,3 +171,16 @@ test("a reset of a sandbox whose steps are over by then runs them at once", () =
   sandbox.reset();
   expect(sandbox.keys.get("main").state).toBe("revoked");
 });
+
+test("a step that a start puts before an earlier one in the list runs together with that one", () => {
+  const unordered = dueAtStart
+    .replace("at: 0s, revoke: { key: main } }", "at: 2h, faults: [] }")
+    .replace("at: 0s", "at: 2030-01-01T00:30:00Z")
+    .replace(", expect: { error: name_taken }", "");
+  const sandbox = createSandbox({ scenario: parseScenario(unordered), now: "2030-01-01T00:00:00Z" });
+  const copy = createSandbox({ scenario: sandbox.snapshot() });
+  for (const started of [sandbox, copy]) {
+    started.clock.advance("3h");
+    expect(started.keys.get("main").revokedAt).toBe("2030-01-01T02:00:00.000Z");
+  }
+});
