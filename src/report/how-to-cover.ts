@@ -147,14 +147,9 @@ function unusedMethodOfMe(endpoints: readonly Endpoint[]): string | undefined {
 function requestTo(endpoint: Endpoint, { endpoints }: SandboxState): Pick<RequestToSend, "method" | "path"> {
   const { method } = endpoint;
   // As many as there are endpoints: each other endpoint takes one of these paths at most.
-  const paths = endpoints.map((_, index) => pathWithValue(endpoint, index + 1));
-  const path = paths.find((candidate) => routeAt(endpoints, candidate)?.methods.get(method) === endpoint);
-  return { ...(method !== "GET" && { method }), path: path ?? pathWithValue(endpoint, 1) };
-}
-
-/** `/v1/items/1` for `/v1/items/{id}` and 1. */
-function pathWithValue({ path }: Endpoint, value: number): string {
-  return path.replace(/\{[^{}]*\}/g, String(value));
+  const paths = endpoints.map((_, index) => endpoint.path.replace(/\{[^{}]*\}/g, String(index + 1)));
+  const ownPath = paths.find((path) => routeAt(endpoints, path)?.methods.get(method) === endpoint);
+  return { ...(method !== "GET" && { method }), path: ownPath ?? endpoint.path };
 }
 
 /** If the outcome is a success of an announced endpoint: a request with the first key that lacks nothing but its scope. */

@@ -44,7 +44,7 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   }
 
   for (const [name, expectedValue] of Object.entries(expected.headers ?? {})) {
-    const value = headerOf(response, name);
+    const value = ownMember(response.headers, name.toLowerCase());
     if (isExpectedHeader(expectedValue, value)) continue;
     let words = shownValue(expectedValue);
     if (expectedValue === true) words = "a value";
@@ -56,12 +56,6 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
     differences.push(...bodyDifferences("body", expected.body, content));
   }
   return differences;
-}
-
-/** The value of a header. Only members of its own: a name such as `constructor` is in every object. */
-function headerOf({ headers }: StoryResponse, name: string): string | undefined {
-  const lowerCaseName = name.toLowerCase();
-  return Object.hasOwn(headers, lowerCaseName) ? headers[lowerCaseName] : undefined;
 }
 
 /** Whether a header is as expected: with this value, with any value (`true`), or not there (`false`). */
@@ -77,8 +71,7 @@ function bodyDifferences(at: string, expected: unknown, found: unknown): StepDif
   if (isMapping(expected)) {
     if (!isMapping(found)) return [valueDifference(at, expected, found)];
     for (const [name, member] of Object.entries(expected)) {
-      const foundMember = Object.hasOwn(found, name) ? found[name] : undefined;
-      differences.push(...bodyDifferences(`${at}.${name}`, member, foundMember));
+      differences.push(...bodyDifferences(`${at}.${name}`, member, ownMember(found, name)));
     }
     return differences;
   }
@@ -94,6 +87,11 @@ function bodyDifferences(at: string, expected: unknown, found: unknown): StepDif
 
   if (expected !== found) differences.push(valueDifference(at, expected, found));
   return differences;
+}
+
+/** A member of a mapping; `undefined` if it is missing. A name such as `constructor` is in every object, but is none of its own. */
+function ownMember<Value>(mapping: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(mapping, name) ? mapping[name] : undefined;
 }
 
 function valueDifference(at: string, expected: unknown, found: unknown): StepDifference {

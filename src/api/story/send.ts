@@ -62,14 +62,14 @@ function keylessRequest(request: StepRequest): KeylessRequest {
 /** A request as the API receives it, with its key in `x-api-key`. */
 function receivedRequest(keyless: KeylessRequest, secret: string | undefined): Received {
   const { method, target, headers, body } = keyless;
-  const queryStart = target.indexOf("?");
-  const path = queryStart === -1 ? target : target.slice(0, queryStart);
-  const query = queryStart === -1 ? "" : target.slice(queryStart);
+  // The text before the first question mark. The rest is the query with its mark, or nothing.
+  const path = target.replace(/\?.*/s, "");
+  const query = target.slice(path.length);
 
-  const sentHeaders = new Map(headers);
-  if (secret !== undefined) sentHeaders.set("x-api-key", secret);
-  const hasBody = body !== undefined && body !== "";
-  return { method, path, query, headers: [...sentHeaders].flat(), traits: hasBody ? ["body"] : [] };
+  // No step sets `x-api-key` itself.
+  const sentHeaders = [...headers].flat();
+  if (secret !== undefined) sentHeaders.push("x-api-key", secret);
+  return { method, path, query, headers: sentHeaders, traits: body ? ["body"] : [] };
 }
 
 /** A request as results show it: with the ref of its key, and without keys in any text. */
@@ -78,8 +78,7 @@ function shownRequest(
   key: string,
   times: number,
 ): SentRequest {
-  const shownHeaders = new Map<string, string>();
-  for (const [name, value] of headers) shownHeaders.set(redact(name), redact(value));
+  const shownHeaders = [...headers].map(([name, value]) => [redact(name), redact(value)] as const);
   return {
     method,
     path: redact(target),
