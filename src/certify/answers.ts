@@ -12,11 +12,11 @@ import {
   runTooLate,
   singleCheck,
 } from "./checks/judgment.js";
-import { type CertifyPlan, isWanted } from "./checks/plan.js";
+import { isWanted } from "./checks/plan.js";
 import { againCommand } from "./client-runs/again-command.js";
 import { type ClientRun, isNoticed, type NotMade } from "./client-runs/client-run.js";
-import { failureEvidence } from "./client-runs/failure-evidence.js";
-import { passEvidence } from "./client-runs/pass-evidence.js";
+import { whetherFailureCounts } from "./client-runs/failure-evidence.js";
+import { whetherPassCounts } from "./client-runs/pass-evidence.js";
 import type { Runs } from "./client-runs/runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
@@ -30,8 +30,9 @@ function answerCheck(outcome: OutcomeId): AnswerCheck {
 }
 
 /** Whether judging the answers makes the run of {@link makeFirstWrongAnswerOnce} anyway: another part may then ask for it without adding a run. */
-export function isAnswerWanted(plan: Pick<CertifyPlan, "only" | "allow">, outcome: OutcomeId): boolean {
-  return isWanted(plan, answerCheck(outcome)) && !plan.allow.includes(outcome);
+export function isFirstWrongAnswerMade({ plan, outcomesToJudge }: Runs, outcome: OutcomeId): boolean {
+  if (!outcomesToJudge.includes(outcome) || plan.allow.includes(outcome)) return false;
+  return isWanted(plan, answerCheck(outcome));
 }
 
 /** Makes the run in which only the first request with this outcome gets the wrong answer, once for all: resends and faults read it, too. */
@@ -80,13 +81,13 @@ async function resultOfAnswer(runs: Runs, outcome: OutcomeId): Promise<ResultOfC
   if (isAllowed) return { kind: "allowed" };
   if (each.result === "timed_out") return notJudged(runTooLate);
 
-  const evidence = passEvidence(runs.plain, each, "replaced");
+  const evidence = whetherPassCounts(runs.plain, each, "replaced");
   if (evidence.kind === "not_judged") return evidence;
   return failedResult;
 }
 
 /** The command failed, as it should. */
 async function resultOfFailure(runs: Runs, run: ClientRun): Promise<ResultOfCheck> {
-  const evidence = await failureEvidence(runs, run);
+  const evidence = await whetherFailureCounts(runs, run);
   return evidence.kind === "not_judged" ? evidence : heldResult;
 }

@@ -12,7 +12,7 @@ import {
   type Parts,
   restOnFailures,
 } from "./judged-client.js";
-import { plainEvidence } from "./plain-run.js";
+import { whetherPlainRunShowsEnough } from "./plain-run.js";
 import { judgeResends } from "./resends/resends.js";
 import { judgeVaried } from "./varied/varied.js";
 import { makeVariedRunsOnce } from "./varied/varied-runs.js";
@@ -61,7 +61,7 @@ async function certifyByRuns(runs: Runs): Promise<Certification> {
   if (plain.kind === "not_made") return { kind: "no_run" };
   if (plain.failure !== undefined) return { kind: "not_started", failure: plain.failure };
 
-  const evidence = await plainEvidence(plain, runs);
+  const evidence = await whetherPlainRunShowsEnough(plain, runs);
   if (evidence.kind === "not_judged") return clientNotJudged(runs, evidence.reason);
 
   const parts = await judgeParts(runs);

@@ -3,7 +3,7 @@ import { reasonOf } from "../../test/certify/hand-made.js";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import { coverageEvidence } from "./coverage.js";
+import { whetherEnoughIsCovered } from "./coverage.js";
 
 const report = clientReport(startFrozen("key-states"));
 const { coverage, announced } = report;
@@ -40,18 +40,29 @@ test.each<[string, Report, string | undefined]>([
   ],
   ["no request", covering(0, 0, { requests: 0 }), "the command sent no request"],
 ])("a plain run with %s", (_, given, why) => {
-  expect(reasonOf(coverageEvidence(given))?.why).toBe(why);
+  expect(reasonOf(whetherEnoughIsCovered(given))?.why).toBe(why);
 });
 
 test("a plain run that covers four outcomes is told which keys to send", () => {
-  expect(reasonOf(coverageEvidence(covering(4, 0)))?.whatToDo).toMatch(
+  expect(reasonOf(whetherEnoughIsCovered(covering(4, 0)))?.whatToDo).toMatch(
     /^Send 1 or more of these keys, and check each response: SVC_KEY_LIVE \(200\.live\), /,
+  );
+});
+
+test("a plain run is told to send other requests as well if too few keys cover an outcome", () => {
+  const outcomes = report.outcomes.map((row) =>
+    row.outcome === "200.live"
+      ? { ...row, covered: false }
+      : { ...row, covered: row.outcome === "200.test", howToCover: null },
+  );
+  expect(reasonOf(whetherEnoughIsCovered(covering(1, 0, { outcomes })))?.whatToDo).toBe(
+    "Send these keys, and other requests, so that they end on 4 or more other outcomes, and check each response: SVC_KEY_LIVE (200.live)",
   );
 });
 
 test("a plain run is told to cover more outcomes if no key of a scenario covers them alone", () => {
   const outcomes = report.outcomes.map((row) => ({ ...row, howToCover: null }));
-  expect(reasonOf(coverageEvidence(covering(3, 0, { outcomes })))?.whatToDo).toBe(
+  expect(reasonOf(whetherEnoughIsCovered(covering(3, 0, { outcomes })))?.whatToDo).toBe(
     "Send requests that end on 2 or more other outcomes, and check each response.",
   );
 });

@@ -10,7 +10,7 @@ export const minOutcomes = 5;
 const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
 
 /** Whether a plain run that passed covers enough. */
-export function coverageEvidence(report: Report): RunEvidence {
+export function whetherEnoughIsCovered(report: Report): RunEvidence {
   const missing = minOutcomes - report.coverage.covered - report.announced.covered;
   if (missing <= 0) return sufficient;
 
@@ -22,26 +22,41 @@ export function coverageEvidence(report: Report): RunEvidence {
 }
 
 function whyTooLittle(report: Report, misdirection: ReportedAdvice | undefined): string {
-  const { requests, outcomes, coverage, announced } = report;
+  const { requests, coverage, announced } = report;
   if (requests === 0) return "the command sent no request";
-  // Each announced endpoint needs a key, and each promised outcome but this one.
-  const coversKeyOutcome = outcomes.some(
-    (row) => row.promised && row.covered && row.outcome !== "401.missing",
-  );
-  const coversKey = coversKeyOutcome || announced.covered > 0;
+  // A client that sends its key to a wrong place is told that place: it has advice on it.
+  if (sendsNoKey(report) && misdirection === undefined) return "the client sends no key in x-api-key";
+
   let covers = `${coverage.covered} of ${coverage.promised} promised outcomes`;
   if (announced.covered > 0) covers += ` and ${pluralize(announced.covered, "announced endpoint")}`;
-  let why = `the client covers ${covers}, and certify needs ${minOutcomes}`;
-  if (!coversKey && misdirection === undefined) why = "the client sends no key in x-api-key";
-  return why;
+  return `the client covers ${covers}, and certify needs ${minOutcomes}`;
+}
+
+/** Whether the client covers nothing that needs a key: each announced endpoint does, and each promised outcome but `401.missing`. */
+function sendsNoKey({ outcomes, announced }: Report): boolean {
+  if (announced.covered > 0) return false;
+  return !outcomes.some((row) => row.promised && row.covered && row.outcome !== "401.missing");
 }
 
 function howToCoverMore({ outcomes }: Report, missing: number): string {
-  const keys = keysToSend(outcomes.filter(({ promised }) => promised));
+  const promised = outcomes.filter((row) => row.promised);
+  const keys = keysToSend(promised);
   if (keys === "") {
     return `Send requests that end on ${missing} or more other outcomes, and check each response.`;
   }
+  const rowsOfKeys = promised.filter((row) => keyThatCovers(row) !== undefined);
+  if (rowsOfKeys.length < missing) {
+    return `Send these keys, and other requests, so that they end on ${missing} or more other outcomes, and check each response: ${keys}`;
+  }
   return `Send ${missing} or more of these keys, and check each response: ${keys}`;
+}
+
+/** The key that covers an outcome which the client does not; `undefined` if it covers the outcome, or if no key does so by itself. */
+function keyThatCovers({ covered, howToCover }: Report["outcomes"][number]) {
+  if (covered || !howToCover) return undefined;
+  // A key that needs scopes covers the outcome only after the scenario is changed.
+  if (howToCover.ref === "none" || howToCover.scopes !== undefined) return undefined;
+  return howToCover;
 }
 
 /**
@@ -51,15 +66,13 @@ function howToCoverMore({ outcomes }: Report, missing: number): string {
 export function keysToSend(outcomes: Report["outcomes"]): string {
   const ownScenario = "";
   const keysByScenario = new Map<string, string[]>([[ownScenario, []]]);
-  for (const { covered, outcome, howToCover } of outcomes) {
-    if (covered || !howToCover) continue;
-    const { ref, scopes } = howToCover;
-    // A key that needs scopes covers the outcome only after the scenario is changed.
-    if (ref === "none" || scopes !== undefined) continue;
-    const scenario = howToCover.scenario ?? ownScenario;
+  for (const row of outcomes) {
+    const key = keyThatCovers(row);
+    if (key === undefined) continue;
+    const scenario = key.scenario ?? ownScenario;
     const keys = keysByScenario.get(scenario) ?? [];
     keysByScenario.set(scenario, keys);
-    keys.push(`${keyVariable(ref)} (${outcome})`);
+    keys.push(`${keyVariable(key.ref)} (${row.outcome})`);
   }
 
   const groups: string[] = [];

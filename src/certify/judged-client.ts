@@ -10,7 +10,7 @@ import {
 } from "./checks/judgment.js";
 import { type Contradiction, whyUnstable } from "./client-runs/contradiction.js";
 import type { Runs } from "./client-runs/runs.js";
-import { onlyEvidence } from "./only-evidence.js";
+import { whetherEachOnlyIsJudged } from "./only-evidence.js";
 import { noteRepeatedRejections } from "./resends/repeated-rejections.js";
 
 /** What each part of the runs has shown. */
@@ -54,7 +54,7 @@ export async function clientByParts(runs: Runs, parts: Parts): Promise<JudgedCli
   const judgment = mergeJudgments([judgeAdvice(runs), judgmentOfParts(parts), { notes }]);
   if (runs.isStopped) return judgedClient(runs, judgment);
 
-  const evidence = onlyEvidence(runs.plan, judgment.checks, runs.plain.report);
+  const evidence = whetherEachOnlyIsJudged(runs.plan, judgment.checks, runs.plain.report);
   return judgedClient(runs, judgment, evidence.kind === "not_judged" ? evidence.reason : undefined);
 }
 

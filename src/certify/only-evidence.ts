@@ -5,7 +5,7 @@ import type { CertifyPlan } from "./checks/plan.js";
 import { keysToSend } from "./coverage.js";
 
 /** Whether each name of `--only` shows something: one of its checks is judged. */
-export function onlyEvidence(
+export function whetherEachOnlyIsJudged(
   { only = [] }: Pick<CertifyPlan, "only">,
   checks: readonly JudgedCheck[],
   report: Report,
@@ -13,13 +13,15 @@ export function onlyEvidence(
   for (const name of only) {
     if (name === "plain") continue;
     const checksOfName = checks.filter(({ check }) => asksFor(name, check));
-    const [first] = checksOfName;
-    if (first === undefined) return notJudged(coversNoOutcome(name, report));
+    if (checksOfName.length === 0) return notJudged(coversNoOutcome(name, report));
 
-    const isAnyJudged = checksOfName.some(({ result }) => result.kind !== "not_judged");
-    if (isAnyJudged || first.result.kind !== "not_judged") continue;
-    const { why, whatToDo } = first.result.reason;
-    return notJudged({ why: `${name}: ${why}`, whatToDo });
+    const reasons: Reason[] = [];
+    for (const { result } of checksOfName) {
+      if (result.kind === "not_judged") reasons.push(result.reason);
+    }
+    const [firstReason] = reasons;
+    if (firstReason === undefined || reasons.length < checksOfName.length) continue;
+    return notJudged({ why: `${name}: ${firstReason.why}`, whatToDo: firstReason.whatToDo });
   }
   return sufficient;
 }

@@ -1,6 +1,6 @@
 import type { Report } from "../report/report-shape.js";
 import { outcomeRow } from "../rules/outcomes.js";
-import { findDependency, type Reason, runNotMade } from "./checks/judgment.js";
+import { fixHiddenDependency, type Reason, runNotMade } from "./checks/judgment.js";
 
 // The reasons why a plain run that did not pass shows nothing. `why` is how it failed, as in "the command fails in the plain run with exit
 // code 1".
@@ -23,7 +23,7 @@ export function whyEndless({ resends }: Report): Reason {
 
 export const passesAgain = (why: string): Reason => ({
   why: `${why}, and passes when it runs again`,
-  whatToDo: findDependency,
+  whatToDo: fixHiddenDependency,
 });
 
 export const alwaysFails = (why: string): Reason => ({
@@ -36,7 +36,7 @@ export const staysOpen = (why: string): Reason => ({ why, whatToDo: runNotMade.w
 
 export const typicalPassesSometimes = (why: string): Reason => ({
   why: `${why}, and passes and fails with \`--profile typical\``,
-  whatToDo: findDependency,
+  whatToDo: fixHiddenDependency,
 });
 
 export const typicalPasses = (why: string): Reason => ({

@@ -3,7 +3,7 @@ import { surePairs } from "./checks/chance.js";
 import { notJudged, type Reason, type RunEvidence } from "./checks/judgment.js";
 import type { ClientRun } from "./client-runs/client-run.js";
 import { plainRunRequest, type Runs } from "./client-runs/runs.js";
-import { coverageEvidence } from "./coverage.js";
+import { whetherEnoughIsCovered } from "./coverage.js";
 import {
   alwaysFails,
   passesAgain,
@@ -14,9 +14,9 @@ import {
 } from "./plain-run-words.js";
 
 /** Whether the plain run shows enough for any check. */
-export async function plainEvidence(plain: ClientRun, runs: Runs): Promise<RunEvidence> {
+export async function whetherPlainRunShowsEnough(plain: ClientRun, runs: Runs): Promise<RunEvidence> {
   const { result, code, report } = plain;
-  if (result === "passed") return coverageEvidence(report);
+  if (result === "passed") return whetherEnoughIsCovered(report);
   if (result === "timed_out") return notJudged(whyEndless(report));
   return notJudged(await whyPlainFails(`the command fails in the plain run with exit code ${code}`, runs));
 }

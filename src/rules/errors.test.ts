@@ -21,3 +21,56 @@ test("R46 the details of an error have no key, also in an object without a proto
   const { details } = new SandboxError("unknown_ref", "Failed.", { withoutPrototype, ofAnotherRealm });
   expect(details).toEqual({ withoutPrototype: { a: "SVC_live_…" }, ofAnotherRealm: { a: ["SVC_live_…"] } });
 });
+
+test("R46 the details of an error have no key in what is no plain data, nor in a value inside itself", () => {
+  const key = "SVC_live_9f8e7d6c5b4a";
+  class WithKey {
+    readonly secret = key;
+    get again(): string {
+      return key;
+    }
+  }
+  class Tagged {
+    readonly [Symbol.toStringTag] = key;
+  }
+  const given: Record<string, unknown> = {
+    list: [key],
+    map: new Map([[key, key]]),
+    date: Object.assign(new Date(0), { key }),
+    error: Object.assign(new Error(key), { cause: key }),
+    sandboxError: new SandboxError("state_unwritable", "Failed.", { secret: key }),
+    url: new URL(`https://example.com/${key}`),
+    instance: new WithKey(),
+    taggedInstance: new Tagged(),
+    namedByKey: { [Symbol.toStringTag]: key, toJSON: () => key },
+    boxed: Object(key),
+    function: () => key,
+    symbol: Symbol(key),
+    get computed() {
+      return key;
+    },
+    plain: [1, 2n, true, null, undefined],
+  };
+  given.self = given;
+  (given.list as unknown[]).push(given.list, { outer: given });
+
+  const { details } = new SandboxError("usage", "Failed.", given);
+
+  expect(details).toEqual({
+    list: ["SVC_live_…", "[circular]", { outer: "[circular]" }],
+    map: "a Map",
+    date: "a Date",
+    error: "a Error",
+    sandboxError: "a Error",
+    url: "a URL",
+    instance: "a mapping",
+    taggedInstance: "a SVC_live_…",
+    namedByKey: { toJSON: "a Function" },
+    boxed: "a String",
+    function: "a Function",
+    symbol: "Symbol(SVC_live_…)",
+    computed: "SVC_live_…",
+    plain: [1, 2n, true, null, undefined],
+    self: "[circular]",
+  });
+});

@@ -1,16 +1,18 @@
+import { quote } from "../schema/words.js";
+
 /** Whether the value of a member stays as it is. */
 type IsKept = (name: string, member: unknown) => boolean;
 
 /**
- * Plain data with each text and each member name changed, except in the values of kept members. What is no plain data stays
- * as it is, and so does a value inside itself.
+ * Plain data with each text and each member name changed, except in the values of kept members. No other text is left: what is
+ * no plain data becomes what messages call it, such as `a Map`, and a value inside itself becomes `[circular]`.
  */
 export function mapTexts<Value>(
   value: Value,
   change: (text: string) => string,
   isKept: IsKept = () => false,
 ): Value {
-  return mapInside(value, change, isKept, []) as Value; // its texts are texts again
+  return mapInside(value, change, isKept, []) as Value; // plain data keeps its members
 }
 
 /** `holders` are the values that this value is in, from the outside in. */
@@ -21,10 +23,13 @@ function mapInside(
   holders: readonly unknown[],
 ): unknown {
   if (typeof value === "string") return change(value);
-  if (typeof value !== "object" || value === null || holders.includes(value)) return value;
+  const mayHaveText = ["object", "function", "symbol"].includes(typeof value);
+  if (!mayHaveText || value === null) return value;
+  if (holders.includes(value)) return "[circular]";
+
   const inner = [...holders, value];
-  if (Array.isArray(value)) return value.map((item) => mapInside(item, change, isKept, inner));
-  if (!isPlainObject(value)) return value;
+  if (Array.isArray(value)) return Array.from(value, (item) => mapInside(item, change, isKept, inner));
+  if (!isPlainObject(value)) return change(quote(value));
 
   const members: [name: string, member: unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
@@ -34,8 +39,8 @@ function mapInside(
   return Object.fromEntries(members);
 }
 
-/** Whether an object has no class. It may have no prototype, or that of another realm, such as a frame or a VM. */
-function isPlainObject(value: object): boolean {
+/** Whether a value, which is not nothing, is an object without a class. It may have no prototype, or that of another realm, such as a frame or a VM. */
+function isPlainObject(value: unknown): value is object {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

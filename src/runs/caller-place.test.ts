@@ -39,6 +39,15 @@ test.each([
   expect(placeIn(folder, ownFrame, "at node:internal/timers:5:1", frame)).toBe("test/me.test.js:3:17");
 });
 
+test.each([
+  ["in a folder with parentheses", "/web", "/web/app/(auth)/me.test.ts:3:17", "app/(auth)/me.test.ts:3:17"],
+  ["outside of the working folder", "/app", "/srv/app/me.test.ts:3:17", "/srv/app/me.test.ts:3:17"],
+])("the place of a caller %s", (_, folder, place, expected) => {
+  const own = "at callerOutside (/lib/node_modules/svc-sandbox/dist/a.js:1:2)";
+  expect(placeIn(folder, own, `at test (${place})`)).toBe(expected);
+  expect(placeIn(folder, own, `at ${place}`)).toBe(expected);
+});
+
 test("code of the package itself is no caller", () => {
   const own = "at callerOutside (/home/user/svc-sandbox/dist/a.js:1:2)";
   expect(placeIn("/home/user", own, "at b (/home/user/svc-sandbox/dist/b.js:4:5)")).toBeUndefined();

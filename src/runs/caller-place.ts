@@ -11,9 +11,14 @@ export function callerOutside(
   const ownFolder = ownPlace.slice(0, ownPlace.lastIndexOf("/") + 1);
   for (const place of callers) {
     const isInPackage = /\/node_modules\//.test(place) || place.startsWith(ownFolder);
-    if (place !== "" && !isInPackage) return place.replace(`${withSlashes(cwd())}/`, "");
+    if (place !== "" && !isInPackage) return withoutFolder(place, withSlashes(cwd()));
   }
   return undefined;
+}
+
+/** The place in a folder, or the whole place if it is in none of its folders. */
+function withoutFolder(place: string, folder: string): string {
+  return place.startsWith(`${folder}/`) ? place.slice(folder.length + 1) : place;
 }
 
 /**
@@ -21,11 +26,14 @@ export function callerOutside(
  * "at test (file:///home/a%20b/me.test.js:3:17)".
  */
 function placeInStack(frame: string): string {
-  const [, scheme, place = ""] =
-    /(?:^|[\s(])(file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^()]+:\d+:\d+)\)?$/.exec(frame) ?? [];
-  if (scheme === undefined) return withSlashes(place);
+  // The place stands in parentheses after the name of a function, or else after "at". It is a URL, or a path such as "/home" or "C:\work".
+  const [, place] =
+    /(?:\(|\bat (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/]).+:\d+:\d+)\)?$/.exec(frame) ?? [];
+  if (place === undefined) return "";
+
+  if (!place.startsWith("file://")) return withSlashes(place);
   // As in "/C:/tests/me.test.js", which a path has without its first slash.
-  return decodeURIComponent(place).replace(/^\/(?=[A-Za-z]:)/, "");
+  return decodeURIComponent(place.slice("file://".length)).replace(/^\/(?=[A-Za-z]:)/, "");
 }
 
 function withSlashes(path: string): string {

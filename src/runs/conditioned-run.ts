@@ -39,7 +39,7 @@ function resultOfRunFault(
   return { ...resultOfFault(sandbox, call, fired), conditionEffect: { replaced } };
 }
 
-/** Starts to count responses, so that each one with a status has the next variants. */
+/** Starts to count the responses with each status, so that each has other variants than the one before it. */
 function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["nextVariantShift"] {
   const counts = new Map<number, number>();
   return ({ request }, status) => {

@@ -14,8 +14,8 @@ export interface RunConditions {
   /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[];
   /**
-   * Whether each response has the next variants. A 401 has the same ones (R14), and so has what a key keeps, such as its identifier.
-   * Default: all responses have the same ones.
+   * Whether each response has other variants than the one before it with the same status. Two things stay the same: each 401 (R14), and what
+   * a key keeps, such as its identifier. Default: all responses have the same variants.
    */
   readonly mixed?: true;
   /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */

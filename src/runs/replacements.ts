@@ -62,12 +62,12 @@ export function resultOfFault(sandbox: SandboxState, call: ApiCall, fired: Fired
   return { ...result, delivery: { ...delivery, bytesPerSecond } };
 }
 
-/** The result, with its response after so many seconds. */
+/** The result, with its response after so many seconds, or later if a fault of the sandbox delays it longer. */
 function lateResponse(result: CallResult, seconds: number): CallResult {
   return {
     ...result,
     delivery: {
-      delayMs: seconds * 1000,
+      delayMs: Math.max(seconds * 1000, result.delivery?.delayMs ?? 0),
       kind: "send",
       isWhole: true,
       cutAfter: undefined,

@@ -89,7 +89,7 @@ class NthReplacer implements RequestReplacer {
   }
 }
 
-/** Whether the sandbox's own fault breaks the response. The fault then comes before the conditions, unless they have a fault as well. */
+/** Whether the sandbox's own fault breaks the response. The fault then comes before the conditions. But if these have a fault as well, theirs comes in its place. */
 function isBrokenByOwnFault({ fault }: OwnResponse, gets: Replacement): boolean {
   if (fault === undefined || gets.kind === "fault") return false;
   const { onlyDelays } = faultKindTable[mainFaultKind(fault.effect)];

@@ -26,7 +26,7 @@ export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
 }
 
-/** The rules in stages. The rules of a stage rely on what the stages before it check, and run only if nothing is wrong there. */
+/** The rules in stages. The rules of a stage rely on what the stages before it check: they run only if those found no problem. */
 const rulesInStages: readonly (readonly ScenarioRule[])[] = [
   // Each ref is that of one thing.
   refRules,
@@ -78,16 +78,19 @@ export function interpretScenario(written: WrittenScenario, parents: ParentLooku
   // The rules compare fields, so that they need a scenario of the right shape.
   const scenario = fields as unknown as Scenario;
   if (shapeCheck.problems.length === 0) {
+    // Problems of the text stop no rule: only those of rules do.
+    const ruleProblems: FieldProblem[] = [];
     const input = ruleInputOf(scenario, {
-      addProblem,
+      addProblem: addingTo(ruleProblems),
       spelling,
       fieldToFix: (...candidates) => fieldWrittenLast(merged, candidates),
     });
     for (const rules of rulesInStages) {
       for (const rule of rules) rule(input);
-      if (problems.length > 0) break;
+      if (ruleProblems.length > 0) break;
     }
     for (const rule of independentRules) rule(input);
+    problems.push(...ruleProblems);
   }
 
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));

@@ -122,6 +122,19 @@ test.each([
   expect(lineOf(shown)).toBe(shown);
 });
 
+const textOfMain =
+  "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n";
+
+test("valid names of endpoints and keys are shown whole", () => {
+  const withEndpoint = errorOf(
+    `${textOfMain}endpoints: { listConsentsByFarmerId: { path: /v1/consents, colour: red } }\n`,
+  );
+  expect(withEndpoint.problems).toMatchObject([{ field: "endpoints.listConsentsByFarmerId.colour" }]);
+  const longRef = textOfMain.replace("main", "corebankingsystem1");
+  const withKey = errorOf(`${longRef}default_key: corebankingsystem2\n`);
+  expect(withKey.problems).toMatchObject([{ hint: expect.stringContaining("corebankingsystem1") }]);
+});
+
 function namesOf(shape: Shape): string[] {
   if (shape.kind === "list") return namesOf(shape.item);
   if (shape.kind === "record") return namesOf(shape.member);

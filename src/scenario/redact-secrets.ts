@@ -13,14 +13,16 @@ export function redactSecrets(text: string): string {
   });
 }
 
-/** Whether a run of letters and digits is `1772442000000`, `attestations` or `getRelyingPartyContext`; not `4eC39HqLyjWDarjt`. */
+/**
+ * Whether a run of letters and digits is a number, a word or a name:
+ *
+ *   1772442000000, attestations, listConsentsByFarmerId, corebankingsystem2     it is
+ *   4eC39HqLyjWDarjt                                                            it may be a secret
+ */
 function isWordOrNumber(run: string): boolean {
   if (/^\d{1,20}$/.test(run)) return true;
-  if (/\d/.test(run)) return false;
-  // Letters alone are a word, if they are few.
-  if (run.length < 20) return true;
-  const isOneWord = /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run);
-  // An operation id is words, each with a capital but the first.
-  const isOperationId = /^[a-z]{2,}(?:[A-Z][a-z]{2,})+$/.test(run);
-  return isOneWord || isOperationId;
+  // Letters alone are a word, if they are few or all of them capitals.
+  if (/^(?:[A-Za-z]{1,19}|[A-Z]+)$/.test(run)) return true;
+  // A name is words of two letters or more, each with a capital but the first, and then a small number.
+  return /^[A-Za-z][a-z]+(?:[A-Z][a-z]+)*\d{0,3}$/.test(run);
 }

@@ -23,18 +23,18 @@ export function checkShape(
   const { sourceTextAt } = source;
   const found: Problem<ShapeCode>[] = [];
   /** The fields that misspelled ones mean. */
-  const misspelled = new Set<string>();
+  const meantFields = new Set<string>();
   for (const mistake of mistakes) {
     const problem = describeMistake(mistake, { root: shape, whole: value, notation, sourceTextAt });
     found.push(problem);
-    if (problem.meant !== undefined) misspelled.add(pathText(problem.meant));
+    if (problem.meant !== undefined) meantFields.add(pathText(problem.meant));
   }
 
-  // A misspelled field is not also missing.
+  // The message about a misspelled field says already what is missing.
   const problems: Problem<ShapeCode>[] = [];
   for (const problem of found) {
-    const isMisspelled = problem.code === "missing_field" && misspelled.has(pathText(problem.field));
-    if (!isMisspelled) problems.push(problem);
+    const isSaidAlready = problem.code === "missing_field" && meantFields.has(pathText(problem.field));
+    if (!isSaidAlready) problems.push(problem);
   }
   return { problems, extensionFields };
 }

@@ -2,7 +2,7 @@ import { isAllowed, isOfKind } from "./allowed.js";
 import type { FieldPath } from "./field-path.js";
 import { type Members, type Mistake, maximumProblems, type SourceTextAt } from "./problem.js";
 import { shapeOfField } from "./shape-fields.js";
-import type { MappingKind, RecordKind, Shape } from "./shape-kinds.js";
+import type { MappingKind, NeededFields, RecordKind, Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 
 /** What its reader knows of a value, besides the value. */
@@ -14,7 +14,7 @@ export interface SourceFacts {
 }
 
 interface FoundMistakes {
-  /** The mistake of a part comes before those inside the part. */
+  /** The mistake of a value comes before those inside; only `empty` and `unknown` come behind those of the fields. */
   readonly mistakes: readonly Mistake[];
   /** The members that are allowed besides those of their mapping. */
   readonly extensionFields: Iterable<FieldPath>;
@@ -51,7 +51,7 @@ class ShapeCheck {
     if (isOfKind(shape, value)) this.#checkParts(shape, value, path);
   }
 
-  // In other formats, such a number is octal, or a code.
+  // The text of `007` has zeros in front, its value 7 has none. In other formats, such a number is octal, or a code.
   #startsWithZeros(value: unknown, path: FieldPath): boolean {
     return typeof value === "number" && /^[+-]?0\d/.test(this.#source.sourceTextAt?.(path) ?? "");
   }
@@ -76,11 +76,12 @@ class ShapeCheck {
 
     const unknown = this.#unknownNames(shape, members, path);
     // An unknown field is probably the needed one, misspelled.
-    if (unknown.length === 0 && hasNoEffect(shape, members)) {
-      this.#add({ kind: "empty", path, shape, value: members });
+    const { needs } = shape;
+    if (unknown.length === 0 && needs !== undefined && hasNoneOf(needs, members)) {
+      this.#add({ kind: "empty", path, shape, value: members, neededFields: needs.oneOf });
     }
     for (const name of unknown) {
-      this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], holder: members });
+      this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], members });
     }
   }
 
@@ -110,7 +111,7 @@ class ShapeCheck {
     for (const [name, value] of Object.entries(members)) {
       const inner = [...path, name];
       if (nameShape !== undefined && !isAllowed(nameShape, name)) {
-        this.#add({ kind: "name", path: inner, shape: nameShape, value: name, holder: members });
+        this.#add({ kind: "name", path: inner, shape: nameShape, value: name, members });
       }
       if (value === undefined) this.#addMissing(shape.member, inner);
       else this.checkValue(shape.member, value, inner);
@@ -139,8 +140,7 @@ function optionFor(options: readonly Shape[], value: unknown): Shape {
 }
 
 /** Whether a mapping has none of the fields of which it needs one. */
-function hasNoEffect({ needs }: MappingKind, members: Members): boolean {
-  if (needs === undefined) return false;
+function hasNoneOf(needs: NeededFields, members: Members): boolean {
   for (const name of needs.oneOf) {
     const member = members[name];
     const isMissing = member === undefined || (needs.isFalseMissing && member === false);

@@ -1,9 +1,9 @@
 import type { FieldPath } from "./field-path.js";
 import { hintForMeant, hintForText } from "./meant-value.js";
 import { type Notation, writeChoices, writeName, writeValue } from "./notation.js";
-import type { Members, Mistake, Problem, SourceTextAt, Wording } from "./problem.js";
+import type { Members, Mistake, Problem, RefusedValue, SourceTextAt, Wording, WrongName } from "./problem.js";
 import { fieldsOf, neededFieldsOf, shapeAt } from "./shape-fields.js";
-import type { MappingKind, Range, Shape, ShapeCode } from "./shape-kinds.js";
+import type { Range, Shape, ShapeCode } from "./shape-kinds.js";
 import { describeShape } from "./shape-words.js";
 import { knownFields, unknownField } from "./unknown-field.js";
 import { listed, quote } from "./words.js";
@@ -36,21 +36,19 @@ export function describeMistake(mistake: Mistake, checked: CheckedValue): Proble
 }
 
 function wordingOf(mistake: Mistake, checked: CheckedValue): Wording {
-  const { kind, path, shape, value } = mistake;
   const { notation, sourceTextAt } = checked;
-  switch (kind) {
+  switch (mistake.kind) {
     case "missing":
-      return missingField(path, shape, notation);
+      return missingField(mistake.path, mistake.shape, notation);
     case "unknown":
       return unknownField(mistake, notation);
     case "empty": {
-      const { oneOf = [] } = (shape as MappingKind).needs ?? {}; // only a mapping with needed fields is empty
-      const hint = `add one of ${listed(oneOf.map(notation.spell), "or")}`;
+      const hint = `add one of ${listed(mistake.neededFields.map(notation.spell), "or")}`;
       return { code: "missing_field", predicate: "has no effect", hint };
     }
     case "zeros": {
-      const predicate = `must not start with zeros, as in ${sourceTextAt?.(path)}`;
-      return { code: "out_of_range", predicate, hint: `write ${value}` };
+      const predicate = `must not start with zeros, as in ${sourceTextAt?.(mistake.path)}`;
+      return { code: "out_of_range", predicate, hint: `write ${mistake.value}` };
     }
     case "name":
       return wrongName(mistake, notation);
@@ -75,13 +73,13 @@ function missingField(path: FieldPath, shape: Shape, notation: Notation): Wordin
   return { code: "missing_field", predicate: `is missing${where}`, hint, pointAt: "name" };
 }
 
-function wrongName({ shape, value, holder }: Mistake, notation: Notation): Wording {
-  const hint = hintForText(String(value), shape, notation, holder) ?? allowedHint(shape, notation);
+function wrongName({ shape, value, members }: WrongName, notation: Notation): Wording {
+  const hint = hintForText(value, shape, notation, members) ?? allowedHint(shape, notation);
   const predicate = `is not ${describeShape(shape)}`;
   return { code: codeOfValue(shape, value), name: quote(value), predicate, hint, pointAt: "name" };
 }
 
-function wrongValue(mistake: Mistake, checked: CheckedValue): Wording {
+function wrongValue(mistake: RefusedValue, checked: CheckedValue): Wording {
   const { path, shape } = mistake;
   const { notation } = checked;
   // From here on, a number without the unit that it needs is a text.

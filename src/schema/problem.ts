@@ -1,5 +1,5 @@
 import type { FieldPath } from "./field-path.js";
-import type { Shape, ShapeCode } from "./shape-kinds.js";
+import type { MappingKind, Shape, ShapeCode, TextKind } from "./shape-kinds.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
@@ -8,22 +8,53 @@ export const maximumProblems = 100;
 export type Members = Readonly<Record<string, unknown>>;
 
 /** A part of a value that does not have its shape. */
-export interface Mistake {
+export type Mistake = MissingField | RefusedValue | LeadingZeros | WrongName | UnknownField | EmptyMapping;
+
+/** A field that is not optional, and its shape. */
+interface MissingField extends MistakenPart {
+  readonly kind: "missing";
+}
+
+/** A value of another kind than its shape, or out of its limits. */
+export interface RefusedValue extends MistakenPart {
+  readonly kind: "value";
+}
+
+/** A number with zeros in front. */
+interface LeadingZeros extends MistakenPart {
+  readonly kind: "zeros";
+}
+
+/** The name of a record's member. */
+export interface WrongName extends MistakenPart {
+  readonly kind: "name";
+  readonly shape: TextKind;
+  /** The name. */
+  readonly value: string;
+  /** All members of the record. */
+  readonly members: Members;
+}
+
+/** A member that its mapping does not have. */
+export interface UnknownField extends MistakenPart {
+  readonly kind: "unknown";
+  /** The shape of the mapping. */
+  readonly shape: MappingKind;
+  /** All members of the mapping. */
+  readonly members: Members;
+}
+
+/** A mapping with none of the fields of which it needs one. */
+interface EmptyMapping extends MistakenPart {
+  readonly kind: "empty";
+  readonly shape: MappingKind;
+  readonly neededFields: readonly string[];
+}
+
+interface MistakenPart {
   readonly path: FieldPath;
-  /**
-   * - `missing`: a field that is not optional
-   * - `value`: of another kind, or out of its limits
-   * - `zeros`: in front of a number
-   * - `name`: the name of a record's member
-   * - `unknown`: a member that its mapping does not have
-   * - `empty`: a mapping without a field that it needs
-   */
-  readonly kind: "missing" | "value" | "zeros" | "name" | "unknown" | "empty";
-  /** The shape of the part; for an unknown member, the shape of its mapping. */
   readonly shape: Shape;
   readonly value: unknown;
-  /** The mapping that has the unknown member, or the record that has the name. */
-  readonly holder?: Members;
 }
 
 /** How the text of a scenario writes the number or flag at a path: `007`, `0x1F`, `yes`. */

@@ -87,8 +87,15 @@ export interface MappingKind<Of extends Fields = Fields> {
   readonly fields: Of;
   /** Whether it may have other, unchecked fields. */
   readonly isOpen?: boolean;
-  /** The mapping has no effect without one of these fields; if `isFalseMissing`, a field that is `false` has none either. Default: it needs none. */
-  readonly needs?: { readonly oneOf: readonly string[]; readonly isFalseMissing: boolean };
+  /** The fields of which it needs one. Default: it needs none. */
+  readonly needs?: NeededFields;
+}
+
+/** A mapping has no effect without one of these fields. */
+export interface NeededFields {
+  readonly oneOf: readonly string[];
+  /** Whether a field that is `false` has no effect either. */
+  readonly isFalseMissing: boolean;
 }
 
 /** A mapping with any number of members of one shape, such as the keys of an organization by their refs. */

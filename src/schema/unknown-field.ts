@@ -1,13 +1,13 @@
 import { pathText } from "./field-path.js";
 import { type Notation, writeField } from "./notation.js";
-import type { Mistake, Wording } from "./problem.js";
+import type { UnknownField, Wording } from "./problem.js";
 import { settableFieldsOf } from "./shape-fields.js";
 import type { Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 import { listed, nearest, quote } from "./words.js";
 
 /** Says what the field is called, or which fields there are. */
-export function unknownField(mistake: Mistake, notation: Notation): Wording {
+export function unknownField(mistake: UnknownField, notation: Notation): Wording {
   const { path, shape } = mistake;
   const parent = path.slice(0, -1);
   const spelled = parent.map((step) => (typeof step === "string" ? notation.spell(step) : step));
@@ -34,20 +34,23 @@ export function knownFields(shape: Shape, notation: Notation): string {
 }
 
 /** `revoked: true`, or `revoked: {}`, in place of `state: revoked`. */
-function choiceAsField({ path, shape, value, holder = {} }: Mistake, notation: Notation): string | undefined {
+function choiceAsField(
+  { path, shape, value, members }: UnknownField,
+  notation: Notation,
+): string | undefined {
   if (value !== true && !isMapping(value)) return undefined;
   const choice = String(path.at(-1));
   for (const { name, shape: field } of settableFieldsOf(shape)) {
     const isChoice = field.kind === "choice" && field.choices.includes(choice);
-    if (isChoice && !Object.hasOwn(holder, name)) return `write ${writeField(name, choice, notation)}`;
+    if (isChoice && !Object.hasOwn(members, name)) return `write ${writeField(name, choice, notation)}`;
   }
   return undefined;
 }
 
 /** The field that the name probably is, if the mapping does not have it already. */
-function meantField({ path, shape, holder = {} }: Mistake): string | undefined {
+function meantField({ path, shape, members }: UnknownField): string | undefined {
   const meant = nearest(String(path.at(-1)), settableNames(shape));
-  return meant === undefined || Object.hasOwn(holder, meant) ? undefined : meant;
+  return meant === undefined || Object.hasOwn(members, meant) ? undefined : meant;
 }
 
 function settableNames(shape: Shape): string[] {

@@ -13,8 +13,8 @@ const invisible = unicodePattern("(?! )[\\p{Cc}\\p{Cf}\\p{Z}]", "gu");
 const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");
 const anyWord = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
 
-// Messages show a character by its code point, as `\u{430}`, if nobody can see it, or if it looks like a Latin letter. Which of
-// the look-alikes they show depends on the reader:
+// Messages show a character by its code point, as `\u{430}`, if nobody can see it, or if it looks like a Latin letter. Only the
+// control characters that JSON escapes are shown as JSON has them, such as `\n`. Which look-alikes they show depends on the reader:
 //
 // - Of a value (`quote`), all of them, if the text also has a Latin letter: the reader compares the value with another one.
 // - Of a file's name (`quoteFile`), those in a word that also has a Latin letter: the reader pastes the name, so the words of
@@ -62,7 +62,7 @@ export function listed(names: readonly string[], word: "and" | "or"): string {
   return `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 }
 
-/** The candidate that is meant, without regard to case, `-` and spaces; `undefined` if none is close. */
+/** The candidate that is meant, without regard to case; `-` and a space count as `_`. `undefined` if none is close. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > longestComparedName) return undefined;
   const typed = comparable(name);

@@ -94,6 +94,22 @@ test("a request that is only late gets its own response", () => {
   expect(sandbox.journal.requests()).toMatchObject([{ delivery: { delayMs: 2000, kind: "send" } }]);
 });
 
+test("a request that is late comes no sooner than a fault of the scenario delays it", () => {
+  const delayMs = (latency: "10s" | "1s") => {
+    const which = { kind: "nth", key: "active", nth: 1 } as const;
+    const run = conditionedRun({ onRequest: { which, gets: { kind: "late", seconds: 4 } } });
+    const scenario = {
+      ...bundledScenarios["key-states"],
+      faults: [{ then: { latency } }],
+    } satisfies Scenario;
+    const sandbox = startFrozen(scenario, { run });
+    ask(sandbox, { key: "active" });
+    return sandbox.journal.requests()[0]?.delivery?.delayMs;
+  };
+  expect(delayMs("10s")).toBe(10_000);
+  expect(delayMs("1s")).toBe(4_000);
+});
+
 test("a rejected request counts against no limit of the key (R24)", () => {
   for (const as of ["fault.status", "401.revoked"] as const) {
     const { sandbox, send } = started(1, { kind: "rejection", as });

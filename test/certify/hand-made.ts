@@ -44,7 +44,7 @@ export const sentKey = (key: string, ...requests: readonly Partial<KeyRequest>[]
     id: `${key}-${at + 1}`,
     at: 100 * at,
     outcome: "200.test",
-    canFail: true,
+    canTakeFault: true,
     ...request,
   })),
 });
@@ -57,7 +57,8 @@ export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
 export const steadyKey = (ref: string, count: number): SteadyKey => ({
   kind: "steady_key",
   ref,
-  requestNumbers: Array.from({ length: count }, (_, at) => at + 1),
+  readNumbers: Array.from({ length: count }, (_, at) => at + 1),
+  readCount: count,
 });
 
 /** A run that is asked for, with its name as users see it. */

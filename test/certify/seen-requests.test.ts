@@ -59,10 +59,12 @@ test("the first seed that the client's code sets is named, whatever later sandbo
 });
 
 test("a fault may hit a GET whose response has a body, and no HEAD", () => {
-  const canFail = (method: string) =>
-    seen(["active"], {}, { method }).sentKeys.flatMap(({ requests }) => requests.map((one) => one.canFail));
-  expect(canFail("GET")).toEqual([true]);
-  expect(canFail("HEAD")).toEqual([false]);
+  const canTakeFault = (method: string) =>
+    seen(["active"], {}, { method }).sentKeys.flatMap(({ requests }) =>
+      requests.map((one) => one.canTakeFault),
+    );
+  expect(canTakeFault("GET")).toEqual([true]);
+  expect(canTakeFault("HEAD")).toEqual([false]);
 });
 
 test("a Retry-After that is neither a number nor a date asks for no wait", () => {

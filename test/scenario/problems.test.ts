@@ -66,6 +66,17 @@ test("everything that is wrong with the shape is reported at once, from top to e
   ]);
 });
 
+test("a field that is written twice hides no other problem", () => {
+  const keys =
+    "      a: { environment: test, state: revoked, replaced_by: b }\n      b: { environment: live }\n";
+  const fault = "faults: [{ when: { after: 2m, until: 1m }, then: { hang: true } }]\n";
+  const codes = (text: string) => problemsOf(text).map(({ code }) => code);
+
+  expect(codes(`${inKeys(keys)}seed: 1\nseed: 2\n`)).toEqual(["replacement_elsewhere", "duplicate_field"]);
+  const valid = inKeys("      a: { environment: test }\n");
+  expect(codes(`${valid}${fault}seed: 1\nseed: 2\n`)).toEqual(["fault_contradiction", "duplicate_field"]);
+});
+
 test.each([
   ["name", "name: >\n  Village Bank\n"],
   ["default_key", "default_key: |\n  main\n"],

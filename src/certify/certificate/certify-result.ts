@@ -39,7 +39,7 @@ export function certifyResultOf(client: JudgedClient, plan: StatedPlan, call: Ca
     startedAt: call.startedAt,
     durationMs: call.durationMs,
     verdict: verdictOf(client),
-    ...whyNotJudged,
+    ...(whyNotJudged && { why: whyNotJudged.why, whatToDo: whyNotJudged.whatToDo }),
     ...(otherScenarios.length > 0 && { otherScenarios }),
     runs,
     judged: checks.length - notJudged,
@@ -61,7 +61,8 @@ export function verdictOf(client: JudgedClient): CertifyResult["verdict"] {
   if (isStopped) return "stopped";
   if (whyNotJudged !== undefined) return "not_judged";
 
-  // If no fault or no resend is judged, the certificate lists that, and passes: a runner that repeats failing tests hides what comes once.
+  // Faults and resends do not stop the verdict: with a runner that repeats failing tests, they show nothing, and the client is not to blame.
+  // The certificate lists them as not judged.
   const areJudged = isGroupJudged(checks, "varied") && isGroupJudged(checks, "answer");
   return areJudged ? "passed" : "not_judged";
 }

@@ -8,21 +8,19 @@ export function conclusionLine(certified: CertifyResult): string {
   const { verdict, checks, problems, judged, notJudged, why } = certified;
   const limits = limitWords(certified);
   const problemCount = pluralize(problems.length + failedWithoutProblem(checks, problems).length, "problem");
-  const open = notJudged === 0 ? "" : `, ${notJudged} of ${judged + notJudged} checks not judged`;
+  const notJudgedWords = notJudged === 0 ? "" : `, ${notJudged} of ${judged + notJudged} checks not judged`;
   switch (verdict) {
     case "passed":
       if (notJudged === 0) return `Passed${limits}: ${pluralize(judged, "check")}`;
       return `Passed${limits}: ${judged} of ${judged + notJudged} checks, ${notJudged} not judged`;
     case "failed":
-      return `Failed${limits}: ${problemCount}${open}`;
+      return `Failed${limits}: ${problemCount}${notJudgedWords}`;
     case "stopped":
-      return `Stopped${limits}: ${problemCount} in the runs that were made${open}`;
+      return `Stopped${limits}: ${problemCount} in the runs that were made${notJudgedWords}`;
     case "no_request":
       return `Not judged${limits}: the command sent no request`;
     case "not_judged":
       return `Not judged${limits}: ${why ?? "a part of the runs shows nothing"}`;
-    default:
-      return verdict satisfies never;
   }
 }
 

@@ -1,6 +1,6 @@
 // Is it by chance? A command may fail, or send a key again, for a reason that has nothing to do with what a run changes. So nothing rests on
-// one run alone, where another run could end differently. This file has how many runs each question takes. The numbers
-// were chosen by certifying thousands of generated suites, some of which fail, poll or wait at random: with fewer runs, more suites are
+// one run alone, where another run could end differently: a number of 1 here stands next to other runs of the same question. This file has how
+// many runs each question takes. The numbers were chosen by certifying thousands of generated suites, some of which fail, poll or wait at random: with fewer runs, more suites are
 // accused by chance, or fewer flaws are named.
 //
 // A run that does not end in time takes long, and does so by no chance. It is never repeated.

@@ -104,7 +104,7 @@ export function asksFor(name: string, check: Check): boolean {
   return beginsWith(wordsOf(check), name.split("."));
 }
 
-/** Whether a name of `--only` asks for a wrong answer to this outcome, or for a resend after it. */
+/** Whether a name of `--only` asks for this outcome: after `answer` stands an outcome, after any other group the status and code of one. */
 export function asksForOutcome({ group, rest }: CheckPattern, outcome: OutcomeId): boolean {
   if (group === "answer") return beginsWith(outcome.split("."), rest);
   const { status, code } = outcomeRow(outcome);

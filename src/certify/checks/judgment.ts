@@ -9,6 +9,7 @@ export interface Reason {
 }
 
 export const runNotMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
+
 /** Why a question is open for which several runs are needed, of which not all were made. */
 export function notAllMade(made: number, needed: number): Reason {
   if (made === 0) return runNotMade;
@@ -22,7 +23,7 @@ export const runTooLate: Reason = {
 };
 
 /** What to do if two runs ended differently although the sandbox behaved the same. */
-export const findDependency = "Find out what else the command depends on: time, order, other tests.";
+export const fixHiddenDependency = "Find out what else the command depends on: time, order, other tests.";
 
 /** A check, and what the runs answer. */
 export interface JudgedCheck {
@@ -36,7 +37,7 @@ export type ResultOfCheck = { readonly kind: "failed" | "allowed" } | Held | Not
 /** The client does what it should. */
 export interface Held {
   readonly kind: "held";
-  /** For a resend: the ref of the key whose requests were rejected. */
+  /** For a resend: the ref of the key whose last request was rejected, in each run. */
   readonly key?: string;
 }
 
@@ -46,7 +47,7 @@ export interface NotJudged {
   readonly reason: Reason;
 }
 
-/** Whether what runs show is enough for a check to rest on it. */
+/** Whether what runs show is enough for a check to rest on it. Functions that answer such a question begin with `whether`. */
 export type RunEvidence = { readonly kind: "sufficient" } | NotJudged;
 
 const noteShape = s.mapping({

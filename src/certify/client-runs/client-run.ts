@@ -25,7 +25,7 @@ export interface KeyRequest {
   /** When it came, in epoch milliseconds of its sandbox's clock. */
   readonly at: number;
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
-  readonly canFail: boolean;
+  readonly canTakeFault: boolean;
   /** Whether the run put something else in place of its response. */
   readonly isReplaced?: boolean;
   /** Whether the client did not read its response whole: what the client sends then is no resend. */

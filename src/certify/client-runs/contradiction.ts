@@ -1,6 +1,6 @@
 import { hidesOutcomes } from "../../runs/conditions.js";
 import { nameOf } from "../checks/check.js";
-import { findDependency, type Reason, runTooLate } from "../checks/judgment.js";
+import { fixHiddenDependency, type Reason, runTooLate } from "../checks/judgment.js";
 import type { ClientRun, PlannedRun } from "./client-run.js";
 
 /** Two runs under the same conditions that ended differently. No failure of any run shows anything then. */
@@ -51,6 +51,6 @@ export function whyUnstable({ failed, passed }: Contradiction): Reason {
   const name = nameOf(failed.purpose);
   return {
     why: `the command passes and fails under the same conditions (${name}, runs ${failed.number} and ${passed.number})`,
-    whatToDo: findDependency,
+    whatToDo: fixHiddenDependency,
   };
 }

@@ -1,5 +1,11 @@
 import { failuresWithFewSeeds, plainRunsWithFewSeeds } from "../checks/chance.js";
-import { findDependency, notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
+import {
+  fixHiddenDependency,
+  notAllMade,
+  notJudged,
+  type RunEvidence,
+  sufficient,
+} from "../checks/judgment.js";
 import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
 import { type ClientRun, hasFailed } from "./client-run.js";
 import { plainRunRequest, type Runs } from "./runs.js";
@@ -17,18 +23,18 @@ function areAllSeedsTried(plan: CertifyPlan): boolean {
 }
 
 /** Whether a check may rest on this failure, of a run that `makeOnce` has made. */
-export async function failureEvidence(runs: Runs, run: ClientRun): Promise<RunEvidence> {
+export async function whetherFailureCounts(runs: Runs, run: ClientRun): Promise<RunEvidence> {
   if (areAllSeedsTried(runs.plan)) return sufficient;
 
-  const [plainEvidence, second] = await Promise.all([plainRunEvidence(runs), runs.makeSecond(run)]);
+  const [plainRunsMade, second] = await Promise.all([whetherPlainRunsWereMade(runs), runs.makeSecond(run)]);
   if (second.kind === "not_made") return notJudged(notAllMade(1, failuresWithFewSeeds));
-  if (plainEvidence.kind === "not_judged") return plainEvidence;
+  if (plainRunsMade.kind === "not_judged") return plainRunsMade;
   if (hasFailed(second)) return sufficient;
-  return notJudged({ why: "the command fails, but only in some runs", whatToDo: findDependency });
+  return notJudged({ why: "the command fails, but only in some runs", whatToDo: fixHiddenDependency });
 }
 
 /** Whether plain runs were made next to failures, if they are needed. One of them that fails is a contradiction, after which no failure counts. */
-export async function plainRunEvidence(runs: Runs): Promise<RunEvidence> {
+export async function whetherPlainRunsWereMade(runs: Runs): Promise<RunEvidence> {
   if (areAllSeedsTried(runs.plan)) return sufficient;
   const plainRuns = await runs.makeUpTo(plainRunRequest, plainRunsWithFewSeeds);
   const endedRuns = plainRuns.filter(({ kind }) => kind === "ended");

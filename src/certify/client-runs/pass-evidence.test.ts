@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reasonOf, runEnd, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
 import type { RunEnd } from "./client-run.js";
-import { passEvidence } from "./pass-evidence.js";
+import { whetherPassCounts } from "./pass-evidence.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const rejected = { outcome: "401.revoked" } as const;
@@ -9,7 +9,7 @@ const plain = runEnd({ sentKeys: [sentTimes("active", 2), sentKey("revoked", rej
 
 const whyOf = (more: Partial<RunEnd>, subject: "varied" | "replaced" = "replaced") =>
   reasonOf(
-    passEvidence(
+    whetherPassCounts(
       plain,
       runEnd({ replacedCount: 1, points: [point], sentKeys: plain.sentKeys, ...more }),
       subject,
@@ -42,7 +42,7 @@ test("a key may lack an outcome after one of its requests was hit, and a fault o
     sentKeys: [sentKey("active", {}, { outcome: "fault.status" }), sentKey("revoked", rejected)],
   });
   const run = (...requests: Parameters<typeof sentKey>[1][]) =>
-    passEvidence(
+    whetherPassCounts(
       faulty,
       runEnd({ replacedCount: 1, sentKeys: [sentKey("active", ...requests), sentKey("revoked", rejected)] }),
       "replaced",
@@ -55,15 +55,16 @@ test("a key may lack an outcome after one of its requests was hit, and a fault o
       sentKey("revoked", rejected),
     ],
   });
-  expect(passEvidence(faulty, isReplaced, "replaced").kind).toBe("sufficient");
+  expect(whetherPassCounts(faulty, isReplaced, "replaced").kind).toBe("sufficient");
 });
 
 test("more than three missing requests are named by three, and an unknown key by its outcome", () => {
   const keys = ["a", "b", "c", "d"].map((key) => sentTimes(key, 1));
   const unknown = { ...sentKey("6f2a", { outcome: "401.unknown" }), isUnknown: true };
   const why = (...sentKeys: RunEnd["sentKeys"]) =>
-    reasonOf(passEvidence({ sentKeys }, runEnd({ replacedCount: 1, sentKeys: plain.sentKeys }), "replaced"))
-      ?.why;
+    reasonOf(
+      whetherPassCounts({ sentKeys }, runEnd({ replacedCount: 1, sentKeys: plain.sentKeys }), "replaced"),
+    )?.why;
   expect(why(...keys)).toMatch(/: `a` \(200\.test\), `b` \(200\.test\), `c` \(200\.test\) and others$/);
   expect(why(...keys.slice(1))).toMatch(/`c` \(200\.test\) and `d` \(200\.test\)$/);
   expect(why(unknown)).toMatch(/: a request that ends on 401\.unknown$/);

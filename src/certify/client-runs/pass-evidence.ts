@@ -7,7 +7,7 @@ import type { RunEnd, SentKey } from "./client-run.js";
  * Whether the command sent in a run what it sent in the plain run, except with keys of requests that were hit. If it did not, the run shows
  * nothing. `whatWasTried`: responses that vary, or a response that the run replaces, which must have happened.
  */
-export function passEvidence(
+export function whetherPassCounts(
   plain: Pick<RunEnd, "sentKeys">,
   run: Pick<RunEnd, "sentKeys" | "pinned" | "points" | "replacedCount">,
   whatWasTried: "varied" | "replaced",
@@ -42,7 +42,7 @@ const nothingVaried: Reason = {
   whatToDo: "Leave out what your tests set themselves, such as assumptions.",
 };
 
-const nothingHit: Reason = {
+export const nothingHit: Reason = {
   why: "no request was hit",
   whatToDo: "Send the requests of the plain run again: without a cache of your client's own on disk.",
 };

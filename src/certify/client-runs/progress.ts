@@ -2,7 +2,7 @@ import { pluralize } from "../../report/plain-text.js";
 import { nameOf } from "../checks/check.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun, RunEnd } from "./client-run.js";
-import { passEvidence } from "./pass-evidence.js";
+import { whetherPassCounts } from "./pass-evidence.js";
 
 /** What the line of a run shows of it. */
 interface Progress {
@@ -38,17 +38,17 @@ export function progressLines(
 function progressOf(run: ClientRun, plain: Pick<RunEnd, "sentKeys">): Progress {
   const { purpose, result, conditions, replacedCount } = run;
   const { rows, onRequest } = conditions;
-  const open: Progress = { mark: "", word: result };
+  const unmarked: Progress = { mark: "", word: result };
   // A run of a search, which is judged by all its runs.
-  if (rows !== undefined) return open;
+  if (rows !== undefined) return unmarked;
   // Nothing was put in place of a response: the run shows nothing.
-  if (onRequest !== undefined && replacedCount === 0) return open;
+  if (onRequest !== undefined && replacedCount === 0) return unmarked;
 
   // A varied run that passed shows nothing if the client's tests set the seed, or sent less than in the plain run.
   const hasPassed = result === "passed";
   if (hasPassed && purpose.kind === "varied") {
-    const evidence = passEvidence(plain, run, "varied");
-    if (evidence.kind === "not_judged") return open;
+    const evidence = whetherPassCounts(plain, run, "varied");
+    if (evidence.kind === "not_judged") return unmarked;
   }
 
   switch (onRequest?.gets.kind) {
@@ -57,12 +57,12 @@ function progressOf(run: ClientRun, plain: Pick<RunEnd, "sentKeys">): Progress {
       return { mark: hasPassed ? "ok" : "problem", word: result };
     case "wrong_answer":
       if (result === "failed") return { mark: "ok", word: "noticed" };
-      if (result === "timed_out") return open;
+      if (result === "timed_out") return unmarked;
       // After the first request, another run follows, in which each request on this outcome gets the wrong answer.
       return { mark: onRequest?.which.kind === "first" ? "" : "problem", word: "unnoticed" };
     case "rejection":
-      return result === "failed" ? { mark: "ok", word: "noticed" } : open;
+      return result === "failed" ? { mark: "ok", word: "noticed" } : unmarked;
     case "late":
-      return open;
+      return unmarked;
   }
 }

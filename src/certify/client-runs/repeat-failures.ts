@@ -1,7 +1,7 @@
 import { minRepetitions } from "../checks/chance.js";
 import { type NotJudged, notAllMade, notJudged } from "../checks/judgment.js";
 import type { ClientRun } from "./client-run.js";
-import type { NotRepeated, Runs } from "./runs.js";
+import type { NothingShown, Runs } from "./runs.js";
 
 // A run that fails may do so by chance. So it becomes a problem only after it was made again and failed again.
 
@@ -16,7 +16,7 @@ export async function repeatFailures(runs: Runs, failures: readonly ClientRun[])
 
   // Of fewer failures than repetitions, each is repeated by turns.
   const repetitionCount = Math.max(ended.length, minRepetitions);
-  const repetitions: Promise<ClientRun | NotRepeated>[] = [];
+  const repetitions: Promise<ClientRun | NothingShown>[] = [];
   while (repetitions.length < repetitionCount) {
     const run = ended[repetitions.length % ended.length] as ClientRun; // there is one
     repetitions.push(repeat(runs, run));
@@ -25,18 +25,18 @@ export async function repeatFailures(runs: Runs, failures: readonly ClientRun[])
 }
 
 /** Makes the run again: alone, if it may have failed because of a run next to it. */
-function repeat(runs: Runs, run: ClientRun): Promise<ClientRun | NotRepeated> {
+function repeat(runs: Runs, run: ClientRun): Promise<ClientRun | NothingShown> {
   return runs.repeatFailure(run, { isAlone: run.isShared === true });
 }
 
 function resultOfRepetitions(
   failureCount: number,
-  repetitions: readonly (ClientRun | NotRepeated)[],
+  repetitions: readonly (ClientRun | NothingShown)[],
 ): RepeatResult {
   let notMadeCount = 0;
   let isContradicted = false;
   for (const repetition of repetitions) {
-    if (repetition.kind !== "not_repeated") continue;
+    if (repetition.kind !== "nothing_shown") continue;
     if (repetition.because === "stopped") notMadeCount += 1;
     else isContradicted = true;
   }

@@ -27,13 +27,13 @@ export interface RunRequest {
 /** Asks for a run in which the sandbox does only what the specification promises. */
 export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
 
-/** A failure that no run repeats: certify was stopped, or two runs contradict each other, after which no failure shows anything. */
-export interface NotRepeated {
-  readonly kind: "not_repeated";
+/** The repetition of a failure shows nothing: it was not made, because certify was stopped; or two runs contradict each other, of which it may be one. */
+export interface NothingShown {
+  readonly kind: "nothing_shown";
   readonly because: "stopped" | "contradicted";
 }
 
-const contradicted: NotRepeated = { kind: "not_repeated", because: "contradicted" };
+const contradicted: NothingShown = { kind: "nothing_shown", because: "contradicted" };
 
 /** Asks for a run as this one was asked for, next to others. */
 function sameRequestAs({ purpose, conditions, seed, clientMayWaitMs }: ClientRun): RunRequest {
@@ -105,14 +105,15 @@ export class Runs {
     return this.#make(this.#planned(request));
   }
 
-  /** Makes a run that failed again, with these changes. */
+  /** Makes a run that failed again, with these changes. A repetition without other conditions that passes contradicts the failure. */
   async repeatFailure(
     run: ClientRun,
     changes: Pick<RunRequest, "conditions" | "isAlone">,
-  ): Promise<ClientRun | NotRepeated> {
+  ): Promise<ClientRun | NothingShown> {
+    // After a contradiction, no failure shows anything.
     if (this.findContradiction() !== undefined) return contradicted;
     const repetition = await this.makeAnother({ ...sameRequestAs(run), ...changes });
-    if (repetition.kind === "not_made") return { kind: "not_repeated", because: "stopped" };
+    if (repetition.kind === "not_made") return { kind: "nothing_shown", because: "stopped" };
     // The repetition may have passed, or another run may have ended meanwhile.
     return this.findContradiction() === undefined ? repetition : contradicted;
   }

@@ -93,7 +93,7 @@ export class SeenRequests implements RequestCounter {
       id,
       at,
       outcome: outcomeWithoutRun,
-      canFail: isIdempotent(method) && response.body !== "",
+      canTakeFault: isIdempotent(method) && response.body !== "",
       isReplaced: replaced !== undefined,
       afterRejection,
     });
@@ -114,7 +114,7 @@ export class SeenRequests implements RequestCounter {
   }
 }
 
-/** The seconds of `Retry-After`, which may be a date of the sandbox's clock; `undefined` without it, or if it is neither a number nor a date. */
+/** The seconds of `Retry-After`, which may be a date; `undefined` without it, or if it is neither a number nor a date. */
 function secondsToWait({ response, at }: Exchange): number | undefined {
   const header = headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after");
   if (header === undefined) return undefined;

@@ -2,8 +2,8 @@ import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
 import { makeFirstWrongAnswerOnce } from "../answers.js";
 import { type NotJudged, notJudged, type Reason, runNotMade, runTooLate } from "../checks/judgment.js";
 import { type ClientRun, isNoticed, type RunEnd } from "../client-runs/client-run.js";
-import { failureEvidence } from "../client-runs/failure-evidence.js";
-import { passEvidence } from "../client-runs/pass-evidence.js";
+import { whetherFailureCounts } from "../client-runs/failure-evidence.js";
+import { whetherPassCounts } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
 import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
 import { noRequest, responseNotUsed, sentAgainAfter401 } from "./fault-words.js";
@@ -55,14 +55,14 @@ async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
   const countInPlain = countRequests(runs.plain, outcome);
   const count = countRequests(run, outcome);
   if (isNoticed(run)) {
-    const evidence = await failureEvidence(runs, run);
+    const evidence = await whetherFailureCounts(runs, run);
     if (evidence.kind === "not_judged") return unused(outcome, evidence.reason);
     return { kind: "used", outcome, mostRequests: Math.max(countInPlain, count) };
   }
 
   const isSentAgain = run.result === "passed" && count > countInPlain;
   if (isSentAgain) return unused(outcome, sentAgainAfter401);
-  const evidence = passEvidence(runs.plain, run, "replaced");
+  const evidence = whetherPassCounts(runs.plain, run, "replaced");
   return unused(outcome, evidence.kind === "not_judged" ? evidence.reason : responseNotUsed);
 }
 
@@ -75,8 +75,8 @@ function outcomesToHit(plain: ClientRun, variedRuns: readonly ClientRun[]): Outc
   const steady = new Set<OutcomeId>();
   const unsteady = new Set<OutcomeId>();
   for (const { requests } of plain.sentKeys) {
-    for (const { outcome, canFail } of requests) {
-      if (!canFail || !isSuccess(outcome)) continue;
+    for (const { outcome, canTakeFault } of requests) {
+      if (!canTakeFault || !isSuccess(outcome)) continue;
       const countInPlain = countRequests(plain, outcome);
       const isSteady = variedRuns.every((run) => countRequests(run, outcome) === countInPlain);
       if (isSteady) steady.add(outcome);

@@ -3,14 +3,14 @@ import { type FaultOutcomeId, faultKindRow, isFault } from "../../rules/fault-ef
 import { outcomeRow } from "../../rules/outcomes.js";
 import { heldResult, notJudged, type ResultOfCheck, runNotMade } from "../checks/judgment.js";
 import { type ClientRun, hasFailed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
-import { passEvidence } from "../client-runs/pass-evidence.js";
+import { whetherPassCounts } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 import type { FaultTarget } from "./fault-target.js";
 import { followsOwnFailure, nothingFollowed } from "./fault-words.js";
 
 /** A fault whose run decides the result of its check. */
-interface Decided {
+interface DecidedFault {
   readonly kind: "decided";
   readonly fault: FaultOutcomeId;
   readonly result: ResultOfCheck;
@@ -28,7 +28,7 @@ export async function tryFault(
   runs: Runs,
   target: FaultTarget,
   fault: FaultOutcomeId,
-): Promise<Decided | NotSurvived> {
+): Promise<DecidedFault | NotSurvived> {
   const run = await makeRunOfFault(runs, target, fault);
   if (run.kind === "not_made") return { kind: "decided", fault, result: notJudged(runNotMade) };
 
@@ -60,7 +60,7 @@ function resultOfSurviving(
   fault: FaultOutcomeId,
   run: ClientRun,
 ): ResultOfCheck {
-  const evidence = passEvidence(runs.plain, run, "replaced");
+  const evidence = whetherPassCounts(runs.plain, run, "replaced");
   if (evidence.kind === "not_judged") return evidence;
   if (target.kind === "unused") return notJudged(target.reason);
 

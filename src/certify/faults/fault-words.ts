@@ -34,9 +34,9 @@ export type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
 
 /** The words of faults after which the client sends the request again, and the command fails all the same. */
 export function wordsIfSentAgain(names: readonly FaultOutcomeId[]): FaultWords {
-  const gets = names.map((name) => wordsOfKinds[name].responsePhrase);
+  const responses = names.map((name) => wordsOfKinds[name].responsePhrase);
   return {
-    sentence: `Sends the request again after ${listed(gets, "or")}, and the command then fails`,
+    sentence: `Sends the request again after ${listed(responses, "or")}, and the command then fails`,
     whatToDo:
       "If a test counts requests, leave out those that repeat others after faults: `faults: false`, or `faults=false` of GET /expect.",
   };
@@ -47,11 +47,11 @@ export function wordsIfNotSurvived(first: FaultOutcomeId, others: readonly Fault
   if (others.length === 0) return wordsOfSingle("Fails", first, []);
 
   const names = [first, ...others];
-  const gets = names.map((name) => wordsOfKinds[name].responsePhrase);
+  const responses = names.map((name) => wordsOfKinds[name].responsePhrase);
   const fixes = [sendAgain];
   if (names.includes("fault.status")) fixes.push(readStatusFirst);
   fixes.push(allowInstead(names));
-  return { sentence: `Fails at the first failure: ${gets.join(", ")}`, whatToDo: fixes.join(" ") };
+  return { sentence: `Fails at the first failure: ${responses.join(", ")}`, whatToDo: fixes.join(" ") };
 }
 
 /** The words of a fault after which the command does not end in time. */
@@ -61,8 +61,8 @@ export function wordsIfTooLate(name: FaultOutcomeId): FaultWords {
   ]);
 }
 
-function wordsOfSingle(fails: string, name: FaultOutcomeId, moreFixes: readonly string[]): FaultWords {
-  let sentence = `${fails} when the first request with a key that works ${wordsOfKinds[name].requestPhrase}`;
+function wordsOfSingle(howItEnds: string, name: FaultOutcomeId, moreFixes: readonly string[]): FaultWords {
+  let sentence = `${howItEnds} when the first request with a key that works ${wordsOfKinds[name].requestPhrase}`;
   const fixes = [whatToDoAfter(name, { isIdempotent: true })];
   if (name === "fault.status") {
     sentence += " with an HTML page";

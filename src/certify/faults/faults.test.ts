@@ -104,7 +104,7 @@ test("a fault that shows nothing says so if the key was sent again after the wro
 test("without a request that may be sent again and whose response has a body, no fault is tried", async () => {
   const { results, names } = await faultsOf(
     "fault.reset",
-    withFault(survived, [sentKey("active", { canFail: false })]),
+    withFault(survived, [sentKey("active", { canTakeFault: false })]),
   );
   expect(results).toEqual([expect.stringMatching(/^the plain run sent no request/)]);
   expect(names).not.toContain("fault.reset");

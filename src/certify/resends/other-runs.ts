@@ -1,6 +1,6 @@
 import { keyVariable } from "../../rules/key-text.js";
 import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
-import { isAnswerWanted, makeFirstWrongAnswerOnce } from "../answers.js";
+import { isFirstWrongAnswerMade, makeFirstWrongAnswerOnce } from "../answers.js";
 import { nameOf } from "../checks/check.js";
 import { notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
@@ -10,19 +10,19 @@ import { firstExtraRequest, type SteadyKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
 /** Whether the runs that were made for other checks contradict that the client gives up after a 401 or 403. */
-export async function evidenceOfOtherRuns(
+export async function whetherOtherRunsAgree(
   runs: Runs,
   key: SteadyKey,
   resendKind: ResendKind,
 ): Promise<RunEvidence> {
-  const variedEvidence = await evidenceOfVariedRuns(runs, resendKind);
+  const variedEvidence = await whetherVariedRunsAgree(runs, resendKind);
   if (variedEvidence.kind === "not_judged") return variedEvidence;
   if (outcomeRow(resendKind.check.outcome).status !== 401) return sufficient;
-  return evidenceOfWrongAnswers(runs, key, resendKind);
+  return whetherWrongAnswersAgree(runs, key, resendKind);
 }
 
 /** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
-async function evidenceOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
+async function whetherVariedRunsAgree(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
   const variedRuns = await awaitHeldVariedRuns(runs);
   const countInPlain = countRejected(runs.plain, resendKind);
   const run = variedRuns.find((variedRun) => countRejected(variedRun, resendKind) > countInPlain);
@@ -49,13 +49,13 @@ function countRejected({ sentKeys }: ClientRun, { check }: ResendKind): number {
  * A run for a wrong answer contradicts it if it passed although the first request with the key got a 401 in place of its 200, and the key
  * came again. A first test that polls looks the same.
  */
-async function evidenceOfWrongAnswers(
+async function whetherWrongAnswersAgree(
   runs: Runs,
   key: SteadyKey,
   { whatToDo }: ResendKind,
 ): Promise<RunEvidence> {
   for (const outcome of runs.outcomesToJudge) {
-    if (!isSuccess(outcome) || !isAnswerWanted(runs.plan, outcome)) continue;
+    if (!isSuccess(outcome) || !isFirstWrongAnswerMade(runs, outcome)) continue;
     const run = await makeFirstWrongAnswerOnce(runs, outcome);
     if (run.kind === "not_made" || run.result !== "passed") continue;
     const extraRequest = firstExtraRequest(run, key);

@@ -58,6 +58,16 @@ test("no run is made for it that --only leaves out", async () => {
   expect(await whyOf([revoked(3)], [revoked(1, true)], ["resend"])).toBeUndefined();
 });
 
+test("no run is made for it on an outcome that is not judged, since it is not promised", async () => {
+  const outcomes = report.outcomes.map((row) => ({ ...row, promised: row.promised && !row.covered }));
+  const { runs, names } = await handMade(() => ({
+    sentKeys: [revoked(3)],
+    report: { ...report, outcomes },
+  }));
+  expect(await noteRepeatedRejections(runs)).toEqual([]);
+  expect(names).toEqual(["plain"]);
+});
+
 test("of several rejected keys, each is told how often it was sent", async () => {
   const expired = (count: number, isHit = false) =>
     sentKey(

@@ -1,6 +1,6 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
-import { isAnswerWanted, makeFirstWrongAnswerOnce } from "../answers.js";
+import { isFirstWrongAnswerMade, makeFirstWrongAnswerOnce } from "../answers.js";
 import type { Note } from "../checks/judgment.js";
 import type { ClientRun, SentKey } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
@@ -26,7 +26,7 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
   for (const sentKey of runs.plain.sentKeys) {
     const outcome = repeatedRejection(sentKey);
     // A note is worth no run of its own.
-    if (outcome === undefined || !isAnswerWanted(runs.plan, outcome)) continue;
+    if (outcome === undefined || !isFirstWrongAnswerMade(runs, outcome)) continue;
 
     // The wrong answer to a rejected key is a 200.
     const accepted = await makeFirstWrongAnswerOnce(runs, outcome);

@@ -3,6 +3,7 @@ import type { Replacement } from "../../runs/conditions.js";
 import type { RunPurpose } from "../checks/check.js";
 import { type NotJudged, notJudged, runTooLate } from "../checks/judgment.js";
 import { type ClientRun, type KeyRequest, msTooEarlyOf, type NotMade } from "../client-runs/client-run.js";
+import { nothingHit } from "../client-runs/pass-evidence.js";
 import type { RunRequest } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 
@@ -13,7 +14,9 @@ import { longestWait } from "../client-runs/timeouts.js";
 export interface WorkingKey {
   readonly ref: string;
   /** The numbers of its requests, from 1, whose response the client read in the plain run: 2 and 3, if it did not read the first response of three. */
-  readonly requestNumbers: readonly number[];
+  readonly readNumbers: readonly number[];
+  /** How many they are: only these requests are counted in later runs. */
+  readonly readCount: number;
 }
 
 /** A working key that each run sends equally often. If one of its requests gets another response and there are more in all, something resends it. */
@@ -22,8 +25,8 @@ export interface SteadyKey extends WorkingKey {
 }
 
 /** The number of the last request with the key whose response the client reads. */
-export function lastNumberOf({ requestNumbers }: WorkingKey): number {
-  return requestNumbers.at(-1) as number; // only keys with such a request are asked for
+export function lastReadNumber({ readNumbers }: WorkingKey): number {
+  return readNumbers.at(-1) as number; // only keys with such a request are asked for
 }
 
 /** What followed the replacement. */
@@ -47,7 +50,7 @@ export function runReplacingLast(
   purpose: RunPurpose,
   clientMayWaitMs = longestWait,
 ): RunRequest {
-  return runReplacingNth(key, lastNumberOf(key), gets, purpose, clientMayWaitMs);
+  return runReplacingNth(key, lastReadNumber(key), gets, purpose, clientMayWaitMs);
 }
 
 /** Asks for the run in which the nth request with the key gets this, from 1. */
@@ -69,8 +72,11 @@ export function whatFollowed(run: ClientRun | NotMade, key: SteadyKey): WhatFoll
 
   const accepted = acceptedOfRun(run, key.ref);
   // As in the fourth request, with index 3, of a key that the plain run sends three times.
-  const extraRequest = accepted[key.requestNumbers.length];
+  const extraRequest = accepted[key.readCount];
   if (extraRequest === undefined) return { kind: "nothing", run };
+  // Nothing was put in place of a response, so the replacement has not caused the request.
+  if (run.replacedCount === 0) return notJudged(nothingHit);
+
   const earlyRequest = accepted.find((request) => msTooEarlyOf(request) !== undefined);
   return { kind: "sent_again", run, extraRequest, earlyRequest };
 }
@@ -79,7 +85,7 @@ export function whatFollowed(run: ClientRun | NotMade, key: SteadyKey): WhatFoll
 export function firstExtraRequest(run: ClientRun, key: SteadyKey): KeyRequest | undefined {
   const accepted = acceptedOfRun(run, key.ref);
   const isHit = accepted.some(({ isReplaced }) => isReplaced);
-  return isHit ? accepted[key.requestNumbers.length] : undefined;
+  return isHit ? accepted[key.readCount] : undefined;
 }
 
 /** The requests with a key that the sandbox accepts, or would without the conditions of the run, and whose response the client has read. */

@@ -30,7 +30,7 @@ export function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, 
   const only: string[] = [];
   for (const name of names) only.push("--only", name);
   return {
-    name: names[0] as string,
+    name: names[0] as string, // of a problem, there is a suspect
     sentence: (isTimed ? sentence : `${sentence}, and not after a 404`) + byClientOrRunner,
     whatToDo: [...fixes].join(" "),
     again: againCommand(plan, "certify", ...only),

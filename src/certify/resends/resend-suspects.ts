@@ -4,9 +4,9 @@ import type { Runs } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import type { Suspect } from "./resend-kinds.js";
-import { evidenceOfTurns } from "./resend-turns.js";
-import { alsoIfLate, failedIfLate, sentAgainBut } from "./resend-words.js";
-import { steadinessEvidence } from "./steady-key.js";
+import { whetherTurnsAgree } from "./resend-turns.js";
+import { alsoIfLate, doubtOfKind, failedIfLate } from "./resend-words.js";
+import { whetherKeyIsSteady } from "./steady-key.js";
 import type { SomeKinds } from "./turn-plan.js";
 
 // A suspect is a kind of rejection after which the key came again. That may not be the client's doing: the suite may send the key more
@@ -24,7 +24,7 @@ export async function weighSuspects(
 ): Promise<ReadonlyMap<Suspect, RunEvidence>> {
   const evidenceBySuspect = new Map<Suspect, RunEvidence>();
   if (suspects.length === 0) return evidenceBySuspect;
-  const steadiness = await steadinessEvidence(runs, key);
+  const steadiness = await whetherKeyIsSteady(runs, key);
   if (steadiness.kind === "not_judged") {
     for (const suspect of suspects) evidenceBySuspect.set(suspect, steadiness);
     return evidenceBySuspect;
@@ -32,7 +32,7 @@ export async function weighSuspects(
 
   const remaining: Suspect[] = [];
   for (const suspect of suspects) {
-    const evidence = await lateEvidence(runs, key, suspect);
+    const evidence = await whetherOnlyAfterRejection(runs, key, suspect);
     evidenceBySuspect.set(suspect, evidence);
     if (evidence.kind === "sufficient") remaining.push(suspect);
   }
@@ -41,13 +41,13 @@ export async function weighSuspects(
 
   // The remaining suspects are one problem: a turn with the kind of one suspect counts for all, and its reason to doubt, too.
   const kinds: SomeKinds = [first.resendKind, ...others.map(({ resendKind }) => resendKind)];
-  const inTurn = await evidenceOfTurns({ runs, key, suspects: remaining }, kinds);
+  const inTurn = await whetherTurnsAgree({ runs, key, suspects: remaining }, kinds);
   for (const suspect of remaining) evidenceBySuspect.set(suspect, inTurn);
   return evidenceBySuspect;
 }
 
 /** Whether early requests come only after a rejection, or also if the response is late. A kind without a time has no early requests. */
-async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promise<RunEvidence> {
+async function whetherOnlyAfterRejection(runs: Runs, key: SteadyKey, suspect: Suspect): Promise<RunEvidence> {
   const { resendKind, requests } = suspect;
   if (!resendKind.isTimed) return sufficient;
 
@@ -63,10 +63,10 @@ async function lateEvidence(runs: Runs, key: SteadyKey, suspect: Suspect): Promi
     case "not_judged":
       return followed;
     case "sent_again":
-      return notJudged(sentAgainBut(key, resendKind, requests, alsoIfLate));
+      return notJudged(doubtOfKind(key, resendKind, requests, alsoIfLate));
     case "nothing":
       if (followed.run.result === "passed") return sufficient;
-      return notJudged(sentAgainBut(key, resendKind, requests, failedIfLate));
+      return notJudged(doubtOfKind(key, resendKind, requests, failedIfLate));
   }
 }
 

@@ -1,14 +1,14 @@
 import { sureResends } from "../checks/chance.js";
 import { type Held, type NotJudged, notAllMade, notJudged } from "../checks/judgment.js";
 import { isNoticed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
-import { failuresNeeded, plainRunEvidence } from "../client-runs/failure-evidence.js";
-import { passEvidence } from "../client-runs/pass-evidence.js";
+import { failuresNeeded, whetherPlainRunsWereMade } from "../client-runs/failure-evidence.js";
+import { whetherPassCounts } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
 import { type LastRejection, resultOfRejections } from "./last-rejections.js";
-import { evidenceOfOtherRuns } from "./other-runs.js";
+import { whetherOtherRunsAgree } from "./other-runs.js";
 import { runReplacingLast, type SteadyKey, whatFollowed } from "./replaced-run.js";
 import { type ResendKind, type Suspect, waitAfterRejection } from "./resend-kinds.js";
-import { commandThenFailed, onlyInSomeRuns, sentAgainBut, sentByOtherProcess } from "./resend-words.js";
+import { commandThenFailed, doubtOfKind, onlyInSomeRuns, sentByOtherProcess } from "./resend-words.js";
 import { passesUnnoticed } from "./steady-key-words.js";
 
 /** A kind of rejection that is tried, to find out whether the client sends this key again after it. */
@@ -41,7 +41,7 @@ export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudge
       case "held":
         return confirmHeld(trial, rejections);
       case "sometimes":
-        return notJudged(sentAgainBut(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
+        return notJudged(doubtOfKind(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
       case "resent":
         return { ...resultSoFar, kind: "suspect", resendKind };
     }
@@ -68,7 +68,7 @@ async function rejectLastRequest(trial: ResendTrial): Promise<LastRejection | No
   if (followed.kind === "not_made" || followed.kind === "not_judged") return followed;
   if (followed.kind === "nothing") {
     if (isNoticed(followed.run)) return { kind: "gave_up" };
-    const evidence = passEvidence(runs.plain, followed.run, "replaced");
+    const evidence = whetherPassCounts(runs.plain, followed.run, "replaced");
     if (evidence.kind === "not_judged") return evidence;
     return notJudged(passesUnnoticed(key, responseWords));
   }
@@ -76,7 +76,7 @@ async function rejectLastRequest(trial: ResendTrial): Promise<LastRejection | No
   const { extraRequest, earlyRequest } = followed;
   // A test that failed may send the key again, to find out why.
   if (followed.run.result === "failed") {
-    return notJudged(sentAgainBut(key, resendKind, [extraRequest], commandThenFailed));
+    return notJudged(doubtOfKind(key, resendKind, [extraRequest], commandThenFailed));
   }
   if (!isTimed) return { kind: "resent", request: extraRequest };
   if (extraRequest.afterRejection?.kind === "by_other_process") return notJudged(sentByOtherProcess);
@@ -91,12 +91,12 @@ async function confirmHeld(
 ): Promise<Held | NotJudged> {
   const { runs, key, resendKind } = trial;
   if (rejections.some(({ kind }) => kind === "gave_up")) {
-    const evidence = await plainRunEvidence(runs);
+    const evidence = await whetherPlainRunsWereMade(runs);
     if (evidence.kind === "not_judged") return evidence;
   }
 
   if (!resendKind.isTimed) {
-    const evidence = await evidenceOfOtherRuns(runs, key, resendKind);
+    const evidence = await whetherOtherRunsAgree(runs, key, resendKind);
     if (evidence.kind === "not_judged") return evidence;
   }
   return { kind: "held", key: key.ref };

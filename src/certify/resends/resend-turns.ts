@@ -1,9 +1,9 @@
 import { maxMoreTurns } from "../checks/chance.js";
 import { notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
-import { lastNumberOf } from "./replaced-run.js";
+import { lastReadNumber } from "./replaced-run.js";
 import { letPollsWait } from "./resend-words.js";
 import { steadyKeysBesides } from "./steady-key.js";
-import { type Suspicion, sentAgainBefore, type TurnResult, takeTurn } from "./suspect-turns.js";
+import { doubtOfTurn, type Suspicion, type TurnResult, takeTurn } from "./suspect-turns.js";
 import { planTurns, type SomeKinds, type Turn, turnsAfter } from "./turn-plan.js";
 
 // The key came again after its last request was rejected. Was it the client, which does so everywhere, or a single test that polls? A turn
@@ -20,7 +20,7 @@ interface TakenTurn {
 }
 
 /** Whether the turns leave no doubt of the suspects. The first turn that is a reason to doubt decides. `kinds`: those of the suspects. */
-export async function evidenceOfTurns(suspicion: Suspicion, kinds: SomeKinds): Promise<RunEvidence> {
+export async function whetherTurnsAgree(suspicion: Suspicion, kinds: SomeKinds): Promise<RunEvidence> {
   const { runs, key } = suspicion;
   const halves = planTurns(key, await steadyKeysBesides(runs, key), kinds);
   const [firstHalf, secondHalf] = halves;
@@ -38,7 +38,7 @@ export async function evidenceOfTurns(suspicion: Suspicion, kinds: SomeKinds): P
       return notAllTurnsMade(suspicion, madeTurns.length, firstHalf.length + secondHalf.length);
     }
   }
-  return evidenceOfMoreTurns(suspicion, kinds, takenTurns);
+  return whetherMoreTurnsAgree(suspicion, kinds, takenTurns);
 }
 
 async function takeAndKeep(suspicion: Suspicion, turn: Turn): Promise<TakenTurn> {
@@ -46,28 +46,47 @@ async function takeAndKeep(suspicion: Suspicion, turn: Turn): Promise<TakenTurn>
 }
 
 /** Rejects each request again after which the next one only came in time, until it comes too soon once. */
-async function evidenceOfMoreTurns(
+async function whetherMoreTurnsAgree(
   suspicion: Suspicion,
   kinds: SomeKinds,
   takenTurns: readonly TakenTurn[],
 ): Promise<RunEvidence> {
   let madeCount = takenTurns.length;
   for (const lastTurn of lastTurnsOnlyInTime(takenTurns)) {
-    let isResent = false;
-    for (const turn of turnsAfter(lastTurn, kinds, maxMoreTurns)) {
-      const result = await takeTurn(suspicion, turn);
-      if (result.kind === "doubt") return notJudged(result.reason);
-      if (result.kind === "not_made") return notAllTurnsMade(suspicion, madeCount, madeCount + 1);
-      madeCount += 1;
-      isResent = result.kind === "resent";
-      if (isResent) break;
+    const { result, inTimeCount } = await turnUntilResent(
+      suspicion,
+      turnsAfter(lastTurn, kinds, maxMoreTurns),
+    );
+    madeCount += inTimeCount;
+    switch (result.kind) {
+      case "resent":
+        madeCount += 1;
+        continue;
+      case "doubt":
+        return notJudged(result.reason);
+      case "not_made":
+        return notAllTurnsMade(suspicion, madeCount, madeCount + 1);
+      default: {
+        const ending = `but in time after its request ${lastTurn.nth} of ${lastReadNumber(lastTurn.key)}`;
+        return notJudged(doubtOfTurn(suspicion, { ending, fix: letPollsWait }));
+      }
     }
-    if (isResent) continue;
-
-    const ending = `but in time after its request ${lastTurn.nth} of ${lastNumberOf(lastTurn.key)}`;
-    return notJudged(sentAgainBefore(suspicion, { ending, fix: letPollsWait }));
   }
   return sufficient;
+}
+
+/** Takes these turns one after another, until the next request does not come in time. Returns the last result. */
+async function turnUntilResent(
+  suspicion: Suspicion,
+  turns: readonly Turn[],
+): Promise<{ readonly result: TurnResult; readonly inTimeCount: number }> {
+  let inTimeCount = 0;
+  for (const turn of turns) {
+    const result = await takeTurn(suspicion, turn);
+    if (result.kind !== "in_time") return { result, inTimeCount };
+    inTimeCount += 1;
+  }
+  return { result: { kind: "in_time" }, inTimeCount };
 }
 
 /** The last turn of each request after which, in all of its turns, the next one came in time. Turns of other keys are neither resent nor in time. */

@@ -13,7 +13,7 @@ export interface Doubt {
 }
 
 /** As in "after a 401, SVC_KEY_ACTIVE was sent again (req_1), but only in some runs". The request is the first one that came too soon, if there is one. */
-export function sentAgainBut(
+export function doubtOfKind(
   { ref }: SteadyKey,
   { isTimed, responseWords }: ResendKind,
   requests: readonly KeyRequest[],

@@ -355,6 +355,28 @@ test("a request after a rejection in another process is not judged, as no run sh
   expect((await resendsOf("resend.401", { last, first: last })).result?.kind).toBe("failed");
 });
 
+test("an early request shows no resend in a turn whose extra request came in another process", async () => {
+  const first: Partial<RunEnd> = {
+    replacedCount: 1,
+    sentKeys: [
+      sentKey("active", { isReplaced: true }, tooEarly(300), {
+        afterRejection: { kind: "by_other_process" },
+      }),
+    ],
+  };
+  expect((await resendsOf(timed, { last: early(300), first })).why).toMatch(
+    /^another process of the command/,
+  );
+});
+
+test.each(["resend.401", timed])(
+  "a request more is no resend in a run that rejected none: %s",
+  async (kind) => {
+    const last: Partial<RunEnd> = { replacedCount: 0, sentKeys: [sentTimes("active", 3)] };
+    expect((await resendsOf(kind, { last, first: last })).why).toBe("no request was hit");
+  },
+);
+
 test("with --only, what holds after a failure needs a second one, in which no request follows either", async () => {
   const heldAfter = async (second: Partial<RunEnd>) =>
     resendsOf("resend.401", { last: (before) => (before === 0 ? silent : second) }, ["resend.401"]);

@@ -7,6 +7,7 @@ import {
   mergeJudgments,
   type NotJudged,
   nothingJudged,
+  type RunEvidence,
 } from "../checks/judgment.js";
 import { isWanted } from "../checks/plan.js";
 import type { Runs } from "../client-runs/runs.js";
@@ -65,8 +66,8 @@ async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind
       checks.push({ check, result });
       continue;
     }
-    const evidence = evidenceBySuspect.get(result);
-    if (evidence?.kind === "not_judged") {
+    const evidence = evidenceBySuspect.get(result) as RunEvidence; // each suspect was weighed
+    if (evidence.kind === "not_judged") {
       checks.push({ check, result: evidence });
       continue;
     }

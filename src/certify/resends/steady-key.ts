@@ -9,8 +9,8 @@ import {
   sufficient,
 } from "../checks/judgment.js";
 import { type ClientRun, isNoticed } from "../client-runs/client-run.js";
-import { failureEvidence } from "../client-runs/failure-evidence.js";
-import { passEvidence } from "../client-runs/pass-evidence.js";
+import { whetherFailureCounts } from "../client-runs/failure-evidence.js";
+import { whetherPassCounts } from "../client-runs/pass-evidence.js";
 import { plainRunRequest, type Runs } from "../client-runs/runs.js";
 import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
 import {
@@ -24,7 +24,7 @@ import { notEquallyOften, passesUnnoticed, sentAfter404, whyNoRepeatedKey } from
 
 // A working key is accepted each time in the plain run; if it comes twice, it is repeated. It is steady if each run sends it equally often.
 // The varied runs, which are made for their own checks, show which keys are not. Before a resend of a key is named, enough runs must have sent
-// it equally often (`steadinessEvidence`).
+// it equally often (`whetherKeyIsSteady`).
 
 /** How many keys are tried. With the first one, no test may use the last response. */
 const maxKeys = 3;
@@ -33,7 +33,7 @@ const maxKeys = 3;
 export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> {
   const working = workingKeys(runs);
   // A client may keep the response to what it sends once, and ask again if that was rejected: no resend.
-  const repeated = working.filter(({ requestNumbers }) => requestNumbers.length > 1);
+  const repeated = working.filter(({ readCount }) => readCount > 1);
   if (repeated.length === 0) return notJudged(whyNoRepeatedKey(runs, working));
 
   const steady = await steadyKeysAmong(runs, repeated);
@@ -41,7 +41,7 @@ export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> 
 
   const reasons: NotJudged[] = [];
   for (const key of steady.slice(0, maxKeys)) {
-    const evidence = await endsAfter404(runs, key);
+    const evidence = await whetherKeyEndsAt404(runs, key);
     if (evidence.kind === "sufficient") return key;
     reasons.push(evidence);
   }
@@ -51,7 +51,7 @@ export async function findSteadyKey(runs: Runs): Promise<SteadyKey | NotJudged> 
 /** The keys besides this one that always work, and that no varied run shows to be unsteady. Each has a request that can be rejected. */
 export function steadyKeysBesides(runs: Runs, { ref }: SteadyKey): Promise<SteadyKey[]> {
   // The client may have read no response of a key whole: none of its requests counts.
-  const others = workingKeys(runs).filter((key) => key.ref !== ref && key.requestNumbers.length > 0);
+  const others = workingKeys(runs).filter((key) => key.ref !== ref && key.readCount > 0);
   return steadyKeysAmong(runs, others);
 }
 
@@ -66,8 +66,8 @@ async function steadyKeysAmong(runs: Runs, keys: readonly WorkingKey[]): Promise
 }
 
 /** Whether a run sent the key as often as the plain run. */
-function isSentAsOften(run: ClientRun, { ref, requestNumbers }: WorkingKey): boolean {
-  return acceptedOfRun(run, ref).length === requestNumbers.length;
+function isSentAsOften(run: ClientRun, { ref, readCount }: WorkingKey): boolean {
+  return acceptedOfRun(run, ref).length === readCount;
 }
 
 /** The keys that the plain run accepted each time, the default key first. With `--allow 200.test`, the client survives a 401 in place of that success: its keys are left out. */
@@ -78,11 +78,11 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): WorkingKey[]
     if (isUnknown || !isAlwaysAccepted) continue;
 
     // A run that replaces a response counts all requests: it cannot know which response the client will not read.
-    const requestNumbers: number[] = [];
+    const readNumbers: number[] = [];
     for (const [index, { isUnread }] of requests.entries()) {
-      if (!isUnread) requestNumbers.push(index + 1);
+      if (!isUnread) readNumbers.push(index + 1);
     }
-    const key = { ref, requestNumbers };
+    const key = { ref, readNumbers, readCount: readNumbers.length };
     if (ref === defaultKey) keys.unshift(key);
     else keys.push(key);
   }
@@ -90,7 +90,7 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): WorkingKey[]
 }
 
 /** Whether a rejection of its last request counts: with a 404, which no client must repeat, the command must fail, and nothing may follow. */
-async function endsAfter404(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
+async function whetherKeyEndsAt404(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   const notFound = { kind: "rejection", as: "404.unknown_path" } as const;
   const request = runReplacingLast(key, notFound, { kind: "resend_control" });
   const followed = whatFollowed(await runs.makeOnce(request), key);
@@ -103,8 +103,8 @@ async function endsAfter404(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
       return notJudged(sentAfter404(key));
     case "nothing": {
       const { run } = followed;
-      if (isNoticed(run)) return failureEvidence(runs, run);
-      const evidence = passEvidence(runs.plain, run, "replaced");
+      if (isNoticed(run)) return whetherFailureCounts(runs, run);
+      const evidence = whetherPassCounts(runs.plain, run, "replaced");
       if (evidence.kind === "not_judged") return evidence;
       return notJudged(passesUnnoticed(key, "a 404"));
     }
@@ -112,7 +112,7 @@ async function endsAfter404(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
 }
 
 /** Whether enough runs show that the key is steady, also without a rejection. */
-export async function steadinessEvidence(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
+export async function whetherKeyIsSteady(runs: Runs, key: SteadyKey): Promise<RunEvidence> {
   // Each of these sent the key as often as the plain run: otherwise the key would not be steady.
   const variedRuns = await awaitHeldVariedRuns(runs);
   if (variedRuns.length >= sureVariedRuns) return sufficient;

@@ -4,7 +4,7 @@ import type { Reason } from "../checks/judgment.js";
 import { isNoticed, type NotMade } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import {
-  lastNumberOf,
+  lastReadNumber,
   runReplacingNth,
   type SteadyKey,
   type WhatFollowed,
@@ -51,7 +51,7 @@ async function reject({ runs }: Suspicion, { key, nth, resendKind }: Turn): Prom
 /** A request with the suspects' key was rejected: one more must follow, and the command must pass. */
 function resultOfSuspects(suspicion: Suspicion, turn: Turn, followed: WhatFollowed): TurnResult {
   const { key, nth, resendKind } = turn;
-  const when = `when its request ${nth} of ${lastNumberOf(key)} got ${resendKind.responseWords}`;
+  const when = `when its request ${nth} of ${lastReadNumber(key)} got ${resendKind.responseWords}`;
   switch (followed.kind) {
     case "not_made":
       return followed;
@@ -64,9 +64,10 @@ function resultOfSuspects(suspicion: Suspicion, turn: Turn, followed: WhatFollow
       if (run.result === "failed") {
         return doubt(suspicion, { ending: `but the command failed ${when}`, fix: turnOffSomePolls });
       }
-      if (!resendKind.isTimed || earlyRequest !== undefined) return { kind: "resent" };
-      if (extraRequest.afterRejection === undefined) return { kind: "in_time" };
-      return { kind: "doubt", reason: sentByOtherProcess };
+      if (!resendKind.isTimed) return { kind: "resent" };
+      const isByOtherProcess = extraRequest.afterRejection?.kind === "by_other_process";
+      if (isByOtherProcess) return { kind: "doubt", reason: sentByOtherProcess };
+      return { kind: earlyRequest === undefined ? "in_time" : "resent" };
     }
   }
 }
@@ -87,11 +88,11 @@ function resultOfOtherKey(suspicion: Suspicion, turn: Turn, followed: WhatFollow
 }
 
 function doubt(suspicion: Suspicion, words: Doubt): TurnResult {
-  return { kind: "doubt", reason: sentAgainBefore(suspicion, words) };
+  return { kind: "doubt", reason: doubtOfTurn(suspicion, words) };
 }
 
 /** As in "SVC_KEY_ACTIVE was sent again (req_1), but not when its request 2 of 4 got a 401". */
-export function sentAgainBefore({ key, suspects }: Suspicion, { ending, fix }: Doubt): Reason {
+export function doubtOfTurn({ key, suspects }: Suspicion, { ending, fix }: Doubt): Reason {
   return {
     why: `${keyVariable(key.ref)} was sent again (${firstIds(suspects)}), ${ending}`,
     whatToDo: fix,

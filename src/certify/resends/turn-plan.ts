@@ -1,5 +1,5 @@
 import { minTurns, turnsOfOtherKeys } from "../checks/chance.js";
-import { lastNumberOf, type SteadyKey } from "./replaced-run.js";
+import { lastReadNumber, type SteadyKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
 /** A run that rejects one request of a key: the nth, from 1, with this kind of rejection. */
@@ -46,7 +46,7 @@ function inHalves(turns: readonly Turn[]): TurnPlan {
 
 /** So many turns of one key, in rounds: in each round, all its requests have a turn. Each round begins with the next kind. */
 function turnsOfKey(key: SteadyKey, kinds: SomeKinds, turnCount: number): Turn[] {
-  const numbers = numbersInTurn(key.requestNumbers, turnCount);
+  const numbers = numbersInTurn(key.readNumbers, turnCount);
   const turns: Turn[] = [];
   for (let round = 0; ; round++) {
     for (const [place, nth] of numbers.entries()) {
@@ -57,19 +57,19 @@ function turnsOfKey(key: SteadyKey, kinds: SomeKinds, turnCount: number): Turn[]
 }
 
 /** The numbers of requests that have a turn: all of them, or so many, from the first to the last, at even distances. */
-function numbersInTurn(requestNumbers: readonly number[], most: number): readonly number[] {
-  if (requestNumbers.length <= most) return requestNumbers;
+function numbersInTurn(readNumbers: readonly number[], most: number): readonly number[] {
+  if (readNumbers.length <= most) return readNumbers;
 
-  const distance = (requestNumbers.length - 1) / (most - 1);
+  const distance = (readNumbers.length - 1) / (most - 1);
   const numbers: number[] = [];
   for (let before = 0; before < most; before++) {
-    numbers.push(requestNumbers[Math.round(before * distance)] as number); // the last index is that of the last request
+    numbers.push(readNumbers[Math.round(before * distance)] as number); // the last index is that of the last request
   }
   return numbers;
 }
 
 function turnOfLast(key: SteadyKey, kind: ResendKind): Turn {
-  return { key, nth: lastNumberOf(key), resendKind: kind };
+  return { key, nth: lastReadNumber(key), resendKind: kind };
 }
 
 /** So many more turns of the request of this turn, with the kinds that follow its kind. */

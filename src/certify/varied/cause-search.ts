@@ -1,7 +1,7 @@
 import type { RowChoice } from "../../sandbox/variants.js";
 import { failuresOfStep, failuresWithoutCauses } from "../checks/chance.js";
 import type { ClientRun } from "../client-runs/client-run.js";
-import type { NotRepeated, Runs } from "../client-runs/runs.js";
+import type { NothingShown, Runs } from "../client-runs/runs.js";
 import { pointId } from "../client-runs/varied-points.js";
 import { bodyLengthRow, isCoveredBy, type RowCause, retryAfterRow, variedRows } from "./row-causes.js";
 import { confirmRow } from "./row-confirmation.js";
@@ -12,7 +12,7 @@ import type { TrialResult, VariedTrials } from "./varied-trials.js";
 // 2. If it fails, one of the other rows breaks it, or several do. It is made again with half of them, then with half of the half that
 //    fails, until one row is left.
 // 3. This row must also break the run alone (row-confirmation.ts). Then it is a known cause, and the search continues with the first step.
-// A trial that is not repeated ends the search: it is returned instead of a result.
+// A trial that shows nothing ends the search: it is returned instead of a result.
 
 /** What breaks one run: rows, of which `newCauses` were not known before; its seed without any row; or nothing that can be told. */
 export type FailureCause =
@@ -20,7 +20,7 @@ export type FailureCause =
   | { readonly kind: "seed" | "unknown" };
 
 /** The row that breaks a run, alone or together with others. */
-type Culprit = { readonly kind: "culprit"; readonly row: string } | NotRepeated;
+type Culprit = { readonly kind: "culprit"; readonly row: string } | NothingShown;
 
 /** What a search goes by. */
 interface SearchBasis {
@@ -35,21 +35,21 @@ interface SearchBasis {
 export async function searchRows(
   basis: SearchBasis,
   knownCauses: readonly RowCause[],
-): Promise<FailureCause | NotRepeated> {
+): Promise<FailureCause | NothingShown> {
   const { trials } = basis;
   const newCauses: RowCause[] = [];
   for (;;) {
     const causes = [...knownCauses, ...newCauses];
     const trial = await tryWithout(trials, causes);
-    if (trial.kind === "not_repeated") return trial;
+    if (trial.kind === "nothing_shown") return trial;
     if (trial.kind === "passes") return { kind: "rows", newCauses };
     const rows = otherRows(trials.run, causes);
     if (rows.length === 0) return { kind: "unknown" };
 
     const culprit = await findCulprit(basis, rows);
-    if (culprit.kind === "not_repeated") return culprit;
+    if (culprit.kind === "nothing_shown") return culprit;
     const confirmation = await confirmRow(trials, culprit.row);
-    if (confirmation.kind === "not_repeated") return confirmation;
+    if (confirmation.kind === "nothing_shown") return confirmation;
     if (confirmation.kind === "unconfirmed") return { kind: "unknown" };
     newCauses.push(confirmation.cause);
   }
@@ -73,15 +73,16 @@ async function findCulprit(basis: SearchBasis, rows: readonly string[]): Promise
   const { trials } = basis;
   for (const row of likelyRows(trials.run, rows)) {
     const alone = await trials.varyOnly([{ row }], failuresOfStep);
-    if (alone.kind === "not_repeated") return alone;
+    if (alone.kind === "nothing_shown") return alone;
     if (alone.kind === "breaks") return { kind: "culprit", row };
   }
 
-  // Fewer rows take fewer runs, if the culprit is among them.
+  // Of eight rows, halving takes three runs or more. If only two are suspicious, one run shows that one of them is the culprit, and the next
+  // one which.
   const suspicious = suspiciousRows(basis, rows);
   if (suspicious.length === 0 || suspicious.length === rows.length) return halve(trials, rows);
   const trial = await trials.varyOnly(onAllStatuses(suspicious), failuresOfStep);
-  if (trial.kind === "not_repeated") return trial;
+  if (trial.kind === "nothing_shown") return trial;
   return halve(trials, trial.kind === "breaks" ? suspicious : rows);
 }
 
@@ -121,7 +122,7 @@ async function halve(trials: VariedTrials, rows: readonly string[]): Promise<Cul
     const middle = Math.ceil(remaining.length / 2);
     const firstHalf = remaining.slice(0, middle);
     const trial = await trials.varyOnly(onAllStatuses(firstHalf), failuresOfStep);
-    if (trial.kind === "not_repeated") return trial;
+    if (trial.kind === "nothing_shown") return trial;
     remaining = trial.kind === "breaks" ? firstHalf : remaining.slice(middle);
   }
   return { kind: "culprit", row: remaining[0] as string }; // halves of one row or more have one

@@ -46,14 +46,16 @@ const limitWait = "Limit how long your client waits. If it may wait that long, s
 
 /** The words of a client that waits as long as `Retry-After` asks, which is longer than its run may take. */
 function longWaitWords({ lastAskedWait, timeouts }: ClientRun): CauseWords {
-  const longer = `Waits longer than ${Math.round(timeouts.total / 1000)} s, as \`Retry-After\` of`;
-  if (lastAskedWait === undefined) return { sentence: `${longer} a 429 asks`, whatToDo: limitWait };
+  const sentenceStart = `Waits longer than ${Math.round(timeouts.total / 1000)} s, as \`Retry-After\` of`;
+  if (lastAskedWait === undefined) return { sentence: `${sentenceStart} a 429 asks`, whatToDo: limitWait };
 
   const { outcome, status, seconds } = lastAskedWait;
   const asks = `asks: ${inThousands(seconds)} s`;
-  if (outcome !== "429.per_day") return { sentence: `${longer} a ${status} ${asks}`, whatToDo: limitWait };
+  if (outcome !== "429.per_day") {
+    return { sentence: `${sentenceStart} a ${status} ${asks}`, whatToDo: limitWait };
+  }
   return {
-    sentence: `${longer} a daily limit ${asks}`,
+    sentence: `${sentenceStart} a daily limit ${asks}`,
     whatToDo:
       "Limit how long your client waits, and tell its caller of the limit: a day is too long. Or test it with a key that is limited by the minute.",
   };

@@ -1,7 +1,7 @@
 import { failuresOfFirstSeed, failuresOfLaterSeed, maxSearchedInVain } from "../checks/chance.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { repeatFailures } from "../client-runs/repeat-failures.js";
-import { type NotRepeated, plainRunRequest, type Runs } from "../client-runs/runs.js";
+import { type NothingShown, plainRunRequest, type Runs } from "../client-runs/runs.js";
 import { type FailureCause, searchRows, tryWithout } from "./cause-search.js";
 import { type Cause, causeByRow, causeBySeed, unknownCause } from "./cause-words.js";
 import { bodyLengthRow, causesShownBy, type RowCause, variedRows } from "./row-causes.js";
@@ -16,7 +16,7 @@ import { VariedTrials } from "./varied-trials.js";
 
 /** The causes of failures. `all_explained`: each failure has one. Otherwise those that were found before the end of the search. */
 export interface FoundCauses {
-  readonly kind: "all_explained" | NotRepeated["because"];
+  readonly kind: "all_explained" | NothingShown["because"];
   readonly causes: readonly Cause[];
 }
 
@@ -93,7 +93,7 @@ export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Pr
   const explanations = new Explanations();
   for (const run of longBodiesFirst(failures)) {
     const explanation = await explain(runs, run, failures, explanations);
-    if (explanation.kind === "not_repeated") {
+    if (explanation.kind === "nothing_shown") {
       return { kind: explanation.because, causes: explanations.causesByRow() };
     }
     explanations.add(run, explanation);
@@ -113,15 +113,15 @@ async function explain(
   run: ClientRun,
   failures: readonly ClientRun[],
   explanations: Explanations,
-): Promise<FailureCause | NotRepeated> {
+): Promise<FailureCause | NothingShown> {
   const { rowCauses, isSearchedEnough } = explanations;
   const trials = new VariedTrials(runs, run);
   const withoutCauses = await tryWithout(trials, rowCauses);
-  if (withoutCauses.kind === "not_repeated") return withoutCauses;
+  if (withoutCauses.kind === "nothing_shown") return withoutCauses;
   if (withoutCauses.kind === "passes") return { kind: "rows", newCauses: [] };
 
   const bySeed = await explainBySeed(runs, trials, explanations);
-  if (bySeed.kind !== "unknown") return bySeed;
+  if (bySeed.kind !== "not_by_seed") return bySeed;
   if (isSearchedEnough) return { kind: "unknown" };
 
   // A flaw that breaks a command may not be the one that makes it wait.
@@ -138,19 +138,19 @@ async function explainBySeed(
   runs: Runs,
   trials: VariedTrials,
   { isSeedKnown }: Explanations,
-): Promise<FailureCause | NotRepeated> {
+): Promise<FailureCause | { readonly kind: "not_by_seed" } | NothingShown> {
   const neededFailures = isSeedKnown ? failuresOfLaterSeed : failuresOfFirstSeed;
   const withoutRows = await trials.varyOnly([], neededFailures);
-  if (withoutRows.kind === "not_repeated") return withoutRows;
-  if (withoutRows.kind === "passes") return { kind: "unknown" };
+  if (withoutRows.kind === "nothing_shown") return withoutRows;
+  if (withoutRows.kind === "passes") return { kind: "not_by_seed" };
   return isSeedKnown ? { kind: "seed" } : confirmSeed(runs);
 }
 
 /** A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one. */
-async function confirmSeed(runs: Runs): Promise<FailureCause | NotRepeated> {
+async function confirmSeed(runs: Runs): Promise<FailureCause | NothingShown> {
   const again = await runs.makeAnother(plainRunRequest);
-  if (again.kind === "not_made") return { kind: "not_repeated", because: "stopped" };
-  if (again.result !== "passed") return { kind: "not_repeated", because: "contradicted" };
+  if (again.kind === "not_made") return { kind: "nothing_shown", because: "stopped" };
+  if (again.result !== "passed") return { kind: "nothing_shown", because: "contradicted" };
   return { kind: "seed" };
 }
 

@@ -14,7 +14,7 @@ export interface RowCause {
 
 /** The row of long bodies. It explains each row that lengthens a body: only the length may break the client. */
 export const bodyLengthRow = "body_length";
-/** The rows of the table that may lengthen a body, and two more of the values in it. */
+/** The rows of the table that may lengthen a body, and two rows of values: the name of an organization and the scopes of a key may be longer, too. */
 const longerBodyRows = [
   ...lengtheningRows.map(({ id }) => id),
   "organization.name_ending",

@@ -1,7 +1,7 @@
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { RowChoice } from "../../sandbox/variants.js";
 import { failuresOfOneStatus, failuresOfStatuses, failuresOfStep } from "../checks/chance.js";
-import type { NotRepeated } from "../client-runs/runs.js";
+import type { NothingShown } from "../client-runs/runs.js";
 import { pointId } from "../client-runs/varied-points.js";
 import { pointsOfRow, type RowCause } from "./row-causes.js";
 import type { VariedTrials } from "./varied-trials.js";
@@ -10,7 +10,7 @@ import type { VariedTrials } from "./varied-trials.js";
 type Confirmation =
   | { readonly kind: "confirmed"; readonly cause: RowCause }
   | { readonly kind: "unconfirmed" }
-  | NotRepeated;
+  | NothingShown;
 
 /** Confirms that a row breaks the run alone: on the responses of one status, which shows more, or else on all that it varies. */
 export async function confirmRow(trials: VariedTrials, row: string): Promise<Confirmation> {
@@ -23,7 +23,7 @@ export async function confirmRow(trials: VariedTrials, row: string): Promise<Con
 
   // 2. On each status that it varies alone. A run stops at its first failure, so these may be more.
   const alone = await trials.varyOnly([{ row }], failuresOfStep);
-  if (alone.kind === "not_repeated") return alone;
+  if (alone.kind === "nothing_shown") return alone;
   if (alone.kind === "passes") return { kind: "unconfirmed" };
   const points = uniquePoints([...pointsOfRun, ...pointsOfRow(alone.shownBy, row)]);
   if (points.length > 1) {
@@ -57,7 +57,7 @@ async function confirmChoice(
   neededFailures: 2 | 3,
 ): Promise<Confirmation> {
   const trial = await trials.varyOnly([choice], neededFailures);
-  if (trial.kind === "not_repeated") return trial;
+  if (trial.kind === "nothing_shown") return trial;
   if (trial.kind === "passes") return { kind: "unconfirmed" };
   return { kind: "confirmed", cause: { row: choice.row, points, shownBy: trial.shownBy } };
 }

@@ -2,7 +2,7 @@ import type { Check } from "../checks/check.js";
 import { failedResult, heldResult, notJudged, type ResultOfCheck, runNotMade } from "../checks/judgment.js";
 import { variedSeeds } from "../checks/plan.js";
 import type { ClientRun, NotMade } from "../client-runs/client-run.js";
-import { passEvidence } from "../client-runs/pass-evidence.js";
+import { whetherPassCounts } from "../client-runs/pass-evidence.js";
 import type { Runs } from "../client-runs/runs.js";
 
 // Each varied run has one variant of each row. Other parts compare their runs with those that show that the client accepts what varied.
@@ -37,7 +37,7 @@ export const mixedCheck = { kind: "varied", seed: "mixed" } as const satisfies C
 function resultOfVaried({ plain }: Runs, run: ClientRun | NotMade): ResultOfCheck {
   if (run.kind === "not_made") return notJudged(runNotMade);
   if (run.result !== "passed") return failedResult;
-  const evidence = passEvidence(plain, run, "varied");
+  const evidence = whetherPassCounts(plain, run, "varied");
   return evidence.kind === "not_judged" ? evidence : heldResult;
 }
 

@@ -1,12 +1,12 @@
 import type { RowChoice } from "../../sandbox/variants.js";
 import type { ClientRun } from "../client-runs/client-run.js";
-import type { NotRepeated, Runs } from "../client-runs/runs.js";
+import type { NothingShown, Runs } from "../client-runs/runs.js";
 
 /** Whether a run breaks while only some rows vary. `breaks`: each trial failed, and the first one shows it. `passes`: one trial passed. */
 export type TrialResult =
   | { readonly kind: "breaks"; readonly shownBy: ClientRun }
   | { readonly kind: "passes" }
-  | NotRepeated;
+  | NothingShown;
 
 /**
  * A varied run that failed, made again while only some of its rows vary: these are its trials. A trial that passes shows that the other rows
@@ -34,7 +34,7 @@ export class VariedTrials {
     while (trials.length < neededFailures && trials.every(({ result }) => result === "failed")) {
       const conditions = { ...this.run.conditions, rows: choices };
       const trial = await this.#runs.repeatFailure(this.run, { conditions });
-      if (trial.kind === "not_repeated") return trial;
+      if (trial.kind === "nothing_shown") return trial;
       trials.push(trial);
     }
 

@@ -1,7 +1,7 @@
 import { type FaultKind, faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
 import { parseDuration } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import { durationFrom, type StartTime } from "../format/when.js";
+import { compareTimes, readTimeOrDuration, type StartTime } from "../format/when.js";
 import type { Scenario } from "../scenario.generated.js";
 
 // Why a fault is useless: its fields contradict each other. `unmatched-faults.ts` has why no request matches it.
@@ -20,10 +20,8 @@ export interface FaultContradiction {
 export function whyEndsBeforeStart(fault: FaultFields, now: StartTime): FaultContradiction | undefined {
   const { after, until } = fault.when ?? {};
   if (after === undefined || until === undefined) return undefined;
-  const start = durationFrom(now, after);
-  const end = durationFrom(now, until);
-  // At any time, a time and a duration cannot be compared.
-  if (start.kind !== end.kind || start.milliseconds < end.milliseconds) return undefined;
+  const order = compareTimes(now, readTimeOrDuration(after), readTimeOrDuration(until));
+  if (order === "before" || order === "unknown") return undefined;
   return {
     field: ["when", "until"],
     message: `the fault must end after it starts (${after}), not ${until}`,

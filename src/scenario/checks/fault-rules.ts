@@ -44,16 +44,16 @@ export const noUselessFaults: ScenarioRule = (input) => {
     for (const [position, fault] of faults.entries()) {
       const field = ["story", index, "faults", position];
       // Only a run shows when a story gets to its step.
-      checkFault(fault, field, { ...inSteps, now: "any_time" }, addProblem);
+      checkFault(fault, field, { ...inSteps, now: "unknown" }, addProblem);
     }
   }
 };
 
 /** When a step of the timeline runs. */
 function timeOfStep(at: string, start: StartTime): StartTime {
-  // A duration from any time ends at any time.
-  if (start === "any_time") return parseTime(at) ?? "any_time";
-  return timeFrom(start, at);
+  if (start !== "unknown") return timeFrom(start, at);
+  // Of a duration from an unknown start, the end is unknown, too.
+  return parseTime(at) ?? "unknown";
 }
 
 /** The problems of faults that a running sandbox is to get. */

@@ -45,12 +45,12 @@ const activeKeysWithinLimit: ScenarioRule = (input) => {
   }
 
   for (const active of groups.values()) {
-    const tooMany = active[maximumActiveKeys];
-    if (tooMany === undefined) continue;
-    const { organization, fields } = tooMany;
+    const [firstTooMany] = active.slice(maximumActiveKeys);
+    if (firstTooMany === undefined) continue;
+    const { organization, fields } = firstTooMany;
     input.addProblem({
       code: "too_many_active_keys",
-      field: fieldOfKey(tooMany),
+      field: fieldOfKey(firstTooMany),
       pointAt: "name",
       message: `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
       hint: `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
@@ -61,9 +61,9 @@ const activeKeysWithinLimit: ScenarioRule = (input) => {
 /** Whether a key counts as active when the clock starts (R32). */
 function countsAsActiveAtStart({ fields }: ScenarioKey, { start, assumptions }: RuleInput): boolean {
   const stateAtStart = keyStateAtStart(fields, start);
-  if (stateAtStart !== "depends_on_start") return countsAsActive(stateAtStart, assumptions);
+  if (stateAtStart !== "unknown") return countsAsActive(stateAtStart, assumptions);
 
-  // Only a run shows the state. An active key may have expired, and does not count; a retiring one counts as it is written.
+  // Only what is wrong at any start is a problem: an active key may have expired by then. A retiring key counts as it is written.
   return fields.state === "retiring" && countsAsActive("retiring", assumptions);
 }
 

@@ -1,6 +1,6 @@
 import { type KeyStateName, maximumOverlap } from "../../rules/key-state.js";
 import { listed, quote } from "../../schema/words.js";
-import { durationFrom } from "../format/when.js";
+import { compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/when.js";
 import { keyStateAtStart } from "../keys/key-ends.js";
 import { defaultScopes } from "../keys/key-settings.js";
 import { fieldOfKey } from "../keys/scenario-keys.js";
@@ -86,15 +86,15 @@ const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, fieldToFix, addProbl
   }
 };
 
+const latestOverlapEnd: TimeOrDuration = { kind: "duration", milliseconds: maximumOverlap };
+
 /** An overlap lasts at most seven days (R39). */
 const overlapsAreShort: ScenarioRule = ({ keys, start, addProblem }) => {
   for (const key of keys) {
     const { overlap_ends, state } = key.fields;
     // The overlap of a rotated key is over: nothing shows how long it was.
     if (overlap_ends === undefined || state === "rotated") continue;
-    const timeLeft = durationFrom(start, overlap_ends);
-    // Of a time, only a run shows how long it is after the start.
-    if (timeLeft.kind === "time" || timeLeft.milliseconds <= maximumOverlap) continue;
+    if (compareTimes(start, readTimeOrDuration(overlap_ends), latestOverlapEnd) !== "after") continue;
     addProblem({
       code: "overlap_out_of_range",
       field: [...fieldOfKey(key), "overlap_ends"],
@@ -110,7 +110,7 @@ const statesMatchTimes: ScenarioRule = ({ keys, start, fieldToFix, addProblem })
     const { state } = key.fields;
     if (state === undefined) continue;
     const actual = keyStateAtStart(key.fields, start);
-    if (actual === "depends_on_start" || actual === state) continue;
+    if (actual === "unknown" || actual === state) continue;
 
     const keyField = fieldOfKey(key);
     addProblem({

@@ -67,7 +67,7 @@ export function keysForFaultsOfSteps(
 
 /** The state of a key that has ended when its scenario starts, whenever that is; `undefined` for any other key. */
 function endedStateAtAnyStart(fields: KeyFields): KeyStateName | undefined {
-  const state = keyStateAtStart(fields, "any_time");
-  if (state === "depends_on_start" || !keyStateTable[state].isOver) return undefined;
+  const state = keyStateAtStart(fields, "unknown");
+  if (state === "unknown" || !keyStateTable[state].isOver) return undefined;
   return state;
 }

@@ -69,7 +69,7 @@ const refsExist: ScenarioRule = (input) => {
 /** The clock can still move after its start. */
 const clockIsWithinYears: ScenarioRule = (input) => {
   const { start } = input;
-  if (start === "any_time" || start <= lastClockInstant) return;
+  if (start === "unknown" || start <= lastClockInstant) return;
   input.addProblem({
     code: "out_of_range",
     field: ["clock", "now"],

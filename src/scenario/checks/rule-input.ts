@@ -73,7 +73,7 @@ export function ruleInputOf(scenario: Scenario, reporting: Reporting): RuleInput
     keyByRef,
     assumptions: resolveAssumptions(profile, ownAssumptions, endpoints),
     refs: { key: keyRefs(keyByRef, scenario), organization: organizationRefs(organizations, scenario) },
-    start: (now === undefined ? undefined : parseTime(now)) ?? "any_time",
+    start: (now === undefined ? undefined : parseTime(now)) ?? "unknown",
     ...reporting,
   };
 }

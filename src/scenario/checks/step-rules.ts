@@ -10,7 +10,7 @@ import {
   stepKinds,
 } from "../actions.js";
 import { isReserved } from "../format/refs.js";
-import { durationFrom } from "../format/when.js";
+import { atStart, compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/when.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkOutcome } from "./outcome-rules.js";
 import { checkRef } from "./ref-rules.js";
@@ -23,11 +23,14 @@ type Action = Pick<WrittenStep, ActionName>;
 
 /** No step of the timeline is earlier than a step before it, or than the clock's start. */
 const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
-  // If the clock may start at any time, times are in order among themselves, and so are durations.
-  const latest = { duration: 0, time: Number.NEGATIVE_INFINITY };
+  // If the start is unknown, a step has an order only to the steps whose times are of its kind: we keep the latest of each kind.
+  const latest: Partial<Record<TimeOrDuration["kind"], TimeOrDuration>> = { duration: atStart };
   for (const [index, { at }] of (scenario.timeline ?? []).entries()) {
-    const { kind, milliseconds } = durationFrom(start, at);
-    if (milliseconds < latest[kind]) {
+    const time = readTimeOrDuration(at);
+    const isEarlier = Object.values(latest).some(
+      (earlier) => compareTimes(start, time, earlier) === "before",
+    );
+    if (isEarlier) {
       addProblem({
         code: "timeline_order",
         field: ["timeline", index, "at"],
@@ -36,7 +39,7 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, start, addProblem }) => {
       });
       return;
     }
-    latest[kind] = milliseconds;
+    latest[time.kind] = time;
   }
 };
 

@@ -9,8 +9,11 @@ export interface TimeOrDuration {
   readonly milliseconds: number;
 }
 
-/** When a start is, in epoch milliseconds; `any_time` if only a run shows it, such as a clock that starts at the real time. */
-export type StartTime = number | "any_time";
+/** When a start is, in epoch milliseconds; `unknown` if only a run shows it, such as a clock that starts at the real time. */
+export type StartTime = number | "unknown";
+
+/** The start itself, as a duration from it. */
+export const atStart: TimeOrDuration = { kind: "duration", milliseconds: 0 };
 
 /** `undefined` for a text that is neither a time nor a duration of at most a hundred years. */
 export function parseTimeOrDuration(text: string): TimeOrDuration | undefined {
@@ -34,12 +37,19 @@ export function timeFrom(start: number, written: TimeOrDuration | string): numbe
   return kind === "time" ? milliseconds : start + milliseconds;
 }
 
+/** Where a time is from another one; `unknown` if only a run shows it. */
+type TimeOrder = "before" | "same" | "after" | "unknown";
+
 /**
- * A checked text, so that it can be compared with others: as its duration from `start`. From `any_time`, a time stays a time.
- * Two times are in order at any start, and so are two durations; a time and a duration are not.
+ * Where the first of two times is from the second. While the start is unknown, two times have an order and two durations have one,
+ * but a time and a duration have none.
  */
-export function durationFrom(start: StartTime, text: string): TimeOrDuration {
-  const written = readTimeOrDuration(text);
-  if (written.kind === "duration" || start === "any_time") return written;
-  return { kind: "duration", milliseconds: written.milliseconds - start };
+export function compareTimes(start: StartTime, first: TimeOrDuration, second: TimeOrDuration): TimeOrder {
+  // The order of two times, or of two durations, is the same at any start.
+  const commonStart = first.kind === second.kind ? 0 : start;
+  if (commonStart === "unknown") return "unknown";
+
+  const distance = timeFrom(commonStart, first) - timeFrom(commonStart, second);
+  if (distance === 0) return "same";
+  return distance < 0 ? "before" : "after";
 }

@@ -1,12 +1,18 @@
 import { defaultOverlap, type KeyEnds, type KeyStateName, keyStateAt } from "../../rules/key-state.js";
 import type { Writable } from "../../rules/writable.js";
-import { readTimeOrDuration, type StartTime, type TimeOrDuration, timeFrom } from "../format/when.js";
+import {
+  atStart,
+  compareTimes,
+  readTimeOrDuration,
+  type StartTime,
+  type TimeOrDuration,
+  timeFrom,
+} from "../format/when.js";
 import type { KeyFields } from "./scenario-keys.js";
 
 /** What ends a key of a scenario, before its clock has started: the written ends, and those that its state implies. */
 export type EndsBeforeStart = { readonly [End in keyof KeyEnds]: TimeOrDuration }; // the same ends, which may be durations
 
-const atStart: TimeOrDuration = { kind: "duration", milliseconds: 0 };
 const afterDefaultOverlap: TimeOrDuration = { kind: "duration", milliseconds: defaultOverlap };
 
 /** Reads what ends a key; `undefined` for an active key that nothing ends. */
@@ -58,16 +64,16 @@ export function endsFrom(start: number, ends: EndsBeforeStart): KeyEnds {
   return times;
 }
 
-/** The state of a key when the clock starts; `depends_on_start` if it is not the same at any time. */
-export function keyStateAtStart(fields: KeyFields, start: StartTime): KeyStateName | "depends_on_start" {
+/** The state of a key when the clock starts; `unknown` if only a run shows it. */
+export function keyStateAtStart(fields: KeyFields, start: StartTime): KeyStateName | "unknown" {
   const ends = readEnds(fields);
   if (ends === undefined) return "active";
-  if (start !== "any_time") return keyStateAt(endsFrom(start, ends), start);
-
   // A revoked key stays revoked, whenever that was.
   if (ends.revokedAt !== undefined) return "revoked";
-  const hasTime = Object.values(ends).some(({ kind }) => kind === "time");
-  if (hasTime) return "depends_on_start";
-  // Durations alone result in the same state at any start, such as 0.
-  return keyStateAt(endsFrom(0, ends), 0);
+
+  const orders = Object.values(ends).map((end) => compareTimes(start, end, atStart));
+  if (orders.includes("unknown")) return "unknown";
+  // With an unknown start, all ends are durations. They result in the same state at any start, such as 0.
+  const knownStart = start === "unknown" ? 0 : start;
+  return keyStateAt(endsFrom(knownStart, ends), knownStart);
 }
